@@ -1,0 +1,218 @@
+"""The one union of events that flows up: runtime -> bus -> presenter -> widgets. All frozen, all data.
+
+Every event carries the thread and the run it belongs to; ``side`` is ``human``, ``a`` or ``b``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from desktop.domain.messages import StopReason, ToolCallBlock, Usage
+from desktop.domain.permission import Decision, PermissionRequest
+
+EndReason = Literal[
+    "response",
+    "stop_tool",
+    "end_session_tool",
+    "max_session_turns",
+    "max_steps",
+    "global_limit",
+    "cancelled",
+    "budget",
+    "limit",
+    "error",
+    "interrupted",
+]
+"""Why a run ended (R-SES-18); stored with the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """Base: where an event belongs."""
+
+    thread_id: str
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(RunEvent):
+    """A run began with the message ``user_message_id``."""
+
+    agent: str
+    model: str
+    user_message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded(RunEvent):
+    """A run is over; ``detail`` is a sentence for the person, ``limit`` names limit, value and where set (R-LIM-5)."""
+
+    reason: EndReason
+    detail: str = ""
+    code: str = ""
+    next_step: str = ""
+    usage: Usage = field(default_factory=Usage)
+    limit: str = ""
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageOpened(RunEvent):
+    """An assistant message exists in the store and will fill."""
+
+    message_id: str
+    parent_id: str | None
+    side: str
+    author: str
+    round_number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextArrived(RunEvent):
+    """More text of an open message."""
+
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningArrived(RunEvent):
+    """More thinking text of an open message."""
+
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallWriting(RunEvent):
+    """The model is writing a call's arguments."""
+
+    message_id: str
+    index: int
+    tool: str
+    characters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageClosed(RunEvent):
+    """An assistant message is complete and committed."""
+
+    message_id: str
+    stop_reason: StopReason
+    tool_calls: tuple[ToolCallBlock, ...] = ()
+    usage: Usage | None = None
+    elapsed_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallStarted(RunEvent):
+    """A call entered the pipeline."""
+
+    message_id: str
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    category: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallWaiting(RunEvent):
+    """A call waits for a person."""
+
+    message_id: str
+    call_id: str
+    request: PermissionRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallAnswered(RunEvent):
+    """A question was answered, or closed without an answer."""
+
+    message_id: str
+    call_id: str
+    request_id: str
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallOutput(RunEvent):
+    """Live output of a running call, for display only."""
+
+    message_id: str
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallFinished(RunEvent):
+    """A call is over. ``state`` is done | failed | denied | aborted."""
+
+    message_id: str
+    call_id: str
+    tool: str
+    state: str
+    text: str
+    is_error: bool
+    code: str
+    elapsed_ms: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    result_message_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryScheduled(RunEvent):
+    """A transient model failure; the next attempt comes in ``delay_s`` seconds."""
+
+    attempt: int
+    delay_s: float
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextMeasured(RunEvent):
+    """What the next request fills of the window, in tokens; ``window`` None: unknown."""
+
+    used: int
+    window: int | None
+    compacted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessageQueued(RunEvent):
+    """A message typed during a run waits for it."""
+
+    queue_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadChanged(RunEvent):
+    """A thread's title, pin, leaf or existence changed."""
+
+    what: str
+
+
+Event = (
+    RunStarted
+    | RunEnded
+    | MessageOpened
+    | TextArrived
+    | ReasoningArrived
+    | ToolCallWriting
+    | MessageClosed
+    | ToolCallStarted
+    | ToolCallWaiting
+    | ToolCallAnswered
+    | ToolCallOutput
+    | ToolCallFinished
+    | RetryScheduled
+    | ContextMeasured
+    | UserMessageQueued
+    | ThreadChanged
+)
+
+EventSink = Callable[[Event], None]
+"""Where the runtime publishes; never raises and never waits (R-LOOP-16, R-TRC-7)."""

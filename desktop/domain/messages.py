@@ -1,0 +1,195 @@
+"""Messages of a thread and what they are made of.
+
+A stored message is a sequence of blocks, never a bare string (S-CTX-1). Blocks are plain data: ``to_plain`` and
+``block_from_plain`` turn them into JSON values and back, and unknown kinds are kept as ``UnknownBlock``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+StopReason = Literal["end", "tool_calls", "length", "aborted", "error", "cut", "limit"]
+"""Why an assistant message ended. ``cut``: the stream broke; ``length``: the output-token limit (R-LOOP-11)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Text that a person or a model wrote (Markdown)."""
+
+    text: str
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningBlock:
+    """Thinking text; shown, kept with the thread, never sent back as context (R-CTX-10)."""
+
+    text: str
+    kind: Literal["reasoning"] = "reasoning"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageBlock:
+    """An image a person attached: ``media_type`` such as image/png, ``data`` base64, ``name`` for display."""
+
+    media_type: str
+    data: str
+    name: str = ""
+    kind: Literal["image"] = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class FileBlock:
+    """A text file a person attached: its content travels with the message."""
+
+    name: str
+    text: str
+    kind: Literal["file"] = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallBlock:
+    """A call that a model asked for.
+
+    ``arguments`` is None when ``raw`` was not a JSON object; ``problem`` then says why (R-LOOP-13).
+    """
+
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Any] | None
+    raw: str = ""
+    problem: str = ""
+    kind: Literal["tool_call"] = "tool_call"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultBlock:
+    """The answer to one call; keeps the tool's name (R-CTX-11) and what a card shows of it.
+
+    ``facts`` are plain values for display: ``category``, ``state`` (done | failed | denied | aborted), ``code``,
+    ``elapsed_ms``, ``bytes``, ``decision``, ``by``.
+    """
+
+    call_id: str
+    tool: str
+    text: str
+    is_error: bool = False
+    structured: Any = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    kind: Literal["tool_result"] = "tool_result"
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeBlock:
+    """Something the runtime says in the thread: a limit, a failure, an interruption. Not sent to models.
+
+    ``code`` is the error's or limit's machine code; ``next_step`` tells the person what to do.
+    """
+
+    text: str
+    code: str = ""
+    next_step: str = ""
+    severity: Literal["info", "warning", "error"] = "info"
+    kind: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBlock:
+    """A block written by another version of Assent: kept, shown as such, never sent."""
+
+    data: Mapping[str, Any]
+    kind: Literal["unknown"] = "unknown"
+
+
+Block = (
+    TextBlock | ReasoningBlock | ImageBlock | FileBlock | ToolCallBlock | ToolResultBlock | NoticeBlock | UnknownBlock
+)
+
+_KINDS: dict[str, type[Any]] = {
+    "text": TextBlock,
+    "reasoning": ReasoningBlock,
+    "image": ImageBlock,
+    "file": FileBlock,
+    "tool_call": ToolCallBlock,
+    "tool_result": ToolResultBlock,
+    "notice": NoticeBlock,
+}
+
+
+def to_plain(block: Block) -> dict[str, Any]:
+    """JSON-ready form of a block; ``block_from_plain`` is its inverse."""
+    if isinstance(block, UnknownBlock):
+        return dict(block.data)
+    return {name: getattr(block, name) for name in type(block).__dataclass_fields__}
+
+
+def block_from_plain(data: Mapping[str, Any]) -> Block:
+    """Read a block; one of an unknown kind, or with fields that do not fit, becomes an ``UnknownBlock``."""
+    cls = _KINDS.get(str(data.get("kind")))
+    if cls is None:
+        return UnknownBlock(dict(data))
+    try:
+        made: Block = cls(**data)
+    except TypeError:
+        return UnknownBlock(dict(data))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one round used. ``cost_usd`` None means unknown, never zero by default. Counts are tokens."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float | None = None
+
+    def plus(self, other: Usage) -> Usage:
+        """Sum; an unknown cost on either side that used tokens makes the sum unknown."""
+        known = self.cost_usd is not None and other.cost_usd is not None
+        if not known and not (self.input_tokens or self.output_tokens):
+            cost = other.cost_usd
+        elif not known and not (other.input_tokens or other.output_tokens):
+            cost = self.cost_usd
+        else:
+            cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            self.cached_tokens + other.cached_tokens,
+            cost,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a prompt window: what the round loop and the model client exchange.
+
+    A ``tool`` message holds exactly one ``ToolResultBlock``; an assistant one any of text, reasoning, tool calls.
+    """
+
+    role: Role
+    blocks: tuple[Block, ...]
+    stop_reason: StopReason | None = None
+    usage: Usage | None = None
+    model: str = ""
+
+    @property
+    def text(self) -> str:
+        """All text blocks joined."""
+        return "".join(b.text for b in self.blocks if isinstance(b, TextBlock))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCallBlock, ...]:
+        """The calls this message asks for, in order."""
+        return tuple(b for b in self.blocks if isinstance(b, ToolCallBlock))
+
+
+def user_message(text: str, extra: Sequence[Block] = ()) -> ChatMessage:
+    """A person's message with attachments after its text."""
+    return ChatMessage("user", (TextBlock(text), *extra))

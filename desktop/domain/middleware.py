@@ -1,0 +1,68 @@
+"""One middleware shape for three levels: agent, chat, function (semantics.md 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.errors import AssentError
+from desktop.domain.models import ModelRequest
+from desktop.domain.tools import ToolResult
+
+CallNext = Callable[[], Awaitable[None]]
+
+
+class MiddlewareTermination(AssentError):
+    """Halts the chain: an error result at function level, run status ``terminated`` at the others (R-MW-4)."""
+
+
+@dataclass(slots=True)
+class MiddlewareContext:
+    """Mutable payload of one wrapped operation; results travel through it (R-MW-9)."""
+
+    level: ClassVar[str] = ""
+    meta: RunMeta
+    metadata: MutableMapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class AgentContext(MiddlewareContext):
+    """Around one ``agent.run``."""
+
+    level: ClassVar[str] = "agent"
+    agent: str = ""
+    inbox: Any = None
+    result: Any = None
+
+
+@dataclass(slots=True)
+class ChatContext(MiddlewareContext):
+    """Around one model request."""
+
+    level: ClassVar[str] = "chat"
+    request: ModelRequest | None = None
+    response: Any = None
+
+
+@dataclass(slots=True)
+class FunctionContext(MiddlewareContext):
+    """Around one tool execution."""
+
+    level: ClassVar[str] = "function"
+    tool: str = ""
+    arguments: Any = None
+    definition: Any = None
+    result: ToolResult | None = None
+
+
+ContextT = TypeVar("ContextT", bound=MiddlewareContext, contravariant=True)
+
+
+class Middleware(Protocol[ContextT]):
+    """The one shape (R-MW-1). Call ``call_next()`` once to go on, or set the result and return (R-MW-3)."""
+
+    async def process(self, context: ContextT, call_next: CallNext) -> None:
+        """Wrap one operation."""
+        ...

@@ -1,0 +1,173 @@
+"""Models, requests to them and what streams back (semantics.md 8, 23)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.messages import ChatMessage, StopReason, ToolCallBlock, Usage
+
+Locality = Literal["local", "provider", "demo", "scripted"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderInfo:
+    """A kind of place where models live.
+
+    ``needs`` names the fields a person fills in: key, base_url, region, api_version …; ``key_url`` is where a key
+    is to be had, shown as text.
+    """
+
+    provider: str
+    title: str
+    needs: tuple[str, ...] = ("key",)
+    key_url: str = ""
+    locality: Locality = "provider"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A provider as a person set it up: plain data without the secret, which lives in the keyring.
+
+    ``connection_id`` is unique ("openai", "ollama", "lab-server"); ``secret_name`` names the keyring entry or "".
+    """
+
+    connection_id: str
+    provider: str
+    title: str
+    base_url: str = ""
+    secret_name: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """A model at a connection, rendered ``connection/model``."""
+
+    connection_id: str
+    model: str
+
+    def __str__(self) -> str:
+        return f"{self.connection_id}/{self.model}"
+
+    @classmethod
+    def parse(cls, text: str) -> ModelRef:
+        """``connection/model``; the model part may itself hold slashes."""
+        connection, _, model = text.partition("/")
+        return cls(connection, model)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What is known of a model. ``context_window`` in tokens is what the server really gives; None: unknown.
+    Prices are USD per million tokens; None: unknown."""
+
+    ref: ModelRef
+    title: str
+    context_window: int | None = None
+    max_output: int | None = None
+    input_price: float | None = None
+    output_price: float | None = None
+    size_bytes: int | None = None
+    tools: bool | None = None
+    vision: bool | None = None
+    locality: Locality = "provider"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A model server found on this machine; ``problem`` is empty when it answered and lists its models."""
+
+    kind: Literal["ollama", "lmstudio", "llamacpp", "vllm"]
+    title: str
+    base_url: str
+    running: bool
+    models: tuple[ModelInfo, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One round's request. ``tools`` are native schemas (``{"name", "description", "parameters"}``).
+
+    ``deadline_s`` bounds the whole answer and ``idle_s`` the silence between two chunks, both in seconds; the
+    client owns them because the library's timeout does not hold once a slow stream flows (dependencies.md).
+    """
+
+    model: ModelRef
+    messages: tuple[ChatMessage, ...]
+    system: str = ""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    deadline_s: float | None = 600.0
+    idle_s: float | None = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of the model's thinking text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallProgress:
+    """A tool call is being written: its name as soon as known, and how many characters of arguments have come."""
+
+    index: int
+    tool: str
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The last item of every stream that was not cut: calls are complete, usage as reported or None."""
+
+    stop_reason: StopReason
+    tool_calls: tuple[ToolCallBlock, ...] = ()
+    usage: Usage | None = None
+    model: str = ""
+
+
+StreamItem = TextDelta | ReasoningDelta | ToolCallProgress | Finished
+
+
+class ModelClient(Protocol):
+    """Talks to models. ``stream`` raises ModelError subclasses and ends promptly when the token is cancelled."""
+
+    def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncIterator[StreamItem]:
+        """Items in order; the last is ``Finished``."""
+        ...
+
+
+class ModelCatalogue(Protocol):
+    """Which models there are."""
+
+    def models(self) -> Awaitable[Sequence[ModelInfo]]:
+        """Everything usable now: local servers, connected providers, the demo model."""
+        ...
+
+
+class SecretStore(Protocol):
+    """Secrets by name. Values are write-only for the app's windows (R-UI-6); nothing here is ever logged."""
+
+    def get(self, name: str) -> Awaitable[str | None]:
+        """The value, or None. Raises SecretsUnavailable when the keyring is locked, missing or silent."""
+        ...
+
+    def put(self, name: str, value: str) -> Awaitable[bool]:
+        """Keep it; returns True when the keyring has it, False when only this process does (R-SEC-2)."""
+        ...
+
+    def delete(self, name: str) -> Awaitable[None]:
+        """Forget it everywhere."""
+        ...

@@ -1,0 +1,92 @@
+"""Questions to a person about a call, and their answers (semantics.md 25)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from desktop.domain.tools import Category, Judgement
+
+Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run"]
+DecidedBy = Literal["user", "rule", "remembered", "no_handler", "cancelled", "closed", "setting"]
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """One call that needs assent. Everything a dialog shows; all text is untrusted and shown as plain text.
+
+    ``digest`` binds the answer to exactly these arguments and this state of the files (R-PRM-5).
+    ``preview`` and ``judgements`` as in ``PreCheck``; ``asked_at`` is seconds since the epoch.
+    """
+
+    request_id: str
+    run_id: str
+    thread_id: str
+    call_id: str
+    tool: str
+    description: str
+    category: Category
+    raised_because: str
+    chain: tuple[str, ...]
+    arguments: Mapping[str, Any]
+    paths: tuple[str, ...]
+    judgements: tuple[Judgement, ...]
+    preview: Mapping[str, Any]
+    digest: str
+    asked_at: float
+    stale: bool = False
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Admin: once or deny only, never remembered (R-PRM-3)."""
+        if self.category is Category.ADMIN:
+            return ("deny", "allow_once", "allow_edited", "deny_run")
+        return ("deny", "allow_once", "allow_run", "allow_always", "allow_edited", "deny_run")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An answer. ``digest`` repeats the request's: an answer to another digest is void (R-PRM-5)."""
+
+    choice: Choice
+    digest: str
+    by: DecidedBy = "user"
+    reason: str = ""
+    edited_arguments: Mapping[str, Any] | None = None
+    rule: Mapping[str, Any] | None = None
+    waited_s: float = 0.0
+
+    @property
+    def allowed(self) -> bool:
+        """True for every way of saying yes."""
+        return self.choice.startswith("allow")
+
+
+class Asker(Protocol):
+    """Brings a request to a person and waits for the answer. No asker means deny (R-PRM-6)."""
+
+    def ask(self, request: PermissionRequest) -> Awaitable[Decision]:
+        """Suspend until answered; a cancelled run answers ``deny`` by ``cancelled`` (R-PRM-9)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One line of the activity log (R-PRM-13). ``at`` is seconds since the epoch; arguments only as a digest
+    and a redacted summary."""
+
+    at: float
+    run_id: str
+    thread_id: str
+    call_id: str
+    chain: tuple[str, ...]
+    tool: str
+    category: str
+    decision: str
+    by: str
+    digest: str
+    summary: str = ""
+    paths: tuple[str, ...] = ()
+    outcome: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,87 @@
+"""Threads, their message tree and their runs, as stored (architecture.md "Storage").
+
+A thread's messages form a tree: each has a parent; the thread has an active leaf. Edit, regenerate, branch and
+fork move a pointer and overwrite nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from desktop.domain.messages import Block, Role, StopReason, Usage
+
+MessageStatus = Literal["open", "complete", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRecord:
+    """A long-lived conversation. Times are seconds since the epoch."""
+
+    thread_id: str
+    title: str
+    created_at: float
+    updated_at: float
+    agent: str = "assistant"
+    model: str = ""
+    pinned: bool = False
+    active_leaf: str | None = None
+    deleted_at: float | None = None
+    titled_by: Literal["none", "auto", "person"] = "none"
+    usage: Usage = field(default_factory=Usage)
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRecord:
+    """One stored message; ``status`` is ``open`` while it streams, ``interrupted`` if its process died."""
+
+    message_id: str
+    thread_id: str
+    parent_id: str | None
+    role: Role
+    blocks: tuple[Block, ...]
+    created_at: float
+    status: MessageStatus = "complete"
+    side: str = "human"
+    author: str = ""
+    model: str = ""
+    run_id: str = ""
+    round_number: int = 0
+    stop_reason: StopReason | None = None
+    usage: Usage | None = None
+    elapsed_ms: int = 0
+
+    @property
+    def text(self) -> str:
+        """All text blocks joined."""
+        return "".join(getattr(b, "text", "") for b in self.blocks if b.kind == "text")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One execution tree. ``ended_at`` None: running, or interrupted by a crash (closed at the next start)."""
+
+    run_id: str
+    thread_id: str
+    started_at: float
+    agent: str
+    model: str
+    ended_at: float | None = None
+    end_reason: str = ""
+    detail: str = ""
+    usage: Usage = field(default_factory=Usage)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A found message: ``snippet`` is plain text; ``ranges`` are (start, length) of matches inside it."""
+
+    thread_id: str
+    message_id: str
+    title: str
+    snippet: str
+    ranges: tuple[tuple[int, int], ...]
+    created_at: float

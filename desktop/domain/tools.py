@@ -1,0 +1,118 @@
+"""What a tool is and what one call of it looks like (semantics.md 24)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from desktop.domain.cancellation import RunMeta
+
+
+class Category(StrEnum):
+    """Who has to agree: ``read`` runs, ``write`` asks each time, ``admin`` asks and is never remembered."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+    @property
+    def rank(self) -> int:
+        """read 0, write 1, admin 2; categories are only ever raised (R-TOOL-4)."""
+        return ("read", "write", "admin").index(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool returned: text for the model, optionally a structured value (R-TOOL-10)."""
+
+    text: str
+    is_error: bool = False
+    structured: Any = None
+    code: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One part of a call judged before it runs: for a shell command, one sub-command.
+
+    ``effect`` is reads | writes | deletes | network | privileged | unknown; ``operator`` is what joins it to the
+    part before (``|``, ``&&``, ``;``), ``touches`` the resolved paths or hosts.
+    """
+
+    text: str
+    effect: str
+    operator: str = ""
+    touches: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PreCheck:
+    """Result of gate 9 for one call (R-TOOL-4): effective category, why it was raised, what it will touch.
+
+    ``preview`` is for the request: ``{"kind": "diff", "path", "before", "after", "new": bool}``,
+    ``{"kind": "command", "command", "cwd", "confinement"}``, ``{"kind": "argv", "argv"}`` or ``{}``.
+    ``identity`` is what must still hold right before execution (path -> device/inode/size/mtime or ``absent``).
+    ``denied`` is None, or the refusal (R-INV-17).
+    """
+
+    category: Category
+    raised_because: str = ""
+    paths: tuple[str, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    preview: Mapping[str, Any] = field(default_factory=dict)
+    identity: Mapping[str, str] = field(default_factory=dict)
+    denied: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallContext:
+    """What ``execute`` receives beside its arguments: run metadata with the token (R-TOOL-6) and the agent chain."""
+
+    meta: RunMeta
+    call_id: str
+    chain: tuple[str, ...] = ()
+    progress: Callable[[str], None] | None = None
+
+
+class Tool(Protocol):
+    """Everything callable that the pipeline gates. ``params`` is sent to the model and validates (R-TOOL-7)."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Its description for models, the browser and the gates."""
+        ...
+
+    def precheck(self, args: Mapping[str, Any]) -> Awaitable[PreCheck]:
+        """Judge a call before anyone is asked; touches nothing (gate 9)."""
+        ...
+
+    def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> Awaitable[ToolResult]:
+        """Do it. Raises ToolFailure for what the model should read; honours ``context.meta.cancellation``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool's declaration. ``name`` is the canonical kebab-case skill name, ``alias`` the provider's (C-3)."""
+
+    name: str
+    description: str
+    params: Mapping[str, Any]
+    category: Category
+    alias: str = ""
+    tags: tuple[str, ...] = ()
+    visibility: str = ""
+    source: str = "library"
+    returns: Mapping[str, Any] | None = None
+    parallel_safe: bool = False
+    timeout_s: float | None = None
+    waits_for_person: bool = False
+
+    @property
+    def provider_name(self) -> str:
+        """The name used in native function calling."""
+        return self.alias or self.name.replace("-", "_")

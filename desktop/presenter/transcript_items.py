@@ -1,0 +1,109 @@
+"""What the transcript view draws: plain records, built by the chat view-model, drawn by ``ui/chat/transcript``.
+
+An item is one message block on the page: a person's message, or one answer of an agent, which may span several
+rounds (text, tool calls, text …). Parts keep their id while they grow, so the view can update in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from desktop.domain.permission import PermissionRequest
+
+CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "aborted"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Markdown. ``live``: still streaming."""
+
+    part_id: str
+    markdown: str
+    live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPart:
+    """Thinking text, folded by default."""
+
+    part_id: str
+    text: str
+    live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPart:
+    """A tool call's card.
+
+    ``summary`` is one line (elided in the middle by the view), ``arguments`` pretty JSON, ``result`` full text (the
+    view shows head and tail of long ones), ``facts`` short strings shown before the state ("241 KB"),
+    ``started_at`` seconds since the epoch for the running clock, ``request`` while it waits for a person.
+    """
+
+    part_id: str
+    call_id: str
+    tool: str
+    summary: str
+    category: str
+    state: CallState
+    arguments: str = ""
+    result: str = ""
+    facts: tuple[str, ...] = ()
+    started_at: float = 0.0
+    elapsed_ms: int | None = None
+    detail: str = ""
+    request: PermissionRequest | None = None
+    chain: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentPart:
+    """A file or image on a person's message."""
+
+    part_id: str
+    name: str
+    facts: str = ""
+    image: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeAction:
+    """A button on a notice: ``action`` is a command id the chat page handles."""
+
+    label: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoticePart:
+    """A failure, limit or interruption in plain words. ``countdown_to``: epoch seconds shown as a countdown."""
+
+    part_id: str
+    text: str
+    severity: Literal["info", "warning", "error"] = "info"
+    actions: tuple[NoticeAction, ...] = ()
+    countdown_to: float | None = None
+
+
+Part = TextPart | ReasoningPart | ToolPart | AttachmentPart | NoticePart
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptItem:
+    """One block on the page. ``message_id`` is the id of its first stored message; ``sibling`` is 1-based.
+
+    ``side``: ``human`` (drawn as a ``bg`` block), ``a`` or ``b``. ``footer``: small text such as "2.1k tokens, $0.01".
+    """
+
+    message_id: str
+    side: Literal["human", "a", "b"]
+    author: str
+    time: str
+    parts: tuple[Part, ...]
+    sibling: int = 1
+    siblings: int = 1
+    footer: str = ""
+    live: bool = False
+    can_continue: bool = False
+    accessible: str = field(default="", compare=False)
