@@ -1,0 +1,1 @@
+"""Helpers of packaging/dev.py. Standard library only: they run before anything is installed."""

@@ -1,0 +1,152 @@
+"""The `.venv` beside the sources: made from the hashed lock files, stamped, and rebuilt when it is broken or half made."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .system import ensure_venv_module
+from .words import Stop, say
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = ROOT / ".venv"
+OLDEST = (3, 11)
+LOCKS = {"runtime": ROOT / "packaging/requirements.lock", "dev": ROOT / "packaging/requirements-dev.lock"}
+
+
+def python() -> Path:
+    """The interpreter of the environment, whether or not it exists yet."""
+    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def ensure_python_version() -> None:
+    """Stops when this Python is older than the app needs."""
+    if sys.version_info[:2] < OLDEST:
+        have = ".".join(map(str, sys.version_info[:3]))
+        raise Stop(
+            f"Assent needs Python 3.11 or newer and this is Python {have}.",
+            "Install a newer Python and run this with it, for example `python3.11 packaging/dev.py run`.",
+        )
+
+
+def ensure_environment(*, dev: bool, may_use_sudo: bool) -> Path:
+    """The interpreter of an environment that matches the locks. Instant when nothing changed."""
+    wanted = ["runtime", "dev"] if dev else ["runtime"]
+    if all(_is_current(name) for name in wanted):
+        return python()
+    if not os.access(ROOT, os.W_OK):
+        raise Stop(
+            f"The folder {ROOT} cannot be written, so the environment cannot be made there.",
+            "Copy the sources to a folder of your own and run the command from there.",
+        )
+    with _one_at_a_time():
+        if not all(_is_current(name) for name in wanted):
+            _build(wanted, may_use_sudo=may_use_sudo)
+    return python()
+
+
+def _stamp(name: str) -> Path:
+    return VENV / f"assent-{name}.stamp"
+
+
+def _fingerprint(name: str) -> str:
+    """Changes with the lock, the Python version, and the place (a moved environment does not work)."""
+    lock = hashlib.sha256(LOCKS[name].read_bytes()).hexdigest()
+    return f"{lock} {sys.version_info.major}.{sys.version_info.minor} {VENV}\n"
+
+
+def _is_current(name: str) -> bool:
+    try:
+        return python().exists() and _stamp(name).read_text(encoding="utf-8") == _fingerprint(name)
+    except OSError:
+        return False
+
+
+def _works() -> bool:
+    """A base to install on: one that was finished before, and whose interpreter and pip still start."""
+    if not python().exists() or not (VENV / "assent-base.stamp").exists():
+        return False
+    try:
+        done = subprocess.run([str(python()), "-m", "pip", "--version"], capture_output=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+@contextlib.contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Two commands started together must not build the same environment."""
+    guard = ROOT / ".venv.lock"
+    with guard.open("w") as handle:
+        if os.name == "posix":
+            fcntl = __import__("fcntl")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _build(wanted: list[str], *, may_use_sudo: bool) -> None:
+    base = VENV / "assent-base.stamp"
+    base_text = f"{sys.version_info.major}.{sys.version_info.minor} {VENV}\n"
+    if not _works() or base.read_text(encoding="utf-8") != base_text:
+        _make_empty(may_use_sudo=may_use_sudo)
+    base.unlink(missing_ok=True)  # a half-made environment has no base stamp, so it is never built upon
+    for name in wanted:
+        if not _is_current(name):
+            _install(name)
+            _stamp(name).write_text(_fingerprint(name), encoding="utf-8")
+    _compile()
+    base.write_text(base_text, encoding="utf-8")
+
+
+def _make_empty(*, may_use_sudo: bool) -> None:
+    ensure_venv_module(may_use_sudo=may_use_sudo)
+    say(f"making the environment in {VENV}")
+    shutil.rmtree(VENV, ignore_errors=True)
+    done = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Stop(
+            f"Python could not make an environment in {VENV}: {(done.stderr or done.stdout).strip()[-300:]}",
+            "Check the free space and permissions of that folder, remove .venv, and run this again.",
+        )
+
+
+def _install(name: str) -> None:
+    lock = LOCKS[name]
+    say(f"installing {lock.name} (the first time takes a minute or two)")
+    command = [str(python()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command += ["--require-hashes", "--no-deps", "-r", str(lock)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise _explained(done.stdout)
+
+
+def _explained(output: str) -> Stop:
+    errors = [line for line in output.splitlines() if "ERROR" in line]
+    reason = (errors[0] if errors else output.strip()[-300:]).removeprefix("ERROR: ")
+    signs = ("connection", "Temporary failure", "resolve", "Max retries", "timed out", "No matching distribution")
+    if "HASHES" in output.upper() and "DO NOT MATCH" in output.upper():
+        return Stop("A downloaded package does not match its hash, so nothing of it was used.",
+                    "Try again; if it stays so, the network or the index in between changes packages.")
+    if "No space left" in output:
+        return Stop("The disk is full.", "Free about 1 GB and run this again.")
+    if any(sign in output for sign in signs):
+        return Stop(f"The packages could not be downloaded ({reason}).",
+                    "Connect to the network (or point pip at a mirror with PIP_INDEX_URL) and run this again.")
+    return Stop(f"pip could not install the packages: {reason}", "Remove .venv and run this again.")
+
+
+def _compile() -> None:
+    """Bytecode once, so that the first start is as fast as the second. Imports without it take twice as long."""
+    say("compiling")
+    command = [str(python()), "-m", "compileall", "-q", "-j", "0", str(ROOT / "desktop"), str(VENV)]
+    subprocess.run(command, env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without what slows the app or reaches into its imports."""
+    unwanted = {"PYTHONDONTWRITEBYTECODE", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"}
+    return {key: value for key, value in os.environ.items() if key not in unwanted}
