@@ -1,0 +1,302 @@
+"""From stored messages to what the transcript draws. Pure functions, so they run in any thread.
+
+One item spans everything an agent said and did between two messages of a person: text, thinking, tool calls with
+their results, notices. ``build_items`` is linear in the number of messages.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from desktop.domain.messages import (
+    Block,
+    FileBlock,
+    ImageBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    UnknownBlock,
+    Usage,
+)
+from desktop.domain.threads import MessageRecord
+from desktop.presenter.transcript_items import (
+    AttachmentPart,
+    CallState,
+    NoticeAction,
+    NoticePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    TranscriptItem,
+)
+
+SUMMARY_LIMIT = 400
+"""Longest one-line summary of arguments handed to the view, in characters; the view elides further."""
+
+ARGUMENTS_LIMIT = 200_000
+"""Longest pretty-printed arguments handed to a card, in characters."""
+
+Siblings = Mapping[str, tuple[int, int]]
+"""message id -> (1-based place, how many) among the children of its parent; absent means (1, 1)."""
+
+
+def clock(at: float) -> str:
+    """``14:02`` in local time."""
+    return time.strftime("%H:%M", time.localtime(at))
+
+
+def human_bytes(count: int) -> str:
+    """``241 KB``: decimal units, as a file manager shows them."""
+    if count < 1000:
+        return f"{count} B"
+    for unit, size in (("KB", 1e3), ("MB", 1e6), ("GB", 1e9)):
+        if count < size * 1000:
+            value = count / size
+            return f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"
+    return f"{count / 1e12:.1f} TB"
+
+
+def human_count(count: int) -> str:
+    """``61.3k``, ``1.2M``: token counts for meters and footers."""
+    if count < 1000:
+        return str(count)
+    if count < 999_500:
+        value = count / 1e3
+        return f"{value:.1f}k" if value < 100 else f"{value:.0f}k"
+    return f"{count / 1e6:.1f}M"
+
+
+def human_cost(cost: float | None) -> str:
+    """``$0.087``; an unknown cost says so and is never zero."""
+    if cost is None:
+        return "cost unknown"
+    if cost == 0:
+        return "$0"
+    return f"${cost:.3f}" if cost < 1 else f"${cost:.2f}"
+
+
+def summarise(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
+    """One line of a call's arguments: the path or command if it has one, else compact JSON."""
+    if arguments is None:
+        text = raw
+    else:
+        for key in ("path", "command", "message", "query", "prompt"):
+            value = arguments.get(key)
+            if isinstance(value, str):
+                text = value
+                break
+        else:
+            text = ", ".join(f"{k}: {compact(v)}" for k, v in arguments.items())
+    return " ".join(text[: SUMMARY_LIMIT * 2].split())[:SUMMARY_LIMIT]
+
+
+def compact(value: Any) -> str:
+    """A value as short JSON text."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def pretty(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
+    """Arguments as indented JSON, or exactly what the model sent where that was not JSON."""
+    text = raw if arguments is None else json.dumps(dict(arguments), indent=2, ensure_ascii=False, default=str)
+    return text if len(text) <= ARGUMENTS_LIMIT else text[:ARGUMENTS_LIMIT] + "\n…"
+
+
+def tool_part(message_id: str, call: ToolCallBlock, result: ToolResultBlock | None, category: str = "") -> ToolPart:
+    """The card of one call. A call without a result was never answered: its run was cut off."""
+    facts = dict(result.facts) if result else {}
+    state: CallState = "aborted"
+    if result is not None:
+        state = _state_of(result, facts)
+    return ToolPart(
+        part_id=f"{message_id}:{call.call_id}",
+        call_id=call.call_id,
+        tool=call.tool,
+        summary=summarise(call.arguments, call.raw),
+        category=str(facts.get("category") or category),
+        state=state,
+        arguments=pretty(call.arguments, call.raw),
+        result=result.text if result else "",
+        facts=result_facts(result),
+        elapsed_ms=_whole(facts.get("elapsed_ms")),
+        detail=str(facts.get("decision") or ""),
+    )
+
+
+def _state_of(result: ToolResultBlock, facts: Mapping[str, Any]) -> CallState:
+    known: dict[str, CallState] = {"done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted"}
+    return known.get(str(facts.get("state")), "failed" if result.is_error else "done")
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
+
+
+def result_facts(result: ToolResultBlock | None) -> tuple[str, ...]:
+    """What a folded card says beside its state: the size of what came back."""
+    if result is None or result.is_error:
+        return ()
+    size = _whole(result.facts.get("bytes"))
+    return (human_bytes(size),) if size else ()
+
+
+_ACTIONS: dict[str, tuple[NoticeAction, ...]] = {
+    "model.key_refused": (NoticeAction("Open the key", "open-models"), NoticeAction("Try again", "retry")),
+    "model.unknown": (NoticeAction("Choose a model", "choose-model"),),
+    "model.context_too_long": (NoticeAction("New chat", "new-chat"), NoticeAction("Choose a model", "choose-model")),
+    "interrupted": (NoticeAction("Continue", "continue"),),
+    "model.stream_cut": (NoticeAction("Continue", "continue"),),
+    "limit.rounds": (NoticeAction("Continue", "continue"),),
+}
+
+
+def notice_actions(code: str, severity: str) -> tuple[NoticeAction, ...]:
+    """Buttons that fit a notice: the key for a wrong key, another try for what can be tried again."""
+    if code in _ACTIONS:
+        return _ACTIONS[code]
+    return (NoticeAction("Try again", "retry"),) if severity == "error" or code.startswith("model.") else ()
+
+
+def notice_part(part_id: str, block: NoticeBlock, *, retry_at: float | None = None) -> NoticePart:
+    """A notice in words with its next step."""
+    text = f"{block.text} {block.next_step}".strip()
+    return NoticePart(part_id, text, block.severity, notice_actions(block.code, block.severity), retry_at)
+
+
+def simple_part(message_id: str, index: int, block: Block) -> Part | None:
+    """Text, thinking, attachments and notices; tool blocks are handled with their results."""
+    part_id = f"{message_id}:{index}"
+    if isinstance(block, TextBlock):
+        return TextPart(part_id, block.text) if block.text else None
+    if isinstance(block, ReasoningBlock):
+        return ReasoningPart(part_id, block.text) if block.text else None
+    if isinstance(block, FileBlock):
+        return AttachmentPart(part_id, block.name, human_bytes(len(block.text.encode())))
+    if isinstance(block, ImageBlock):
+        return AttachmentPart(part_id, block.name or "image", block.media_type, _image(block))
+    if isinstance(block, NoticeBlock):
+        return notice_part(part_id, block)
+    if isinstance(block, UnknownBlock):
+        return NoticePart(part_id, "This part was written by another version of Assent and cannot be shown.")
+    return None
+
+
+def _image(block: ImageBlock) -> bytes:
+    # Only the text form is undone here; the view decodes the bytes with a cap and trusts nothing in them.
+    try:
+        return base64.b64decode(block.data, validate=True)
+    except ValueError:
+        return b""
+
+
+def results_by_call(messages: Iterable[MessageRecord]) -> dict[str, ToolResultBlock]:
+    """call id -> its result, over a stretch of a thread."""
+    found: dict[str, ToolResultBlock] = {}
+    for message in messages:
+        if message.role == "tool":
+            found.update((b.call_id, b) for b in message.blocks if isinstance(b, ToolResultBlock))
+    return found
+
+
+def parts_of(message: MessageRecord, results: Mapping[str, ToolResultBlock]) -> list[Part]:
+    """All parts of one stored message, in the order in which they came."""
+    parts: list[Part] = []
+    for index, block in enumerate(message.blocks):
+        if isinstance(block, ToolCallBlock):
+            parts.append(tool_part(message.message_id, block, results.get(block.call_id)))
+        elif (part := simple_part(message.message_id, index, block)) is not None:
+            parts.append(part)
+    return parts
+
+
+def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:
+    """``2.1k tokens, $0.010, 6.2 s``; empty when nothing is known."""
+    words: list[str] = []
+    if usage is not None and (usage.input_tokens or usage.output_tokens):
+        words.append(f"{human_count(usage.input_tokens + usage.output_tokens)} tokens")
+        words.append(human_cost(usage.cost_usd))
+    if elapsed_ms:
+        words.append(f"{elapsed_ms / 1000:.1f} s")
+    if model and words:
+        words.insert(0, model.partition("/")[2] or model)
+    return ", ".join(words)
+
+
+def _answer(group: Sequence[MessageRecord], siblings: Siblings, titles: Mapping[str, str]) -> TranscriptItem:
+    first = group[0]
+    results = results_by_call(group)
+    parts: list[Part] = []
+    usage: Usage | None = None
+    elapsed = 0
+    for message in group:
+        if message.role == "tool":
+            continue
+        parts.extend(parts_of(message, results))
+        elapsed += message.elapsed_ms
+        if message.usage is not None:
+            usage = message.usage if usage is None else usage.plus(message.usage)
+    place, count = siblings.get(first.message_id, (1, 1))
+    last = group[-1]
+    cut = last.status == "interrupted"
+    if cut:
+        parts.append(notice_part(f"{last.message_id}:cut", INTERRUPTED))
+    return TranscriptItem(
+        message_id=first.message_id,
+        side="b" if first.side == "b" else "a",
+        author=titles.get(first.author, first.author) or "Assistant",
+        time=clock(first.created_at),
+        parts=tuple(parts),
+        sibling=place,
+        siblings=count,
+        footer=footer_of(usage, elapsed, last.model or first.model),
+        can_continue=cut,
+    )
+
+
+INTERRUPTED = NoticeBlock(
+    "This answer was interrupted. Everything that had arrived is kept.", code="interrupted", severity="warning"
+)
+
+
+def _question(message: MessageRecord, siblings: Siblings) -> TranscriptItem:
+    place, count = siblings.get(message.message_id, (1, 1))
+    return TranscriptItem(
+        message_id=message.message_id,
+        side="human",
+        author="You",
+        time=clock(message.created_at),
+        parts=tuple(parts_of(message, {})),
+        sibling=place,
+        siblings=count,
+    )
+
+
+def build_items(
+    messages: Sequence[MessageRecord], siblings: Siblings | None = None, titles: Mapping[str, str] | None = None
+) -> list[TranscriptItem]:
+    """Items for a stretch of a thread's active path. ``titles`` maps an agent's name to what a person reads."""
+    known = siblings or {}
+    items: list[TranscriptItem] = []
+    group: list[MessageRecord] = []
+
+    def close() -> None:
+        if group:
+            items.append(_answer(group, known, titles or {}))
+            group.clear()
+
+    for message in messages:
+        if message.role == "user":
+            close()
+            items.append(_question(message, known))
+        elif message.role in ("assistant", "tool"):
+            if group and message.role == "assistant" and message.side != group[0].side:
+                close()
+            group.append(message)
+    close()
+    return items

@@ -1,0 +1,284 @@
+"""The answer that is being written: one transcript item, kept up to date from the runtime's events.
+
+It exists for every running thread, whether or not that thread is on screen, so that opening a thread in the middle
+of its run shows exactly what has arrived.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from desktop.domain.events import (
+    Event,
+    MessageClosed,
+    MessageOpened,
+    ReasoningArrived,
+    RetryScheduled,
+    RunEnded,
+    TextArrived,
+    ToolCallAnswered,
+    ToolCallFinished,
+    ToolCallOutput,
+    ToolCallStarted,
+    ToolCallWaiting,
+    ToolCallWriting,
+)
+from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
+from desktop.presenter.item_builder import (
+    INTERRUPTED,
+    clock,
+    footer_of,
+    human_bytes,
+    notice_part,
+    pretty,
+    summarise,
+    tool_part,
+)
+from desktop.presenter.transcript_items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem
+
+OUTPUT_TAIL = 20_000
+"""Live output of a running call kept for display, in characters; the full text comes with its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Text to append to a part that the view already shows."""
+
+    part_id: str
+    text: str
+
+
+Change = Delta | None
+"""What one event did: a delta to append, or None for "draw the item anew"."""
+
+
+class LiveAnswer:
+    """Mutable state of one answer. ``apply`` takes an event and returns how the view should follow."""
+
+    def __init__(self, author: str, model: str, side: str = "a") -> None:
+        self.author = author
+        self.model = model
+        self.side = side
+        self.message_id = ""
+        self.started = time.time()
+        self.ended = False
+        self.usage: Usage | None = None
+        self.elapsed_ms = 0
+        self.can_continue = False
+        self._parts: dict[str, Part] = {}
+        self._chunks: dict[str, list[str]] = {}
+        self._handlers: dict[type, Callable[..., Change | bool]] = {
+            MessageOpened: self._opened,
+            TextArrived: self._text,
+            ReasoningArrived: self._reasoning,
+            ToolCallWriting: self._writing,
+            MessageClosed: self._closed,
+            ToolCallStarted: self._call_started,
+            ToolCallWaiting: self._call_waiting,
+            ToolCallAnswered: self._call_answered,
+            ToolCallOutput: self._call_output,
+            ToolCallFinished: self._call_finished,
+            RetryScheduled: self._retry,
+            RunEnded: self._run_ended,
+        }
+
+    def apply(self, event: Event) -> tuple[bool, Change]:
+        """(did anything change, how). Unknown events change nothing."""
+        handler = self._handlers.get(type(event))
+        if handler is None:
+            return False, None
+        answer = handler(event)
+        if answer is False:
+            return False, None
+        return True, answer if isinstance(answer, Delta) else None
+
+    def item(self) -> TranscriptItem:
+        """The answer as it stands."""
+        parts = tuple(self._settled(part) for part in self._parts.values())
+        return TranscriptItem(
+            message_id=self.message_id,
+            side="b" if self.side == "b" else "a",
+            author=self.author,
+            time=clock(self.started),
+            parts=parts,
+            footer="" if not self.ended else footer_of(self.usage, self.elapsed_ms, self.model),
+            live=not self.ended,
+            can_continue=self.can_continue,
+        )
+
+    def _settled(self, part: Part) -> Part:
+        chunks = self._chunks.get(part.part_id)
+        if not chunks:
+            return part
+        text = "".join(chunks)
+        self._chunks[part.part_id] = [text]
+        if isinstance(part, TextPart):
+            return replace(part, markdown=text)
+        if isinstance(part, ReasoningPart):
+            return replace(part, text=text)
+        if isinstance(part, ToolPart):
+            return replace(part, result=text[-OUTPUT_TAIL:])
+        return part
+
+    # -- messages ---------------------------------------------------------------------------------------------------
+
+    def _opened(self, event: MessageOpened) -> bool:
+        if not self.message_id:
+            self.message_id = event.message_id
+        return True
+
+    def _grow(self, part_id: str, text: str, make: Callable[[], Part]) -> Change:
+        chunks = self._chunks.setdefault(part_id, [])
+        chunks.append(text)
+        if part_id in self._parts:
+            return Delta(part_id, text)
+        self._parts[part_id] = make()
+        return None
+
+    def _text(self, event: TextArrived) -> Change:
+        part_id = f"{event.message_id}:text"
+        self._stop_thinking(event.message_id)
+        return self._grow(part_id, event.text, lambda: TextPart(part_id, "", live=True))
+
+    def _reasoning(self, event: ReasoningArrived) -> Change:
+        part_id = f"{event.message_id}:reasoning"
+        return self._grow(part_id, event.text, lambda: ReasoningPart(part_id, "", live=True))
+
+    def _stop_thinking(self, message_id: str) -> None:
+        part = self._parts.get(f"{message_id}:reasoning")
+        if isinstance(part, ReasoningPart) and part.live:
+            self._parts[part.part_id] = replace(part, live=False)
+
+    def _closed(self, event: MessageClosed) -> bool:
+        for part_id, part in list(self._parts.items()):
+            if isinstance(part, TextPart | ReasoningPart) and part.live:
+                self._parts[part_id] = replace(part, live=False)
+        self._drop_writing(event.message_id)
+        for call in event.tool_calls:
+            self._ensure_call(event.message_id, call)
+        if event.usage is not None:
+            self.usage = event.usage if self.usage is None else self.usage.plus(event.usage)
+        self.elapsed_ms += event.elapsed_ms
+        return True
+
+    # -- calls ------------------------------------------------------------------------------------------------------
+
+    def _writing(self, event: ToolCallWriting) -> bool:
+        part_id = f"{event.message_id}:writing:{event.index}"
+        size = f"{human_bytes(event.characters)} of arguments" if event.characters else ""
+        known = self._parts.get(part_id)
+        if isinstance(known, ToolPart) and (known.tool, known.summary) == (event.tool, size):
+            return False
+        self._parts[part_id] = ToolPart(part_id, "", event.tool, size, "", "writing", started_at=time.time())
+        return True
+
+    def _drop_writing(self, message_id: str) -> None:
+        prefix = f"{message_id}:writing:"
+        for part_id in [p for p in self._parts if p.startswith(prefix)]:
+            del self._parts[part_id]
+
+    def _ensure_call(self, message_id: str, call: ToolCallBlock) -> None:
+        part_id = f"{message_id}:{call.call_id}"
+        if part_id not in self._parts:
+            self._parts[part_id] = replace(tool_part(message_id, call, None), state="writing", started_at=0.0)
+
+    def _call(self, message_id: str, call_id: str) -> ToolPart | None:
+        part = self._parts.get(f"{message_id}:{call_id}")
+        return part if isinstance(part, ToolPart) else None
+
+    def _call_started(self, event: ToolCallStarted) -> bool:
+        part_id = f"{event.message_id}:{event.call_id}"
+        known = self._call(event.message_id, event.call_id)
+        base = known or ToolPart(part_id, event.call_id, event.tool, "", event.category, "running")
+        self._parts[part_id] = replace(
+            base,
+            tool=event.tool,
+            summary=summarise(event.arguments),
+            arguments=pretty(event.arguments),
+            category=event.category,
+            state="running",
+            started_at=time.time(),
+        )
+        return True
+
+    def _call_waiting(self, event: ToolCallWaiting) -> bool:
+        part = self._call(event.message_id, event.call_id)
+        if part is None:
+            return False
+        self._parts[part.part_id] = replace(
+            part,
+            state="waiting",
+            request=event.request,
+            category=str(event.request.category),
+            chain=event.request.chain,
+            arguments=pretty(event.request.arguments),
+        )
+        return True
+
+    def _call_answered(self, event: ToolCallAnswered) -> bool:
+        part = self._call(event.message_id, event.call_id)
+        if part is None:
+            return False
+        allowed = event.decision.allowed
+        self._parts[part.part_id] = replace(
+            part,
+            state="running" if allowed else "denied",
+            request=None,
+            detail=event.decision.reason,
+            started_at=time.time(),
+        )
+        return True
+
+    def _call_output(self, event: ToolCallOutput) -> bool:
+        part = self._call(event.message_id, event.call_id)
+        if part is None:
+            return False
+        chunks = self._chunks.setdefault(part.part_id, [])
+        chunks.append(event.text)
+        if len(chunks) > 200:
+            self._chunks[part.part_id] = ["".join(chunks)[-OUTPUT_TAIL:]]
+        return True
+
+    def _call_finished(self, event: ToolCallFinished) -> bool:
+        part = self._call(event.message_id, event.call_id)
+        if part is None:
+            return False
+        self._chunks.pop(part.part_id, None)
+        facts = dict(event.facts)
+        size = facts.get("bytes")
+        state = event.state if event.state in ("done", "failed", "denied", "aborted") else "failed"
+        self._parts[part.part_id] = replace(
+            part,
+            state=state,  # type: ignore[arg-type]
+            result=event.text,
+            request=None,
+            elapsed_ms=event.elapsed_ms,
+            category=str(facts.get("category") or part.category),
+            facts=(human_bytes(int(size)),) if isinstance(size, int) and size and not event.is_error else (),
+        )
+        return True
+
+    # -- the run ----------------------------------------------------------------------------------------------------
+
+    def _retry(self, event: RetryScheduled) -> bool:
+        block = NoticeBlock(f"{event.detail} Trying again (attempt {event.attempt + 1}).", severity="warning")
+        self._parts["retry"] = notice_part("retry", block, retry_at=time.time() + event.delay_s)
+        return True
+
+    def _run_ended(self, event: RunEnded) -> bool:
+        self.ended = True
+        self._parts.pop("retry", None)
+        for part_id, part in list(self._parts.items()):
+            if isinstance(part, ToolPart) and part.state in ("waiting", "running", "writing"):
+                self._parts[part_id] = replace(part, state="aborted", request=None)
+        if event.reason == "interrupted":
+            self.can_continue = True
+            self._parts["end"] = notice_part("end", INTERRUPTED)
+        elif event.detail and event.reason not in ("response", "cancelled"):
+            severity = "error" if event.reason == "error" else "warning"
+            retry_at = time.time() + event.retry_after if event.retry_after else None
+            block = NoticeBlock(event.detail, event.code, event.next_step, severity)  # type: ignore[arg-type]
+            self._parts["end"] = notice_part("end", block, retry_at=retry_at)
+        return True

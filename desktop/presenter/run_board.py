@@ -1,0 +1,144 @@
+"""What every thread is doing right now, fed by the bridge; the thread list and the chat page both read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.events import (
+    ContextMeasured,
+    Event,
+    RetryScheduled,
+    RunEnded,
+    RunStarted,
+    ToolCallAnswered,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolCallWaiting,
+)
+from desktop.presenter.live_answer import Change, Delta, LiveAnswer
+
+
+@dataclass(slots=True)
+class ThreadState:
+    """One thread's live state; ``answer`` is None when no run was seen since the app started."""
+
+    answer: LiveAnswer | None = None
+    run_id: str = ""
+    running: bool = False
+    stopping: bool = False
+    waiting_calls: set[str] = field(default_factory=set)
+    phase: str = ""
+    context_used: int = 0
+    context_window: int | None = None
+    compacted: bool = False
+    last_reason: str = ""
+
+    @property
+    def mark(self) -> str:
+        """The list's state glyph: ``waiting``, ``running``, ``failed`` or nothing."""
+        if self.waiting_calls:
+            return "waiting"
+        if self.running:
+            return "running"
+        return "failed" if self.last_reason == "error" else ""
+
+
+class RunBoard(QObject):
+    """Keeps a ``ThreadState`` for each thread that ran. Signals carry ids, readers fetch the state."""
+
+    answer_changed = Signal(str)
+    answer_grew = Signal(str, object)
+    state_changed = Signal(str)
+    run_ended = Signal(str, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._threads: dict[str, ThreadState] = {}
+        self.titles: dict[str, str] = {}
+        self._reactions: dict[type, Callable[..., None]] = {
+            RunStarted: self._run_started,
+            RunEnded: self._run_ended,
+            ToolCallStarted: self._call_started,
+            ToolCallWaiting: self._call_waiting,
+            ToolCallAnswered: self._call_over,
+            ToolCallFinished: self._call_over,
+            RetryScheduled: self._retrying,
+            ContextMeasured: self._context,
+        }
+
+    def state(self, thread_id: str) -> ThreadState:
+        """The live state of a thread; made empty when first asked for."""
+        return self._threads.setdefault(thread_id, ThreadState())
+
+    def forget(self, thread_id: str) -> None:
+        """A deleted thread has no live state."""
+        self._threads.pop(thread_id, None)
+
+    @property
+    def running_threads(self) -> tuple[str, ...]:
+        """Threads with a run under way."""
+        return tuple(key for key, state in self._threads.items() if state.running)
+
+    def take(self, events: tuple[Event, ...]) -> None:
+        """Apply a batch from the bridge, in order; deltas of one part in a row were merged by the bridge."""
+        for event in events:
+            state = self.state(event.thread_id)
+            reaction = self._reactions.get(type(event))
+            if reaction is not None:
+                reaction(state, event)
+            if state.answer is not None:
+                changed, how = state.answer.apply(event)
+                if changed:
+                    self._tell(event.thread_id, how)
+            if reaction is not None:
+                self.state_changed.emit(event.thread_id)
+            if isinstance(event, RunEnded):
+                self.run_ended.emit(event.thread_id, event)
+
+    def _tell(self, thread_id: str, how: Change) -> None:
+        if isinstance(how, Delta):
+            self.answer_grew.emit(thread_id, how)
+        else:
+            self.answer_changed.emit(thread_id)
+
+    def mark_stopping(self, thread_id: str) -> None:
+        """The person pressed Stop: shown at once, before the run has ended."""
+        state = self.state(thread_id)
+        if state.running:
+            state.stopping = True
+            self.state_changed.emit(thread_id)
+
+    def _run_started(self, state: ThreadState, event: RunStarted) -> None:
+        state.answer = LiveAnswer(self.titles.get(event.agent, event.agent), event.model)
+        state.run_id = event.run_id
+        state.running, state.stopping = True, False
+        state.waiting_calls.clear()
+        state.phase, state.last_reason = "thinking", ""
+
+    def _run_ended(self, state: ThreadState, event: RunEnded) -> None:
+        state.running = state.stopping = False
+        state.waiting_calls.clear()
+        state.phase, state.last_reason = "", event.reason
+
+    def _call_started(self, state: ThreadState, event: ToolCallStarted) -> None:
+        state.phase = f"running {event.tool}"
+
+    def _call_waiting(self, state: ThreadState, event: ToolCallWaiting) -> None:
+        state.waiting_calls.add(event.call_id)
+        state.phase = "waiting for you"
+
+    def _call_over(self, state: ThreadState, event: ToolCallAnswered | ToolCallFinished) -> None:
+        state.waiting_calls.discard(event.call_id)
+        state.phase = "waiting for you" if state.waiting_calls else "thinking"
+
+    def _retrying(self, state: ThreadState, event: RetryScheduled) -> None:
+        state.phase = "waiting to try again"
+
+    def _context(self, state: ThreadState, event: ContextMeasured) -> None:
+        state.context_used, state.context_window = event.used, event.window
+        state.compacted = event.compacted
+
+
