@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Everything a developer needs in one command: run, test, bench, shots, check. Standard library only.
 
-Makes `.venv` from the hashed lock files, names the system libraries Qt misses and installs them where it may, then starts.
+Makes `.venv` from the hashed lock files, names the system libraries that Qt misses and installs them where it may,
+then starts. The work is in packaging/devlib.
 """
 
 import argparse
@@ -10,15 +11,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-from devlib.environment import ROOT, clean_environment, ensure_environment, ensure_python_version
+from devlib.benching import run_benches
+from devlib.environment import ROOT, clean_environment, ensure_environment, ensure_python_version, python
 from devlib.system import ensure_system
-from devlib.words import Stop, fail, say
+from devlib.testing import run_chosen, run_stages
+from devlib.words import Stop, fail
 
 
 def main(arguments: list[str]) -> int:
-    options = _parser().parse_args(arguments)
+    """Runs the command; options that dev.py does not know go on to the app or to pytest."""
+    options, rest = _parser().parse_known_args(arguments)
+    options.rest = [argument for argument in rest if argument != "--"]
     try:
         ensure_python_version()
+        _refuse_leftovers(options)
         return int(options.command(options))
     except Stop as stop:
         fail(stop)
@@ -26,19 +32,90 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="dev.py", description=str(__doc__).splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--yes", action="store_true", help="install missing system packages through sudo")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _command(commands, "run", run, "start the app; further arguments go to it")
+    _command(commands, "test", test, "run every test; further arguments go to pytest instead")
+    bench = _command(commands, "bench", bench_command, "measure what docs promise; reports and never fails")
+    bench.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to FILE")
+    bench.add_argument("names", nargs="*", metavar="NAME", help="a bench, the start of its name, or a pattern")
+    shots = _command(commands, "shots", shots_command, "save every page, light and dark, as pictures")
+    shots.add_argument("folder", type=Path, metavar="DIR")
+    _command(commands, "check", check, "ruff and mypy")
+    _command(commands, "setup", setup, "make the environment and start nothing")
+    return parser
+
+
+def _command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, function: object,
+             help_text: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=help_text, description=help_text, allow_abbrev=False)
+    parser.set_defaults(command=function)
+    parser.add_argument("--yes", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    return parser
+
+
+def _refuse_leftovers(options: argparse.Namespace) -> None:
+    if options.rest and options.command not in (run, test):
+        raise Stop(f"Unknown arguments: {' '.join(options.rest)}.", "See `python3 packaging/dev.py --help`.")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Starts the app and passes its exit code on."""
+    quiet = {"--version", "--check", "--help", "-h"} & set(options.rest)
+    if sys.platform.startswith("linux") and not quiet and not _has_screen():
+        raise Stop(
+            "There is no screen here: neither DISPLAY nor WAYLAND_DISPLAY is set.",
+            "Run this in a desktop session, or try it with `xvfb-run python3 packaging/dev.py run`.",
+        )
+    ensure_system(for_tests=False, may_use_sudo=options.yes)
+    interpreter = ensure_environment(dev=False, may_use_sudo=options.yes)
+    command = [str(interpreter), "-m", "desktop", *options.rest]
+    environment = {**clean_environment(), "PYTHONPATH": str(ROOT)}
+    if os.name == "posix":
+        os.execve(command[0], command, environment)
+    return subprocess.call(command, env=environment)
+
+
+def _has_screen() -> bool:
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+def test(options: argparse.Namespace) -> int:
+    """Runs the whole suite, or what the person chose."""
+    setup(options)
+    return run_chosen(options.rest) if options.rest else run_stages()
+
+
+def bench_command(options: argparse.Namespace) -> int:
+    """Runs the benches in a process each."""
+    setup(options)
+    return run_benches(options.names, options.json)
+
+
+def shots_command(options: argparse.Namespace) -> int:
+    """Draws the pages without a screen and says where the pictures are."""
+    setup(options)
+    environment = {**clean_environment(), "QT_QPA_PLATFORM": "offscreen"}
+    folder = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    return subprocess.call([str(python()), "-m", "desktop.ui.shots", str(folder)], cwd=ROOT, env=environment)
+
+
+def check(options: argparse.Namespace) -> int:
+    """Style, complexity and types."""
+    setup(options)
+    run_all = [["ruff", "check", "."], ["mypy"]]
+    codes = [subprocess.call([str(python()), "-m", *command], cwd=ROOT) for command in run_all]
+    return max(codes)
+
+
 def setup(options: argparse.Namespace) -> int:
     """Makes the environment for running and testing, and starts nothing."""
     ensure_system(for_tests=True, may_use_sudo=options.yes)
     ensure_environment(dev=True, may_use_sudo=options.yes)
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="dev.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--yes", action="store_true", help="install missing system packages through sudo")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    commands.add_parser("setup", help="make the environment and start nothing").set_defaults(command=setup)
-    return parser
 
 
 if __name__ == "__main__":

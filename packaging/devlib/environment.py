@@ -1,4 +1,4 @@
-"""The `.venv` beside the sources: made from the hashed lock files, stamped, and rebuilt when it is broken or half made."""
+"""The `.venv` beside the sources: made from the hashed locks, stamped, rebuilt when it is broken or half made."""
 
 import contextlib
 import hashlib

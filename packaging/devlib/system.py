@@ -122,7 +122,8 @@ def _apt(prefix: list[str], command: Iterable[str], *, check: bool) -> None:
     first, *rest = command
     waiting = [first, "-q", "-o", "DPkg::Lock::Timeout=300", *rest]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    done = subprocess.run([*prefix, *waiting], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run([*prefix, *waiting], env=environment, text=True, **pipes)  # type: ignore[call-overload]
     if check and done.returncode != 0:
         last = next((line for line in reversed(done.stdout.splitlines()) if line.startswith("E:")), "no reason given")
         raise Stop(

@@ -1,0 +1,88 @@
+"""The test run in its stages: the runtime with Qt hidden, then everything that needs Qt, each in a process of its own."""
+
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from .environment import ROOT, clean_environment, python
+from .words import say
+
+# Rooms below the presenter. Their tests run only with Qt hidden, so that none of them can come to need it.
+RUNTIME_ROOMS = (
+    "domain", "settings", "store", "models", "workers", "safety", "tools", "skills",
+    "pipeline", "supervision", "agents", "conversation",
+)  # fmt: skip
+HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
+NOTHING_COLLECTED = 5
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One pytest process. `deadline` is in seconds: past it the whole process group is killed."""
+
+    name: str
+    options: tuple[str, ...]
+    paths: tuple[str, ...]
+    deadline: float
+
+
+def stages() -> list[Stage]:
+    """Every folder of tests is in exactly one stage."""
+    runtime = tuple(path for room in RUNTIME_ROOMS if (ROOT / (path := f"tests/unit/{room}")).is_dir())
+    rest = tuple(
+        path
+        for folder in (ROOT / "tests", ROOT / "tests/unit")
+        for child in sorted(folder.iterdir())
+        if (path := child.relative_to(ROOT).as_posix()) not in runtime and _holds_tests(child)
+    )
+    chosen = [Stage("the runtime, with Qt hidden", HIDE_QT, runtime, 300), Stage("everything else", (), rest, 420)]
+    return [stage for stage in chosen if stage.paths]
+
+
+def _holds_tests(child: Path) -> bool:
+    if child.name == "unit":
+        return False
+    return any(child.rglob("test_*.py")) if child.is_dir() else child.match("test_*.py")
+
+
+def run_stages() -> int:
+    """Runs all stages, also after a failed one, and returns the first failing exit code or 0."""
+    codes = []
+    for stage in stages():
+        say(f"testing {stage.name}")
+        codes.append(_run([*stage.options, *stage.paths], stage.deadline))
+    failed = [code for code in codes if code not in (0, NOTHING_COLLECTED)]
+    return failed[0] if failed else 0
+
+
+def run_chosen(arguments: list[str]) -> int:
+    """One pytest run with the person's own arguments. Runtime tests run with Qt hidden here too."""
+    wanted = {f"tests/unit/{room}" for room in RUNTIME_ROOMS}
+    paths = [argument for argument in arguments if argument.startswith("tests")]
+    only_runtime = paths and all(any(path.startswith(room) for room in wanted) for path in paths)
+    return _run([*(HIDE_QT if only_runtime else ()), *arguments], None)
+
+
+def _run(arguments: list[str], deadline: float | None) -> int:
+    environment = clean_environment()
+    environment["QT_QPA_PLATFORM"] = "offscreen"
+    command = [str(python()), "-m", "pytest", *arguments]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=os.name == "posix") as process:
+        try:
+            return process.wait(deadline)
+        except subprocess.TimeoutExpired:
+            say(f"the tests did not end within {deadline:.0f} s and were stopped")
+            _kill(process)
+            return 1
+        except KeyboardInterrupt:
+            _kill(process)
+            raise
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if os.name == "posix":
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()

@@ -1,0 +1,55 @@
+"""What holds for every test: no reach into the person's own home, keyring or screen, and nothing left behind.
+
+The fixtures and guards live in tests/harness; this file only binds them to pytest.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+# Before anything of Qt or of the app is imported. A test that wants a real home, bus or screen asks for a fixture.
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent/assent-tests-have-no-bus"
+os.environ["AGENT_HOME"] = "/nonexistent/assent-tests-have-no-home"
+for _name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_STYLE_OVERRIDE", "QT_SCALE_FACTOR", "PYTHONDONTWRITEBYTECODE"):
+    os.environ.pop(_name, None)
+
+from tests.harness.leaks import _qt_guard, _thread_guard  # noqa: E402
+from tests.harness.logs import _log_guard  # noqa: E402
+from tests.harness.loops import LoopFactory, _function_scoped_runner, factories  # noqa: E402
+from tests.harness.services import keyring_daemon, keyring_session, x_display  # noqa: E402
+
+__all__ = [
+    "_function_scoped_runner", "_log_guard", "_qt_guard", "_thread_guard",
+    "keyring_daemon", "keyring_session", "x_display",
+]  # fmt: skip
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Where pytest-qt is switched off (Qt hidden), its settings in pyproject.toml must still be known."""
+    if not pluginmanager.has_plugin("pytest-qt"):
+        for name in ("qt_api", "qt_log_level_fail", "qt_default_raising"):
+            parser.addini(name, "a setting of pytest-qt, unused while Qt is hidden", default="")
+
+
+def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
+    return factories(item)
+
+
+@pytest.fixture
+def agent_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home of the app (AGENT_HOME), gone after the test."""
+    home = tmp_path / "agent-home"
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("AGENT_HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def short_tmp() -> Iterator[Path]:
+    """A folder with a short path, for Unix sockets, whose paths end at 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="as-") as name:
+        yield Path(name)
