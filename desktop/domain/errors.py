@@ -159,6 +159,25 @@ class CancellationError(AssentError):
         self.reason = reason
 
 
+# -- limits ---------------------------------------------------------------------------------------------------------
+
+
+class LimitReached(KnownError):
+    """A limit stopped the work; ``limit`` names it, its value and where it was set (R-LIM-5)."""
+
+    code = "limit"
+
+    def __init__(self, message: str, *, limit: str, next_step: str = "", code: str | None = None) -> None:
+        super().__init__(message, next_step=next_step, code=code)
+        self.limit = limit
+
+
+class BudgetExhausted(LimitReached):
+    """A run tree used up its tokens, cost, rounds, time or agents (R-SUP-7, R-SUP-5)."""
+
+    code = "limit.budget"
+
+
 # -- storage, settings, secrets, children ----------------------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ EndReason = Literal[
     "budget",
     "limit",
     "error",
+    "terminated",
     "interrupted",
 ]
 """Why a run ended (R-SES-18); stored with the run."""
