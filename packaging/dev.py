@@ -11,8 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+if sys.version_info < (3, 11):  # noqa: UP036 -- before the imports below, which an older Python cannot even read
+    sys.exit(
+        f"assent: Assent needs Python 3.11 or newer and this is Python {sys.version_info[0]}.{sys.version_info[1]}.\n"
+        "  next: Install a newer Python and run this with it, for example `python3.11 packaging/dev.py run`."
+    )
+
 from devlib.benching import run_benches
-from devlib.environment import ROOT, clean_environment, ensure_environment, ensure_python_version, python
+from devlib.environment import ROOT, clean_environment, ensure_environment, python
 from devlib.system import ensure_system
 from devlib.testing import run_chosen, run_stages
 from devlib.words import Stop, fail
@@ -23,7 +29,6 @@ def main(arguments: list[str]) -> int:
     options, rest = _parser().parse_known_args(arguments)
     options.rest = [argument for argument in rest if argument != "--"]
     try:
-        ensure_python_version()
         _refuse_leftovers(options)
         return int(options.command(options))
     except Stop as stop:

@@ -14,23 +14,12 @@ from .words import Stop, say
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
-OLDEST = (3, 11)
 LOCKS = {"runtime": ROOT / "packaging/requirements.lock", "dev": ROOT / "packaging/requirements-dev.lock"}
 
 
 def python() -> Path:
     """The interpreter of the environment, whether or not it exists yet."""
     return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-
-
-def ensure_python_version() -> None:
-    """Stops when this Python is older than the app needs."""
-    if sys.version_info[:2] < OLDEST:
-        have = ".".join(map(str, sys.version_info[:3]))
-        raise Stop(
-            f"Assent needs Python 3.11 or newer and this is Python {have}.",
-            "Install a newer Python and run this with it, for example `python3.11 packaging/dev.py run`.",
-        )
 
 
 def ensure_environment(*, dev: bool, may_use_sudo: bool) -> Path:

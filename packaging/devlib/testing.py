@@ -1,4 +1,4 @@
-"""The test run in its stages: the runtime with Qt hidden, then everything that needs Qt, each in a process of its own."""
+"""The test run in its stages: the runtime with Qt hidden, then the rest, each in a process of its own."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def stages() -> list[Stage]:
     rest = tuple(
         path
         for folder in (ROOT / "tests", ROOT / "tests/unit")
-        for child in sorted(folder.iterdir())
+        for child in (sorted(folder.iterdir()) if folder.is_dir() else ())
         if (path := child.relative_to(ROOT).as_posix()) not in runtime and _holds_tests(child)
     )
     chosen = [Stage("the runtime, with Qt hidden", HIDE_QT, runtime, 300), Stage("everything else", (), rest, 420)]

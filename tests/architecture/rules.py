@@ -1,0 +1,247 @@
+"""The house rules that no ready-made tool checks, each a function from a source folder to its findings.
+
+A finding is one line, `file:line: what is wrong`. Every rule is proven in test_rules.py on a tree that breaks it.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+RUNTIME = frozenset({
+    "domain", "settings", "store", "models", "workers", "safety", "tools", "skills",
+    "pipeline", "supervision", "agents", "conversation",
+})  # fmt: skip
+QT = frozenset({"PySide6", "shiboken6", "qasync"})
+
+FILE_AIM, FILE_LIMIT, FUNCTION_LIMIT, CLASS_LIMIT = 400, 500, 50, 250
+MEDIAN_LIMIT, PERCENTILE_95_LIMIT = 8, 35
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Source:
+    """One Python file. `name` is its path below the root of the sources, with forward slashes."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text, self.name)
+
+    @property
+    def room(self) -> str:
+        """The folder under desktop/ it lives in, or its own stem at the top."""
+        parts = self.name.split("/")
+        return parts[1].removesuffix(".py") if len(parts) > 1 else ""
+
+    def find(self, kind: type[ast.AST] | tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
+        return (node for node in ast.walk(self.tree) if isinstance(node, kind))
+
+    def at(self, node: ast.AST, text: str) -> str:
+        return f"{self.name}:{getattr(node, 'lineno', 1)}: {text}"
+
+    def line(self, node: ast.AST) -> str:
+        return self.text.splitlines()[getattr(node, "lineno", 1) - 1]
+
+
+Rule = Callable[[list[Source]], list[str]]
+
+
+def sources(root: Path, *folders: str) -> list[Source]:
+    """Every Python file of these folders, in order."""
+    files = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
+    return [Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in files]
+
+
+def length(node: Function | ast.ClassDef) -> int:
+    """Lines of a function or class without its docstring and its decorators."""
+    total = (node.end_lineno or node.lineno) - node.lineno + 1
+    first = node.body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        total -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return total
+
+
+def too_long(files: list[Source]) -> list[str]:
+    """A file, a function or a class over its limit."""
+    found = []
+    for file in files:
+        lines = file.text.count("\n")
+        if lines > FILE_LIMIT:
+            found.append(f"{file.name}:1: {lines} lines, over {FILE_LIMIT}")
+        for node in file.find((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            assert isinstance(node, Function | ast.ClassDef)
+            limit = CLASS_LIMIT if isinstance(node, ast.ClassDef) else FUNCTION_LIMIT
+            if length(node) > limit:
+                found.append(file.at(node, f"{node.name} has {length(node)} lines, over {limit}"))
+    return found
+
+
+def distribution(files: list[Source]) -> list[str]:
+    """The median and the 95th percentile of function lengths over all files together."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    lengths = sorted(length(node) for file in files for node in file.find(kinds))  # type: ignore[arg-type]
+    if not lengths:
+        return []
+    median, high = lengths[len(lengths) // 2], lengths[int(len(lengths) * 0.95)]
+    found = [f"median function length {median}, over {MEDIAN_LIMIT}"] if median > MEDIAN_LIMIT else []
+    if high > PERCENTILE_95_LIMIT:
+        found.append(f"95th percentile of function length {high}, over {PERCENTILE_95_LIMIT}")
+    return found
+
+
+def qt_below_presenter(files: list[Source]) -> list[str]:
+    """An import of Qt in a room of the runtime, also inside functions and `if TYPE_CHECKING`."""
+    found = []
+    for file in (file for file in files if file.room in RUNTIME):
+        for node in file.find((ast.Import, ast.ImportFrom)):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [_origin(node)]
+            found += [file.at(node, f"imports {name}") for name in modules if name.partition(".")[0] in QT]
+    return found
+
+
+def _origin(node: ast.AST) -> str:
+    return (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+
+
+def import_in_function(files: list[Source]) -> list[str]:
+    """An import statement, `import_module` or `__import__` inside a function.
+
+    `import_module` with a variable is how a plugin is loaded and stays allowed; with a literal it dodges the rules.
+    """
+    found: set[str] = set()
+    for file in files:
+        for function in file.find((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom) or _imports_literally(node):
+                    found.add(file.at(node, "import inside a function"))
+    return sorted(found)
+
+
+def _imports_literally(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Constant):
+        return False
+    return last_name(node.func) in {"import_module", "__import__"}
+
+
+def last_name(node: ast.expr | None) -> str:
+    """`c` of `a.b.c`, `f` of `a.f()`, or an empty text."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Call):
+        return last_name(node.func)
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+GROUP = re.compile(r"(^|_)(group|scope|tg)$")
+
+
+def unowned_tasks(files: list[Source], owners: Mapping[str, str]) -> list[str]:
+    """`create_task` and `ensure_future` outside the owners of tasks. A TaskGroup (named group, scope, tg) may."""
+    found = []
+    for file in (file for file in files if file.name not in owners):
+        for node in file.find((ast.Attribute, ast.Name, ast.ImportFrom)):
+            if _starts_task(node):
+                found.append(file.at(node, "starts a task that nobody owns"))
+    return found
+
+
+def _starts_task(node: ast.AST) -> bool:
+    names = {"create_task", "ensure_future"}
+    if isinstance(node, ast.ImportFrom):
+        return any(alias.name in names for alias in node.names)
+    if isinstance(node, ast.Attribute):
+        return node.attr in names and not (node.attr == "create_task" and GROUP.search(last_name(node.value)))
+    return False
+
+
+def modal_or_pumping(files: list[Source]) -> list[str]:
+    """`.exec()` on what can be a dialog or a menu, and `processEvents`: both stall the other tasks for good."""
+    found = []
+    for file in files:
+        for node in file.find(ast.Call):
+            assert isinstance(node, ast.Call)
+            name = last_name(node.func) if isinstance(node.func, ast.Attribute) else ""
+            if name == "processEvents" or name in {"exec", "exec_"}:
+                found.append(file.at(node, f"calls {name}()"))
+    return found
+
+
+def broad_except(files: list[Source], allowed: Mapping[str, int]) -> list[str]:
+    """`except Exception`, `except BaseException` and a bare `except`, but for reviewed places.
+
+    `allowed` says how many a file may hold; each must say why on its own line, as `# boundary: ...`.
+    A BaseException handler that ends in a bare `raise` swallows nothing and is fine anywhere.
+    """
+    found = []
+    for file in files:
+        handlers = [node for node in file.find(ast.ExceptHandler) if isinstance(node, ast.ExceptHandler)]
+        broad = [node for node in handlers if _is_broad(node) and not _raises_again(node)]
+        found += [file.at(node, "a broad except without `# boundary:`") for node in broad
+                  if "# boundary:" not in file.line(node)]
+        if len(broad) > allowed.get(file.name, 0):
+            found.append(f"{file.name}: {len(broad)} broad excepts, {allowed.get(file.name, 0)} were reviewed")
+    return found
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is None or last_name(kind) in {"Exception", "BaseException"} for kind in kinds)
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
+
+
+COLOUR = re.compile(r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b|\brgba?\(|\bhsla?\(")
+
+
+def hard_coloured(files: list[Source]) -> list[str]:
+    """A colour written into the widgets. Colours come from the theme, or dark mode and contrast break."""
+    found = []
+    for file in (file for file in files if file.name.startswith("desktop/ui/") and "/theme" not in file.name):
+        for node in file.find((ast.Constant, ast.Call, ast.Attribute)):
+            if _is_colour(node):
+                found.append(file.at(node, "a colour outside the theme"))
+    return found
+
+
+def _is_colour(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and COLOUR.search(node.value) is not None
+    if isinstance(node, ast.Call):
+        numbers = [argument for argument in node.args if isinstance(argument, ast.Constant)]
+        return last_name(node.func) == "QColor" and len(numbers) == len(node.args) > 0
+    return isinstance(node, ast.Attribute) and last_name(node.value) == "GlobalColor" and node.attr != "transparent"
+
+
+INDEX = re.compile(r"https?://[^\s\"'<>]*(pypi|pythonhosted|/simple\b|index)[^\s\"'<>]*|--(extra-)?index-url|--find-links")
+
+
+def index_addresses(texts: Mapping[str, str]) -> list[str]:
+    """An address of a package index: which index is used is the machine's affair."""
+    return [
+        f"{name}:{number}: {match.group()}"
+        for name, text in texts.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if (match := INDEX.search(line))
+    ]
+
+
+TOP_LEVEL = frozenset({
+    "pyproject.toml", "desktop", "resources", "skills", "tests", "packaging", "README.md", "CHANGELOG.md",
+})  # fmt: skip
+
+
+def top_level(names: set[str]) -> list[str]:
+    """What lies at the top and should not, and what should and does not. Dot files are free."""
+    visible = {name for name in names if not name.startswith(".")}
+    return [f"{name} does not belong at the top" for name in sorted(visible - TOP_LEVEL)] + [
+        f"{name} is missing at the top" for name in sorted(TOP_LEVEL - visible)
+    ]

@@ -1,0 +1,173 @@
+"""The house rules hold on our sources, and each rule finds the violation that it is there for."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import reviewed, rules
+from tests.architecture.rules import Source
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = rules.sources(ROOT, "desktop")
+EVERYTHING = [*OURS, *rules.sources(ROOT, "skills", "tests", "packaging")]
+
+
+def holds(found: list[str]) -> None:
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_files_functions_and_classes_stay_within_their_sizes() -> None:
+    holds(rules.too_long(EVERYTHING))
+
+
+def test_functions_are_short_on_the_whole() -> None:
+    holds(rules.distribution(OURS))
+
+
+def test_nothing_below_the_presenter_imports_qt() -> None:
+    holds(rules.qt_below_presenter(OURS))
+
+
+def test_no_import_inside_a_function() -> None:
+    holds(rules.import_in_function(OURS))
+
+
+def test_tasks_have_one_owner() -> None:
+    holds(rules.unowned_tasks(OURS, reviewed.TASK_OWNERS))
+
+
+def test_no_modal_dialog_and_no_pumping_of_events() -> None:
+    holds(rules.modal_or_pumping([file for file in OURS if file.name not in reviewed.EXEC_CALLS]))
+
+
+def test_exceptions_are_caught_broadly_only_at_reviewed_boundaries() -> None:
+    holds(rules.broad_except(OURS, reviewed.BROAD_EXCEPTS))
+
+
+def test_no_colour_outside_the_theme() -> None:
+    holds(rules.hard_coloured(OURS))
+
+
+def test_no_index_address_in_locks_and_documents() -> None:
+    files = [*(ROOT / "packaging").rglob("*"), *ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / ".ci/run"]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in files
+             if path.suffix in {".lock", ".in", ".md", ".toml", ".py", ".sh", ".txt"} or path.parent.name == ".ci"}
+    assert "packaging/requirements.lock" in texts
+    holds(rules.index_addresses(texts))
+
+
+def test_the_top_level_is_exactly_what_the_design_says() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    holds(rules.top_level({line.partition("/")[0] for line in listed.stdout.splitlines()}))
+
+
+def test_reviewed_exceptions_are_still_needed() -> None:
+    names = {file.name for file in OURS}
+    stale = [name for table in (reviewed.TASK_OWNERS, reviewed.BROAD_EXCEPTS, reviewed.EXEC_CALLS)
+             for name in table if name not in names]
+    holds([f"{name} is reviewed and does not exist" for name in stale])
+    for name, count in reviewed.BROAD_EXCEPTS.items():
+        file = next(file for file in OURS if file.name == name)
+        assert rules.broad_except([file], {name: count - 1}), f"{name} needs fewer broad excepts than {count}"
+
+
+# ------------------------------------------------------------------------------- each rule against what it should find
+
+LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 51
+VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
+    ("long file", rules.too_long, "desktop/store/x.py", "x = 1\n" * 501),
+    ("long function", rules.too_long, "desktop/store/x.py", LONG_FUNCTION),
+    ("long method", rules.too_long, "desktop/store/x.py",
+     "class A:\n    async def f(self):\n" + "        x = 1\n" * 51),
+    ("long class", rules.too_long, "desktop/store/x.py", "class A:\n" + "    x = 1\n" * 251),
+    ("long median", rules.distribution, "desktop/store/x.py", "def f():\n" + "    x = 1\n" * 9),
+    ("qt", rules.qt_below_presenter, "desktop/agents/x.py", "from PySide6.QtCore import QObject\n"),
+    ("qt in function", rules.qt_below_presenter, "desktop/agents/x.py", "def f():\n    import qasync\n"),
+    ("late import", rules.import_in_function, "desktop/ui/x.py", "def f():\n    import json\n"),
+    ("literal import", rules.import_in_function, "desktop/ui/x.py", "def f():\n    importlib.import_module('json')\n"),
+    ("task", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "asyncio.create_task(f())\n"),
+    ("loop task", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "self._loop.create_task(f())\n"),
+    ("future", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "asyncio.ensure_future(f())\n"),
+    ("passed on", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "start(asyncio.create_task)\n"),
+    ("imported", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "from asyncio import create_task\n"),
+    ("modal", rules.modal_or_pumping, "desktop/ui/x.py", "dialog.exec()\n"),
+    ("pumping", rules.modal_or_pumping, "desktop/ui/x.py", "QApplication.processEvents()\n"),
+    ("broad", lambda f: rules.broad_except(f, {}), "desktop/ui/x.py", "try:\n    f()\nexcept Exception:\n    pass\n"),
+    ("bare", lambda f: rules.broad_except(f, {}), "desktop/ui/x.py", "try:\n    f()\nexcept:\n    pass\n"),
+    ("in a tuple", lambda f: rules.broad_except(f, {}), "desktop/ui/x.py",
+     "try:\n    f()\nexcept (OSError, BaseException):  # boundary: none\n    pass\n"),
+    ("no reason", lambda f: rules.broad_except(f, {"desktop/ui/x.py": 1}), "desktop/ui/x.py",
+     "try:\n    f()\nexcept Exception:\n    pass\n"),
+    ("colour", rules.hard_coloured, "desktop/ui/x.py", "style = 'color: #ff00aa'\n"),
+    ("rgb", rules.hard_coloured, "desktop/ui/chat/x.py", "style = f'color: rgba({r}, 2, 3)'\n"),
+    ("QColor", rules.hard_coloured, "desktop/ui/x.py", "QColor(1, 2, 3)\n"),
+    ("named colour", rules.hard_coloured, "desktop/ui/x.py", "Qt.GlobalColor.red\n"),
+    ("index", lambda files: rules.index_addresses({files[0].name: files[0].text}), "packaging/r.lock",
+     "--extra-index-url https://example.org/simple\n"),
+    ("index in a document", lambda files: rules.index_addresses({files[0].name: files[0].text}), "README.md",
+     "see https://pypi.org/project/assent\n"),
+]  # fmt: skip
+
+FINE: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
+    ("full function", rules.too_long, "desktop/store/x.py", "def f():\n" + "    x = 1\n" * 49),
+    ("docstring is free", rules.too_long, "desktop/store/x.py",
+     'def f():\n    """A.\n' + "    b\n" * 60 + '    """\n    x = 1\n'),
+    ("qt in ui", rules.qt_below_presenter, "desktop/ui/x.py", "import PySide6\n"),
+    ("plugin", rules.import_in_function, "desktop/ui/x.py", "def f(name):\n    return import_module(name)\n"),
+    ("group", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "group.create_task(f())\n"),
+    ("owner", lambda files: rules.unowned_tasks(files, {"desktop/ui/x.py": "it"}), "desktop/ui/x.py",
+     "asyncio.create_task(f())\n"),
+    ("open", rules.modal_or_pumping, "desktop/ui/x.py", "dialog.open()\n"),
+    ("raised again", lambda f: rules.broad_except(f, {}), "desktop/ui/x.py",
+     "try:\n    f()\nexcept BaseException:\n    g()\n    raise\n"),
+    ("reviewed", lambda f: rules.broad_except(f, {"desktop/ui/x.py": 1}), "desktop/ui/x.py",
+     "try:\n    f()\nexcept Exception:  # boundary: a listener must not stop the others\n    pass\n"),
+    ("theme", rules.hard_coloured, "desktop/ui/theme/x.py", "QColor('#ff00aa')\n"),
+    ("anchor", rules.hard_coloured, "desktop/ui/x.py", "name = '#general'\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "name", "text"), [case[1:] for case in VIOLATIONS], ids=[c[0] for c in VIOLATIONS])
+def test_rule_finds_its_violation(rule: Callable[[list[Source]], list[str]], name: str, text: str) -> None:
+    assert rule([Source(name, text)])
+
+
+@pytest.mark.parametrize(("rule", "name", "text"), [case[1:] for case in FINE], ids=[case[0] for case in FINE])
+def test_rule_leaves_the_careful_twin_alone(rule: Callable[[list[Source]], list[str]], name: str, text: str) -> None:
+    assert rule([Source(name, text)]) == []
+
+
+def test_top_level_rule_finds_strays_and_gaps() -> None:
+    assert rules.top_level(rules.TOP_LEVEL | {".ci", ".gitignore"}) == []
+    assert rules.top_level(rules.TOP_LEVEL - {"skills"} | {"docs"}) == [
+        "docs does not belong at the top", "skills is missing at the top",
+    ]  # fmt: skip
+
+
+def test_ruff_holds_complexity_and_late_imports(tmp_path: Path) -> None:
+    """Our ruff settings flag a function of complexity 11 and an import inside a function."""
+    branches = "".join(f"    if x == {n}:\n        return {n}\n" for n in range(10))
+    (tmp_path / "bad.py").write_text(f'"""A module."""\ndef f(x: int) -> int:\n    import os\n{branches}    return 0\n')
+    settings = ["--config", str(ROOT / "pyproject.toml")]
+    done = _tool(["ruff", "check", *settings, "--output-format", "concise", str(tmp_path)])
+    assert "C901" in done.stdout
+    assert "PLC0415" in done.stdout
+
+
+def test_ruff_is_clean() -> None:
+    done = _tool(["ruff", "check", "--output-format", "concise", "."])
+    assert done.returncode == 0, "\n" + done.stdout
+
+
+def test_mypy_strict_is_clean() -> None:
+    done = _tool(["mypy"])
+    assert done.returncode == 0, "\n" + done.stdout
+
+
+def _tool(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "NO_COLOR": "1"})

@@ -1,0 +1,1 @@
+"""Benches: what the design promises, measured. `python3 packaging/dev.py bench` runs them."""
