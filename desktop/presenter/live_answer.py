@@ -67,6 +67,7 @@ class LiveAnswer:
         self.usage: Usage | None = None
         self.elapsed_ms = 0
         self.can_continue = False
+        self.place = (1, 1)
         self._parts: dict[str, Part] = {}
         self._chunks: dict[str, list[str]] = {}
         self._handlers: dict[type, Callable[..., Change | bool]] = {
@@ -103,6 +104,8 @@ class LiveAnswer:
             author=self.author,
             time=clock(self.started),
             parts=parts,
+            sibling=self.place[0],
+            siblings=self.place[1],
             footer="" if not self.ended else footer_of(self.usage, self.elapsed_ms, self.model),
             live=not self.ended,
             can_continue=self.can_continue,

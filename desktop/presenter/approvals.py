@@ -1,0 +1,106 @@
+"""Requests that wait for a person, from all runs, and the record of what was decided."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.permission import AuditEntry, Choice, Decision, PermissionRequest
+from desktop.presenter.bridge import Bridge
+
+ReadActivity = Callable[[str, int], Awaitable[Sequence[AuditEntry]]]
+"""(filter text, how many) -> entries, newest first."""
+
+
+class ApprovalsViewModel(QObject):
+    """One view in three places: the dialog over the thread, the card in it, and the inbox."""
+
+    changed = Signal()
+    asked = Signal(object)
+    closed = Signal(str)
+    activity_loaded = Signal(object)
+    refused = Signal(str)
+
+    def __init__(self, bridge: Bridge, read_activity: ReadActivity, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._read_activity = read_activity
+        self._waiting: dict[str, PermissionRequest] = {}
+        bridge.asked.connect(self._asked)
+        bridge.closed.connect(self._closed)
+
+    @property
+    def requests(self) -> tuple[PermissionRequest, ...]:
+        """What waits, in the order in which it was asked."""
+        return tuple(self._waiting.values())
+
+    @property
+    def pending_count(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    def request(self, request_id: str) -> PermissionRequest | None:
+        """A waiting request by id."""
+        return self._waiting.get(request_id)
+
+    def for_call(self, thread_id: str, call_id: str) -> PermissionRequest | None:
+        """The request that a card in a thread belongs to."""
+        for request in self._waiting.values():
+            if (request.thread_id, request.call_id) == (thread_id, call_id):
+                return request
+        return None
+
+    def _asked(self, request: PermissionRequest) -> None:
+        self._waiting[request.request_id] = request
+        self.changed.emit()
+        self.asked.emit(request)
+
+    def _closed(self, request_id: str, decision: object = None) -> None:
+        if self._waiting.pop(request_id, None) is not None:
+            self.changed.emit()
+            self.closed.emit(request_id)
+
+    def answer(
+        self,
+        request_id: str,
+        choice: Choice,
+        *,
+        digest: str,
+        reason: str = "",
+        edited_arguments: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Answer exactly the request that was shown: ``digest`` must be the one on screen (R-PRM-5).
+
+        A choice that the request does not offer is refused, whatever the caller (R-PRM-3).
+        """
+        request = self._waiting.get(request_id)
+        if request is None or request.digest != digest or choice not in request.choices:
+            self.refused.emit("This request has changed or is already answered. Nothing was allowed.")
+            return
+        if choice == "deny_run":
+            self.deny_all(request.run_id)
+            return
+        decision = Decision(
+            choice=choice,
+            digest=digest,
+            reason=reason[:2000],
+            edited_arguments=edited_arguments,
+            waited_s=max(0.0, time.time() - request.asked_at),
+        )
+        if not self._bridge.answer(request_id, decision):
+            self.refused.emit("This request is no longer open. Nothing was allowed.")
+
+    def deny_all(self, run_id: str) -> None:
+        """Deny everything that one run has asked."""
+        self._bridge.deny_run(run_id)
+
+    def query(self, filter_text: str = "", limit: int = 500) -> None:
+        """Read the activity log, newest first."""
+
+        async def work() -> None:
+            self.activity_loaded.emit(tuple(await self._read_activity(filter_text, limit)))
+
+        self._bridge.spawn(work(), name="read activity")

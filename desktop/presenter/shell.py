@@ -1,0 +1,176 @@
+"""The shell: which page shows, what can be done from anywhere, and what the command palette finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.presenter.fuzzy import Ranges, match
+
+PAGES = ("chats", "debates", "skills", "approvals", "settings")
+PALETTE_ROWS = 60
+"""Most rows that the palette shows for one query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that can be done from anywhere; ``shortcut`` in Qt's portable form."""
+
+    id: str
+    title: str
+    group: str = "Actions"
+    shortcut: str = ""
+    icon: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteRow:
+    """A line of the palette; choosing it runs command ``id``."""
+
+    id: str
+    title: str
+    detail: str = ""
+    group: str = "Actions"
+    icon: str = ""
+    ranges: Ranges = ()
+
+
+Rows = Callable[[], Iterable[PaletteRow]]
+"""A source of palette rows: threads, agents, models, settings."""
+
+COMMANDS = (
+    Command("page:chats", "Go to Chats", "Go to", "Ctrl+1", "chats"),
+    Command("page:debates", "Go to Debates", "Go to", "Ctrl+2", "debates"),
+    Command("page:skills", "Go to Skills", "Go to", "Ctrl+3", "skills"),
+    Command("page:approvals", "Go to Approvals", "Go to", "Ctrl+4", "approvals"),
+    Command("page:settings", "Go to Settings", "Go to", "Ctrl+5", "settings"),
+    Command("new-chat", "New chat", "Actions", "Ctrl+N", "new"),
+    Command("find", "Find in this thread", "Actions", "Ctrl+F", "search"),
+    Command("search-threads", "Search all threads", "Actions", "Ctrl+Shift+F", "search"),
+    Command("stop", "Stop the run", "Actions", "Ctrl+.", "stop"),
+    Command("choose-model", "Choose a model", "Actions", "Ctrl+M", "model"),
+    Command("open-models", "Models and keys", "Actions", "", "key"),
+    Command("export:md", "Export this thread as Markdown", "Actions", "", "export"),
+    Command("export:html", "Export this thread as a web page", "Actions", "", "export"),
+    Command("export:json", "Export this thread as JSON", "Actions", "", "export"),
+    Command("theme:light", "Light theme", "Appearance", "", "appearance"),
+    Command("theme:dark", "Dark theme", "Appearance", "", "appearance"),
+    Command("theme:system", "Follow the system's theme", "Appearance", "", "appearance"),
+    Command("text:larger", "Larger text", "Appearance", "Ctrl++", "appearance"),
+    Command("text:smaller", "Smaller text", "Appearance", "Ctrl+-", "appearance"),
+    Command("text:normal", "Normal text size", "Appearance", "Ctrl+0", "appearance"),
+    Command("quit", "Quit Assent", "Actions", "Ctrl+Q", "close"),
+)
+
+
+class ShellViewModel(QObject):
+    """Pages, commands, the palette, first run, and what the window remembers."""
+
+    page_changed = Signal(str)
+    first_run_changed = Signal()
+    command_run = Signal(str)
+    palette_results = Signal(str, object)
+    quitting = Signal(str)
+    error = Signal(str, str, str)
+    banner = Signal(str, str)
+
+    def __init__(self, save_state: Callable[[str, Any], None], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._save_state = save_state
+        self._page = "chats"
+        self._first_run = False
+        self._window: dict[str, Any] = {}
+        self._handlers: dict[str, Callable[[str], None]] = {}
+        self._sources: list[Rows] = []
+        self.on_close: Callable[[], None] | None = None
+
+    # -- pages ------------------------------------------------------------------------------------------------------
+
+    @property
+    def page(self) -> str:
+        """One of ``PAGES``."""
+        return self._page
+
+    def go(self, page: str) -> None:
+        """Show a page; an unknown name is ignored."""
+        if page in PAGES and page != self._page:
+            self._page = page
+            self.page_changed.emit(page)
+            self._save_state("shell.page", page)
+
+    @property
+    def first_run(self) -> bool:
+        """True until a model is chosen for the first time."""
+        return self._first_run
+
+    def set_first_run(self, value: bool) -> None:
+        """Show or leave the first-run page."""
+        if value != self._first_run:
+            self._first_run = value
+            self.first_run_changed.emit()
+
+    # -- what the window remembers ----------------------------------------------------------------------------------
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take what was saved before the window is made; anything odd in it is dropped."""
+        window = state.get("shell.window")
+        self._window = dict(window) if isinstance(window, dict) else {}
+        page = state.get("shell.page")
+        if page in PAGES:
+            self._page = str(page)
+
+    def window_state(self) -> dict[str, Any]:
+        """Geometry as last saved, possibly empty."""
+        return dict(self._window)
+
+    def save_window(self, state: Mapping[str, Any]) -> None:
+        """Remember the geometry."""
+        self._window = dict(state)
+        self._save_state("shell.window", self._window)
+
+    # -- commands ---------------------------------------------------------------------------------------------------
+
+    def commands(self) -> tuple[Command, ...]:
+        """Everything with a name that can be done from anywhere."""
+        return COMMANDS
+
+    def handle(self, prefix: str, handler: Callable[[str], None]) -> None:
+        """Run ``handler(rest)`` for commands ``prefix`` or ``prefix:rest``."""
+        self._handlers[prefix] = handler
+
+    def run_command(self, command_id: str) -> None:
+        """Run a command by id; the ui hears of it through ``command_run`` too (find, choose-model …)."""
+        prefix, _, rest = command_id.partition(":")
+        if prefix == "page":
+            self.go(rest)
+        elif prefix == "quit":
+            self.close_requested()
+        elif prefix in self._handlers:
+            self._handlers[prefix](rest)
+        self.command_run.emit(command_id)
+
+    def close_requested(self) -> None:
+        """The person closes the window or quits: the app decides how to end."""
+        if self.on_close is not None:
+            self.on_close()
+
+    # -- palette ----------------------------------------------------------------------------------------------------
+
+    def add_source(self, rows: Rows) -> None:
+        """More things that the palette finds."""
+        self._sources.append(rows)
+
+    def palette_query(self, text: str) -> None:
+        """Find rows; the best of all sources, then by group."""
+        found: list[tuple[int, int, PaletteRow]] = []
+        own = (PaletteRow(c.id, c.title, c.shortcut, c.group, c.icon) for c in COMMANDS)
+        for order, row in enumerate((*own, *(r for source in self._sources for r in source()))):
+            fit = match(text, row.title)
+            if fit is not None:
+                better = PaletteRow(row.id, row.title, row.detail, row.group, row.icon, fit.ranges)
+                found.append((-fit.score, order, better))
+        found.sort(key=lambda entry: entry[:2])
+        self.palette_results.emit(text, tuple(row for _, _, row in found[:PALETTE_ROWS]))

@@ -1,0 +1,56 @@
+"""Loading a thread for display: its last screen first, then everything older in pages, newest first.
+
+A page never cuts an answer in two: messages before the first message of a person are held back and joined to the
+next older page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+
+from desktop.domain.threads import MessageRecord
+from desktop.presenter.item_builder import Siblings, build_items
+from desktop.presenter.transcript_items import TranscriptItem
+
+FIRST_PAGE = 40
+"""Messages read before anything is shown: more than a screen, less than 3 ms."""
+
+PAGE = 500
+"""Messages a page afterwards."""
+
+ReadPath = Callable[[str | None, int], Awaitable[Sequence[MessageRecord]]]
+"""(before message id or None, how many) -> that many messages of the active path, oldest first."""
+
+ReadSiblings = Callable[[Sequence[str]], Awaitable[Siblings]]
+
+
+async def pages(
+    read_path: ReadPath, read_siblings: ReadSiblings, titles: Mapping[str, str]
+) -> AsyncIterator[tuple[TranscriptItem, ...]]:
+    """Pages of items from the newest to the oldest; the first may be empty for an empty thread."""
+    before: str | None = None
+    held: list[MessageRecord] = []
+    size = FIRST_PAGE
+    first = True
+    while True:
+        batch = list(await read_path(before, size))
+        reached_start = len(batch) < size
+        before = batch[0].message_id if batch else before
+        held = batch + held
+        cut = 0 if reached_start else _first_question(held)
+        ready, held = held[cut:], held[:cut]
+        if ready or first:
+            siblings = await read_siblings([m.message_id for m in ready])
+            yield tuple(await asyncio.to_thread(build_items, ready, siblings, titles))
+            first = False
+        if reached_start:
+            return
+        size = PAGE
+
+
+def _first_question(messages: Sequence[MessageRecord]) -> int:
+    for index, message in enumerate(messages):
+        if message.role == "user":
+            return index
+    return len(messages)
