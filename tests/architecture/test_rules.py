@@ -102,6 +102,8 @@ VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
      "try:\n    f()\nexcept (OSError, BaseException):  # boundary: none\n    pass\n"),
     ("no reason", lambda f: rules.broad_except(f, {"desktop/ui/x.py": 1}), "desktop/ui/x.py",
      "try:\n    f()\nexcept Exception:\n    pass\n"),
+    ("empty reason", lambda f: rules.broad_except(f, {"desktop/ui/x.py": 1}), "desktop/ui/x.py",
+     "try:\n    f()\nexcept Exception:  # noqa: BLE001\n    pass\n"),
     ("colour", rules.hard_coloured, "desktop/ui/x.py", "style = 'color: #ff00aa'\n"),
     ("rgb", rules.hard_coloured, "desktop/ui/chat/x.py", "style = f'color: rgba({r}, 2, 3)'\n"),
     ("QColor", rules.hard_coloured, "desktop/ui/x.py", "QColor(1, 2, 3)\n"),
