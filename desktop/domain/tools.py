@@ -56,7 +56,8 @@ class PreCheck:
     ``preview`` is for the request: ``{"kind": "diff", "path", "before", "after", "new": bool}``,
     ``{"kind": "command", "command", "cwd", "confinement"}``, ``{"kind": "argv", "argv"}`` or ``{}``.
     ``identity`` is what must still hold right before execution (path -> device/inode/size/mtime or ``absent``).
-    ``denied`` is None, or the refusal (R-INV-17).
+    ``denied`` is None, or the refusal (R-INV-17). ``constraint`` is the normalised object of the call (a resolved path,
+    the command) that "allow for this run" is scoped to; empty: the exact arguments (R-PRM-3).
     """
 
     category: Category
@@ -66,16 +67,21 @@ class PreCheck:
     preview: Mapping[str, Any] = field(default_factory=dict)
     identity: Mapping[str, str] = field(default_factory=dict)
     denied: Exception | None = None
+    constraint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallContext:
-    """What ``execute`` receives beside its arguments: run metadata with the token (R-TOOL-6) and the agent chain."""
+    """What ``execute`` receives beside its arguments: run metadata with the token (R-TOOL-6) and the agent chain.
+
+    ``identity`` is the approved ``PreCheck.identity``: a tool verifies it once more at the handle (R-PRM-5).
+    """
 
     meta: RunMeta
     call_id: str
     chain: tuple[str, ...] = ()
     progress: Callable[[str], None] | None = None
+    identity: Mapping[str, str] = field(default_factory=dict)
 
 
 class Tool(Protocol):

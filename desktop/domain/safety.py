@@ -1,0 +1,304 @@
+"""What tools, the pipeline and safety share: verdicts, readings, processes (semantics.md 28-31, 33).
+
+The rooms ``tools`` and ``safety`` never import each other: tools are written against these Protocols, ``app`` hands
+them the implementations of ``desktop/safety``. Blocking methods say so; callers use a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, BinaryIO, Literal, Protocol
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.permission import AuditEntry
+from desktop.domain.tools import Category, Judgement
+
+DEFAULT_ALLOWED = ("~/.agent/workspace", "/tmp/agent")
+DEFAULT_DENIED = ("~/.ssh", "~/.gnupg", "/etc/shadow", "/etc/passwd")
+SUGGESTED_DENIED = (
+    "~/.aws", "~/.config/gcloud", "~/.azure", "~/.kube", "~/.docker", "~/.netrc", "~/.git-credentials",
+    "~/.local/share/keyrings", "~/.local/share/kwalletd", "~/.password-store", "~/Library/Keychains",
+    "~/.mozilla", "~/.config/google-chrome", "~/.config/chromium", "~/.config/BraveSoftware",
+    "~/Library/Application Support/Google/Chrome", "~/Library/Application Support/Firefox",
+)  # fmt: skip
+DEFAULT_ENVIRONMENT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR", "TZ")
+
+
+@dataclass(frozen=True, slots=True)
+class SafetySettings:
+    """One snapshot of every setting that safety obeys; asked for anew at each call (R-FS-12, X-9).
+
+    ``workspace`` is where relative paths start and commands run. ``granted`` are folders opened for this session only:
+    a call that needs one is admin (R-TOOL-4). Times in seconds, sizes in bytes. ``bash_path`` empty: looked up.
+    """
+
+    workspace: str
+    allowed: tuple[str, ...] = DEFAULT_ALLOWED
+    denied: tuple[str, ...] = DEFAULT_DENIED
+    granted: tuple[str, ...] = ()
+    environment_allowlist: tuple[str, ...] = DEFAULT_ENVIRONMENT
+    tool_timeout_s: float = 120.0
+    tool_timeouts: Mapping[str, float] = field(default_factory=dict)
+    output_limit: int = 200_000
+    shell_network: bool = False
+    relax_plain_rm: bool = False
+    blocked_patterns: tuple[str, ...] = ()
+    auto_approve_workspace_writes: bool = False
+    approval_timeout_s: float | None = None
+    bash_path: str = ""
+
+    def timeout_of(self, tool: str) -> float:
+        """Seconds one call of this tool may take (R-TMO-1)."""
+        return self.tool_timeouts.get(tool, self.tool_timeout_s)
+
+
+SettingsProvider = Callable[[], SafetySettings]
+
+
+# -- files ----------------------------------------------------------------------------------------------------------
+
+
+class Access(StrEnum):
+    """What is to be done with a path."""
+
+    READ = "read"
+    LIST = "list"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the boundary says about one path (R-FS-7); the tester of the settings shows the same record (R-FS-11).
+
+    ``resolved`` is absolute with every link followed ("" when the text is no path at all). ``rule`` names what decided:
+    ``allowed <entry>``, ``denied <entry>``, ``protected <path>``, ``special file``, ``outside``, ``malformed``.
+    ``elevated`` says why a permitted call here is admin, or is empty. ``identity`` is ``device:inode:size:mtime_ns``
+    of what is there now, or ``absent``.
+    """
+
+    allowed: bool
+    given: str
+    resolved: str
+    rule: str
+    sentence: str
+    access: Access
+    elevated: str = ""
+    identity: str = "absent"
+
+
+class PathPolicy(Protocol):
+    """The boundary. Blocking (a few system calls)."""
+
+    def explain(self, path: str, access: Access) -> Verdict:
+        """Judge a path; never raises for what the path says."""
+        ...
+
+    def require(self, path: str, access: Access) -> Verdict:
+        """The verdict, or raises BoundaryViolation."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntry:
+    """One name in a folder. ``kind``: file | dir | link | special; ``size`` in bytes for files, else None."""
+
+    name: str
+    kind: Literal["file", "dir", "link", "special"]
+    size: int | None = None
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOutcome:
+    """What an atomic write did."""
+
+    resolved: str
+    created: bool
+    size: int
+    folders_made: tuple[str, ...] = ()
+
+
+class GuardedFiles(Protocol):
+    """Files behind the boundary, opened at the handle (R-FS-9). Every method blocks; raises BoundaryViolation when
+    the path may not be used or is no longer what was checked, ToolFailure for what the disk says."""
+
+    def explain(self, path: str, access: Access) -> Verdict:
+        """As ``PathPolicy.explain``."""
+        ...
+
+    def open_read(self, path: str) -> BinaryIO:
+        """A regular file, open for reading. The caller closes it."""
+        ...
+
+    def write_atomic(self, path: str, data: bytes, *, expected: str | None = None) -> WriteOutcome:
+        """Replace the file's content at once or not at all (R-BLT-4); ``expected`` is the identity that was approved."""
+        ...
+
+    def list_folder(self, path: str, limit: int) -> tuple[list[ListedEntry], int]:
+        """The first ``limit`` entries by name, and how many there are."""
+        ...
+
+
+# -- shell commands --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A command that the blocklist refuses; no dialog can allow it (R-BLK-1)."""
+
+    word: str
+    reason: str
+    alternative: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """One paragraph for the model and the person."""
+        tail = f" {self.alternative}" if self.alternative else ""
+        return f"Blocked: '{self.word}' {self.reason}.{tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShellReading:
+    """A command taken apart. ``blocked`` wins over everything; else ``category`` is write or admin with its reasons."""
+
+    category: Category
+    blocked: Blocked | None = None
+    raised_because: str = ""
+    judgements: tuple[Judgement, ...] = ()
+    paths: tuple[str, ...] = ()
+    uses_network: bool = False
+
+
+class ShellReader(Protocol):
+    """Reads shell commands before anybody is asked."""
+
+    def read(self, command: str) -> Awaitable[ShellReading]:
+        """Never raises for what the command says: unreadable is admin (R-BLK-5)."""
+        ...
+
+
+# -- processes --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSpec:
+    """One process to run to its end. ``env`` is the whole environment. ``output_limit`` in bytes; ``keep`` says
+    which end of longer output stays."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    timeout_s: float = 120.0
+    output_limit: int = 200_000
+    keep: Literal["head", "tail"] = "tail"
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessOutcome:
+    """How it ended. ``exit_code`` is None when we ended it; negative: a signal. ``output`` is clean text, cut with a
+    notice at its end when ``truncated``; sizes in bytes as the process wrote them."""
+
+    output: str
+    exit_code: int | None
+    ended: Literal["exited", "timeout", "aborted"]
+    elapsed_s: float
+    total_bytes: int
+    truncated: bool = False
+
+
+class ProcessRunner(Protocol):
+    """Starts processes and ends them with everything they started (R-TMO-2)."""
+
+    def run(
+        self, spec: ProcessSpec, token: CancellationToken, progress: Callable[[str], None] | None = None
+    ) -> Awaitable[ProcessOutcome]:
+        """Raises ToolFailure when the program cannot be started."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConfinementReport:
+    """What holds shell commands on this machine. ``kind``: bubblewrap | landlock | none."""
+
+    kind: Literal["bubblewrap", "landlock", "none"]
+    sentence: str
+    holds: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+
+
+class Confinement(Protocol):
+    """Wraps commands so that the boundary binds them too (C-33); approving a call never lifts it."""
+
+    def probe(self) -> ConfinementReport:
+        """Try it for real, once; blocking (tens of milliseconds)."""
+        ...
+
+    def wrap(self, spec: ProcessSpec) -> ProcessSpec:
+        """The same process, confined; blocking."""
+        ...
+
+
+class EnvironmentBuilder(Protocol):
+    """Builds the environment of a subprocess from an allowlist (R-ENV-1)."""
+
+    def build(self, declared: Mapping[str, str], *, admin: bool = False) -> Awaitable[dict[str, str]]:
+        """Raises ToolFailure naming a variable that is not set or may not be set (R-ENV-4, R-ENV-7)."""
+        ...
+
+
+class Redactor(Protocol):
+    """Keeps secrets out of whatever is written down (R-SEC-4)."""
+
+    def redact_text(self, text: str) -> str:
+        """For logs, traces, journals and exception texts."""
+        ...
+
+    def redact_data(self, value: Any) -> Any:
+        """The same for JSON-like data; keys that name secrets lose their values."""
+        ...
+
+    def mask_known(self, text: str) -> str:
+        """Only the exact values known from the keyring: for what the model receives (R-SEC-5)."""
+        ...
+
+
+# -- rules of trust ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """What a trust rule may look at."""
+
+    tool: str
+    category: Category
+    constraint: str = ""
+    tags: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleMatch:
+    """A rule that fits a call. ``specific``: it names the tool exactly or by a glob with literals (R-PRM-11)."""
+
+    policy: Literal["allow", "ask", "deny"]
+    pattern: str
+    specific: bool
+    reason: str = ""
+
+
+class RuleBook(Protocol):
+    """Trust rules; the language of their patterns belongs to the skills room."""
+
+    def match(self, facts: CallFacts) -> RuleMatch | None:
+        """The rule in force for a call: deny before ask before allow."""
+        ...
+
+    def add(self, rule: Mapping[str, Any]) -> Awaitable[None]:
+        """Keep a rule that a person chose ("always")."""
+        ...
+
+
+AuditSink = Callable[[AuditEntry], Awaitable[None]]
