@@ -1,0 +1,57 @@
+"""``compose``: one onion of middleware for agent runs, model requests and tool calls (semantics.md 20).
+
+Koa's compose with the guards that R-MW-3 and R-MW-5 ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from desktop.domain.errors import BugError
+from desktop.domain.middleware import CallNext, Middleware, MiddlewareContext
+
+C = TypeVar("C", bound=MiddlewareContext)
+
+Chain = Callable[[C, CallNext], Awaitable[None]]
+
+
+def compose(layers: Sequence[Middleware[C]]) -> Chain[C]:
+    """A chain that runs ``layers``, the first outermost (R-MW-2), around ``core``.
+
+    BugError when a layer calls ``call_next`` twice without declaring ``retries = True`` (R-MW-5), or neither calls
+    it nor sets the context's result (R-MW-3). What a layer or the core raises goes outward unchanged (R-INV-4).
+    """
+    chain = tuple(layers)
+
+    async def run(context: C, core: CallNext) -> None:
+        async def enter(position: int) -> None:
+            if position == len(chain):
+                await core()
+                return
+            layer = chain[position]
+            calls = 0
+
+            async def call_next() -> None:
+                nonlocal calls
+                calls += 1
+                if calls > 1 and not getattr(layer, "retries", False):
+                    raise BugError(f"{_name(layer)} called call_next twice")
+                await enter(position + 1)
+
+            await layer.process(context, call_next)
+            if not calls and result_of(context) is None:
+                raise BugError(f"{_name(layer)} neither called call_next nor set a result")
+
+        await enter(0)
+
+    return run
+
+
+def result_of(context: MiddlewareContext) -> object:
+    """What is in the context's result slot: ``response`` of a model request, ``result`` of the others."""
+    return getattr(context, "response" if context.level == "chat" else "result", None)
+
+
+def _name(layer: object) -> str:
+    return str(getattr(layer, "name", type(layer).__name__))

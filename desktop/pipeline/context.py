@@ -1,0 +1,143 @@
+"""What travels with one invocation: where it stands in the call tree, and the call itself (semantics.md 6)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.errors import Denied
+from desktop.domain.events import EventSink
+from desktop.domain.ids import short_id
+from desktop.domain.limits import CallLimits
+from desktop.domain.messages import ToolCallBlock, ToolResultBlock
+from desktop.domain.middleware import FunctionContext
+from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.scopes import Interrupt
+from desktop.domain.tools import Category, PreCheck, Tool, ToolResult
+from desktop.pipeline.names import Caller
+
+MAX_DEPTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFrame:
+    """One call on the way from the root to here. ``at`` is seconds since the epoch."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    at: float
+
+
+@dataclass(slots=True)
+class Invocation:
+    """A node of the call tree.
+
+    ``local`` is this call's own scratch and never passes on; ``inherited`` is copied shallowly into children, so
+    their writes do not leak up; ``shared`` is the process's (R-INV-7). ``clock`` is the time limit that runs while
+    this call executes: it stands still while a person is asked about a nested call (R-PRM-10).
+    """
+
+    meta: RunMeta
+    parent: Invocation | None = None
+    depth: int = 0
+    history: tuple[HistoryFrame, ...] = ()
+    local: MutableMapping[str, Any] = field(default_factory=dict)
+    inherited: MutableMapping[str, Any] = field(default_factory=dict)
+    shared: MutableMapping[str, Any] = field(default_factory=dict)
+    clock: Interrupt | None = None
+    context_id: str = field(default_factory=short_id)
+
+    def child(self, tool: str, arguments: Mapping[str, Any]) -> Invocation:
+        """The context of a nested call: a child span and token (R-CAN-8), one history frame more.
+
+        Raises Denied ``denied.limit`` beyond 32 levels (R-INV-16).
+        """
+        if self.depth >= MAX_DEPTH:
+            raise Denied(f"Calls are nested more than {MAX_DEPTH} deep.", code="denied.limit")
+        frame = HistoryFrame(tool, arguments, time.time())
+        return Invocation(
+            meta=self.meta.span(),
+            parent=self,
+            depth=self.depth + 1,
+            history=(*self.history, frame),
+            inherited=dict(self.inherited),
+            shared=self.shared,
+        )
+
+    def clocks(self) -> list[Interrupt]:
+        """The time limits of all calls around this one."""
+        found = []
+        node: Invocation | None = self
+        while node is not None:
+            if node.clock is not None:
+                found.append(node.clock)
+            node = node.parent
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class CallRequest:
+    """One call to make. ``message_id`` is the assistant message that asked; ``result_message_id`` is where the
+    caller will store the result; ``parent`` is the invocation it is nested in, or a root made by the caller."""
+
+    block: ToolCallBlock
+    caller: Caller
+    parent: Invocation
+    sink: EventSink
+    message_id: str = ""
+    result_message_id: str = ""
+    limits: CallLimits | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Call(FunctionContext):
+    """The function-level context of one call on its way through the gates.
+
+    ``frozen`` is the private copy of the validated arguments that is approved and run; ``arguments`` is what user
+    middleware sees.
+    """
+
+    request: CallRequest
+    target: Tool
+    invocation: Invocation
+    frozen: Mapping[str, Any] = field(default_factory=dict)
+    check: PreCheck | None = None
+    decision: Decision | None = None
+    stale: bool = False
+    edited: bool = False
+    waited_s: float = 0.0
+
+    @property
+    def category(self) -> Category:
+        """The effective category, or the declared one before it was judged."""
+        declared = self.target.spec.category
+        return declared if self.check is None else max(declared, self.check.category, key=lambda c: c.rank)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call: ``result`` is content for the model, ``facts`` are for the card (ToolResultBlock)."""
+
+    result: ToolResult
+    state: str
+    facts: Mapping[str, Any]
+    elapsed_ms: int
+
+    def block(self, call: ToolCallBlock) -> ToolResultBlock:
+        """The result as a message block (R-LOOP-4, R-CTX-11)."""
+        result = self.result
+        return ToolResultBlock(call.call_id, call.tool, result.text, result.is_error, result.structured, self.facts)
+
+
+class Trust(Protocol):
+    """Gate 10: rules, remembered decisions, then a person (semantics.md 25)."""
+
+    async def decide(self, call: Call, asking: Callable[[PermissionRequest], None]) -> Decision:
+        """The decision about a call whose ``check`` and ``frozen`` arguments are set.
+
+        ``asking`` is called with the request before a person is asked, and not when nobody is asked.
+        """
+        ...

@@ -1,0 +1,149 @@
+"""Steps 12 and 13: run a tool inside its time limit, then cut, and keep what the card and the journal need."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import CancellationError, KnownError, ToolAborted, ToolFailure, ToolTimeout
+from desktop.domain.events import ToolCallOutput
+from desktop.domain.scopes import Interrupt
+from desktop.domain.tools import Category, ToolCallContext, ToolResult
+from desktop.pipeline.context import Call
+from desktop.pipeline.gates import TrustGate, refused
+from desktop.pipeline.validation import as_json
+
+ABORTED = "Operation aborted"
+ABORT_GRACE_S = 0.06
+TIMEOUT_GRACE_S = 3.0
+
+Spawn = Callable[[Coroutine[Any, Any, ToolResult], str], "asyncio.Task[ToolResult]"]
+"""Starts an owned task with a name; the owner outlives the call and gathers what a cancelled tool leaves behind."""
+
+
+class Executor:
+    """Runs a call that passed every gate.
+
+    A tool gets 60 ms after an abort and 3 s after its time limit to end its processes and hand over what it has;
+    then the caller goes on, the owner of ``spawn`` keeps the task, and a late result is discarded (R-TMO-4).
+    """
+
+    def __init__(self, trust: TrustGate, spawn: Spawn, default_timeout_s: float) -> None:
+        self._trust = trust
+        self._spawn = spawn
+        self._default = default_timeout_s
+
+    async def run(self, call: Call) -> None:
+        """Set ``call.result``; raises ToolFailure, CancellationError or what the tool raised."""
+        if call.category is not Category.READ:
+            await self._still_as_approved(call)
+        result = await self._limited(call)
+        if call.edited:
+            note = f"[The person changed the arguments before allowing this call to: {as_json(call.frozen)}]\n"
+            result = ToolResult(note + result.text, result.is_error, result.structured, result.code, result.facts)
+        call.result = result
+
+    async def _still_as_approved(self, call: Call) -> None:
+        """Look at paths and files again; a change voids the approval and asks anew (R-PRM-5)."""
+        for _ in range(3):
+            before = call.check
+            fresh = await call.target.precheck(call.frozen)
+            refused(fresh)
+            if before is None or (
+                dict(fresh.identity) == dict(before.identity)
+                and fresh.paths == before.paths
+                and fresh.category.rank <= call.category.rank
+            ):
+                return
+            call.check, call.stale = fresh, True
+            await self._trust.approve(call)
+        raise ToolFailure("The files kept changing while the call was asked about.", code="denied.permission")
+
+    def _progress(self, call: Call) -> Callable[[str], None]:
+        request, meta = call.request, call.meta
+
+        def report(text: str) -> None:
+            request.sink(
+                ToolCallOutput(
+                    thread_id=meta.thread_id,
+                    run_id=meta.run_id,
+                    message_id=request.message_id,
+                    call_id=request.block.call_id,
+                    text=text,
+                )
+            )
+
+        return report
+
+    async def _limited(self, call: Call) -> ToolResult:
+        spec = call.target.spec
+        seconds = None if spec.waits_for_person else spec.timeout_s or self._default
+        context = ToolCallContext(
+            call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call)
+        )
+        task = self._spawn(_body(call, context), f"tool {spec.name}")
+        scope = Interrupt(call.meta.cancellation, seconds=seconds)
+        try:
+            async with scope:
+                call.invocation.clock = scope
+                return await asyncio.shield(task)
+        except CancellationError as error:
+            call.meta.cancellation.cancel(error.reason)
+            kept = await _wind_up(task, ABORT_GRACE_S)
+            raise ToolAborted(ABORTED + _partial(kept)) from error
+        except asyncio.CancelledError:
+            if task.cancelled() and not _being_cancelled():
+                raise ToolFailure(f"{spec.name} ended without a result.") from None
+            raise
+        except TimeoutError as error:
+            if task.done() and not task.cancelled():
+                raise  # the tool's own
+            call.meta.cancellation.cancel("time limit")
+            kept = await _wind_up(task, TIMEOUT_GRACE_S)
+            raise ToolTimeout(f"Stopped after the time limit of {seconds:g} s." + _partial(kept)) from error
+        finally:
+            call.invocation.clock = None
+            if not task.done():
+                task.cancel()
+
+
+def _being_cancelled() -> bool:
+    current = asyncio.current_task()
+    return current is not None and current.cancelling() > 0
+
+
+async def _body(call: Call, context: ToolCallContext) -> ToolResult:
+    return await call.target.execute(call.frozen, context)
+
+
+async def _wind_up(task: asyncio.Task[ToolResult], grace_s: float) -> str:
+    """Cancel, wait a moment, and return what text the tool still handed over."""
+    task.cancel()
+    await asyncio.wait([task], timeout=grace_s)
+    if not task.done() or task.cancelled():
+        return ""
+    error = task.exception()
+    return str(error) if isinstance(error, KnownError) else "" if error is not None else task.result().text
+
+
+def _partial(text: str) -> str:
+    return f"\n{text}" if text and text != ABORTED else ""
+
+
+def cut(text: str, limit: int) -> str:
+    """``text`` within ``limit`` bytes at a UTF-8 boundary, with a notice of both sizes (R-TMO-5)."""
+    if len(text) * 4 <= limit:
+        return text
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= limit:
+        return text
+    kept = raw[:limit].decode("utf-8", "ignore")
+    return f"{kept}\n[Output cut: {len(raw)} bytes, the first {len(kept.encode())} are shown]"
+
+
+def live(token: CancellationToken) -> None:
+    """Raise ToolAborted when the run is over already."""
+    if token.cancelled:
+        raise ToolAborted(ABORTED)

@@ -1,0 +1,185 @@
+"""Gates 6 to 10 as function middleware in their fixed order (semantics.md 6.1, R-MW-7).
+
+A gate that refuses sets the result and does not go on; so nobody is asked about a call that an earlier gate rejects.
+Each is also usable by itself, because edited or outdated approvals pass them a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from desktop.domain.errors import Denied, LimitReached, ToolFailure
+from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
+from desktop.domain.middleware import CallNext, Middleware
+from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.tools import Category, PreCheck
+from desktop.pipeline.context import Call, Trust
+from desktop.pipeline.validation import Validator, frozen_copy
+
+MAX_QUESTIONS = 5
+
+
+class AllowedToolsGate:
+    """Gate 6: the invoking skill's list (R-INV-3)."""
+
+    async def process(self, context: Call, call_next: CallNext) -> None:
+        self.check(context)
+        await call_next()
+
+    def check(self, call: Call) -> None:
+        """Raise Denied ``denied.allowed_tools``."""
+        spec = call.target.spec
+        if not call.request.caller.allowed.permits(spec, call.arguments or {}):
+            raise Denied(f"{spec.name} is not among the tools allowed here.", code="denied.allowed_tools")
+
+
+class SchemaGate:
+    """Gate 7: arguments against the schema; afterwards ``frozen`` is the copy that runs (R-TOOL-2, R-INV-8)."""
+
+    def __init__(self, validator: Validator) -> None:
+        self._validator = validator
+
+    async def process(self, context: Call, call_next: CallNext) -> None:
+        await self.check(context)
+        await call_next()
+
+    async def check(self, call: Call) -> None:
+        """Raise ValidationFailure naming each field."""
+        await self._validator.check(call.target.spec, call.arguments)
+        call.frozen = frozen_copy(call.arguments)
+
+
+class LimitsGate:
+    """Gate 8: how many calls the caller may make (R-LIM-4, R-LIM-8)."""
+
+    async def process(self, context: Call, call_next: CallNext) -> None:
+        limits = context.request.limits
+        broken = limits.refuse_call() if limits is not None else None
+        if broken is not None:
+            raise Denied(
+                f"The limit of tool calls is reached: {broken}. Make no further calls; finish with what you have.",
+                code="denied.limit",
+            )
+        await call_next()
+
+
+class SafetyGate:
+    """Gate 9: effective category, blocklist and boundaries, as the tool judges this call (R-TOOL-4)."""
+
+    async def process(self, context: Call, call_next: CallNext) -> None:
+        await self.check(context)
+        await call_next()
+
+    async def check(self, call: Call) -> None:
+        """Set ``call.check``, or raise what it refuses with."""
+        call.check = await call.target.precheck(call.frozen)
+        refused(call.check)
+
+
+def refused(check: PreCheck) -> None:
+    """Raise the refusal of a pre-check, if it is one; anything but our own errors becomes a plain denial."""
+    if check.denied is None:
+        return
+    if isinstance(check.denied, (ToolFailure, LimitReached)):
+        raise check.denied
+    raise Denied(str(check.denied) or "Refused.", code="denied.boundary") from check.denied
+
+
+class TrustGate:
+    """Gate 10: rules, remembered decisions, a person. Sets ``call.decision`` or raises Denied (R-PRM-4).
+
+    Arguments that the person edited pass gates 6, 7 and 9 again, and are asked about again if that raises the
+    category. No ``trust``: read runs, everything else is denied (R-PRM-6).
+    """
+
+    def __init__(self, trust: Trust | None, again: tuple[AllowedToolsGate, SchemaGate, SafetyGate]) -> None:
+        self._trust = trust
+        self._allowed, self._schema, self._safety = again
+
+    async def process(self, context: Call, call_next: CallNext) -> None:
+        await self.approve(context)
+        await call_next()
+
+    async def approve(self, call: Call) -> None:
+        """Ask until there is an answer that holds for exactly what would run (R-PRM-5)."""
+        for _ in range(MAX_QUESTIONS):
+            decision = await self._decide(call)
+            call.decision = decision
+            call.waited_s += decision.waited_s
+            if not decision.allowed:
+                reason = f": {decision.reason}" if decision.reason else ""
+                raise Denied(_refusal(decision) + reason, code="denied.permission")
+            if decision.edited_arguments is None or not await self._edit(call, decision):
+                return
+        raise Denied("The call kept changing while it was asked about.", code="denied.permission")
+
+    async def _edit(self, call: Call, decision: Decision) -> bool:
+        """Take over edited arguments; True when they need a new question."""
+        before = call.category
+        call.arguments = dict(decision.edited_arguments or {})
+        call.edited = True
+        self._allowed.check(call)
+        await self._schema.check(call)
+        await self._safety.check(call)
+        call.stale = False
+        return call.category.rank > before.rank
+
+    async def _decide(self, call: Call) -> Decision:
+        if self._trust is None:
+            choice = "allow_once" if call.category is Category.READ else "deny"
+            return Decision(choice, "", by="no_handler")  # type: ignore[arg-type]  # both are choices
+        asked: list[PermissionRequest] = []
+        clocks = call.invocation.clocks()
+
+        def asking(request: PermissionRequest) -> None:
+            asked.append(request)
+            for clock in clocks:
+                clock.pause()
+            call.request.sink(ToolCallWaiting(**_where(call), request=request))
+
+        try:
+            decision = await self._trust.decide(call, asking)
+        except BaseException:
+            if asked:
+                lost = Decision("deny", asked[-1].digest, by="cancelled")
+                self._answered(call, asked[-1], lost)
+            raise
+        finally:
+            for _ in asked:
+                for clock in clocks:
+                    clock.resume()
+        if asked:
+            self._answered(call, asked[-1], decision)
+        return decision
+
+    @staticmethod
+    def _answered(call: Call, request: PermissionRequest, decision: Decision) -> None:
+        call.request.sink(ToolCallAnswered(**_where(call), request_id=request.request_id, decision=decision))
+
+
+def _where(call: Call) -> dict[str, str]:
+    meta, request = call.meta, call.request
+    return {
+        "thread_id": meta.thread_id,
+        "run_id": meta.run_id,
+        "message_id": request.message_id,
+        "call_id": request.block.call_id,
+    }
+
+
+def _refusal(decision: Decision) -> str:
+    """The sentence the model reads; "by user" is the source's wording (R-PRM-4)."""
+    if decision.by in ("rule", "remembered", "setting"):
+        return "Permission denied by a rule"
+    if decision.by == "no_handler":
+        return "Permission denied: nobody is here to ask"
+    if decision.by in ("cancelled", "closed"):
+        return "Permission denied: the question was closed without an answer"
+    return "Permission denied by user"
+
+
+def gates(validator: Validator, trust: Trust | None) -> tuple[Sequence[Middleware[Call]], TrustGate]:
+    """Gates 6 to 10 in order, and the last one for asking again right before execution."""
+    allowed, schema, safety = AllowedToolsGate(), SchemaGate(validator), SafetyGate()
+    trusting = TrustGate(trust, (allowed, schema, safety))
+    return (allowed, schema, LimitsGate(), safety, trusting), trusting

@@ -1,0 +1,107 @@
+"""Gates 1 and 2: from what a caller wrote to one tool it may see (R-RES-3, R-RES-20, R-VIS-1, R-VIS-6, C-3)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from desktop.domain.errors import Denied, NotFound
+from desktop.domain.tools import Tool, ToolSpec
+from desktop.skills.names import MAX_NAME, is_bare_name
+
+
+class ToolTable(Protocol):
+    """Where tools are looked up; iteration is in listing order."""
+
+    def find(self, name: str) -> Tool | None:
+        """The tool with this canonical name or provider alias."""
+        ...
+
+    def tools(self) -> Iterable[Tool]:
+        """Every registered tool."""
+        ...
+
+
+class AllowedTools(Protocol):
+    """The invoking skill's list (gate 6). The pattern language of semantics.md 4 implements it too."""
+
+    def offers(self, spec: ToolSpec) -> bool:
+        """Whether some call of this tool can be allowed, so that a model gets to see it."""
+        ...
+
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> bool:
+        """Whether this call is allowed."""
+        ...
+
+    def names(self, name: str) -> bool:
+        """Whether the tool is named exactly, not by a glob, tag or ``*`` (R-VIS-1)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ExactTools:
+    """A plain list: exact names and ``*``. None allows everything, an empty list nothing (Appendix A)."""
+
+    entries: tuple[str, ...] | None = None
+
+    def offers(self, spec: ToolSpec) -> bool:
+        return self.entries is None or spec.name in self.entries or "*" in self.entries
+
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> bool:
+        return self.offers(spec)
+
+    def names(self, name: str) -> bool:
+        return self.entries is not None and name in self.entries
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. ``native``: a model's function call; ``code``: model-written code; ``skill``: a trusted skill.
+
+    ``chain`` reads agent, skill, tool from the outside in; a permission request shows it.
+    """
+
+    origin: Literal["native", "code", "skill"] = "native"
+    chain: tuple[str, ...] = ()
+    allowed: AllowedTools = ExactTools()
+
+
+def offered(table: ToolTable, allowed: AllowedTools) -> list[Tool]:
+    """The tools a model gets to see: allowed ones, hidden ones only when named exactly (R-VIS-1)."""
+    return [
+        tool
+        for tool in table.tools()
+        if allowed.offers(tool.spec) and (tool.spec.visibility != "hidden" or allowed.names(tool.spec.name))
+    ]
+
+
+def resolve(table: ToolTable, ref: str, caller: Caller) -> Tool:
+    """The tool that ``ref`` names for ``caller``.
+
+    Raises NotFound with up to three near matches (R-RES-20), Denied ``denied.untrusted_ref`` when model-written code
+    uses anything but a canonical bare name (C-3), Denied ``denied.visibility`` for a hidden tool (R-VIS-6).
+    """
+    if caller.origin == "code" and not is_bare_name(ref):
+        raise Denied(f"{_shown(ref)} is not a plain tool name.", code="denied.untrusted_ref")
+    tool = table.find(ref) if len(ref) <= MAX_NAME else None
+    if tool is None or (caller.origin == "code" and tool.spec.name != ref):
+        raise NotFound(_missing(table, ref, caller))
+    if caller.origin != "skill" and tool.spec.visibility == "hidden" and not caller.allowed.names(tool.spec.name):
+        raise Denied(f"{tool.spec.name} is hidden and not named in the allowed tools.", code="denied.visibility")
+    return tool
+
+
+def _missing(table: ToolTable, ref: str, caller: Caller) -> str:
+    if caller.origin == "code":
+        names = [tool.spec.name for tool in offered(table, caller.allowed)]
+    else:
+        names = [tool.spec.provider_name for tool in offered(table, caller.allowed)]
+    near = difflib.get_close_matches(ref[:MAX_NAME], names, n=3, cutoff=0.5)
+    hint = f" Did you mean {', '.join(near)}?" if near else ""
+    return f"There is no tool named {_shown(ref)}.{hint}"
+
+
+def _shown(ref: str) -> str:
+    return repr(ref if len(ref) <= MAX_NAME else ref[:MAX_NAME] + "…")

@@ -1,0 +1,235 @@
+"""``Pipeline.invoke``: the one way to call a tool, thirteen steps in a fixed order (semantics.md 6.1, R-INV-1)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.domain.errors import (
+    AssentError,
+    BugError,
+    CancellationError,
+    KnownError,
+    ToolAborted,
+    ValidationFailure,
+)
+from desktop.domain.events import ToolCallFinished, ToolCallStarted
+from desktop.domain.middleware import FunctionContext, Middleware, MiddlewareTermination
+from desktop.domain.tools import Tool, ToolResult, ToolSpec
+from desktop.pipeline.compose import compose
+from desktop.pipeline.context import Call, CallRequest, Outcome, Trust
+from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
+from desktop.pipeline.gates import gates
+from desktop.pipeline.names import ToolTable, resolve
+from desktop.pipeline.observe import Observer
+from desktop.pipeline.validation import Validator
+
+OUTPUT_LIMIT = 200_000
+TIMEOUT_S = 120.0
+
+_log = logging.getLogger(__name__)
+
+Journal = Callable[[Call, Outcome], None]
+"""Appends one finished call to the run's journal and the activity log; must not wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the cascade yields for one call (step 4; the library's defaults and the tool's own for now)."""
+
+    timeout_s: float = TIMEOUT_S
+    output_limit: int = OUTPUT_LIMIT
+
+
+class Pipeline:
+    """All calls of a process go through one of these.
+
+    ``spawn`` starts an owned task (see Executor); ``trust`` None means that only read calls run; ``redact`` is used
+    on everything that is logged, never on what the model receives (R-SEC-5). ``layers`` are user middleware, the
+    first outermost; one that declares ``observe_only = True`` stands around the gates and cannot change the result
+    (R-MW-7).
+    """
+
+    def __init__(
+        self,
+        table: ToolTable,
+        spawn: Spawn,
+        *,
+        trust: Trust | None = None,
+        layers: Sequence[Middleware[FunctionContext]] = (),
+        journal: Journal | None = None,
+        redact: Callable[[str], str] = lambda text: text,
+        settings: Settings | None = None,
+    ) -> None:
+        self.table = table
+        self.validator = Validator()
+        self._settings = settings or Settings()
+        self._journal = journal
+        self._redact = redact
+        fixed, trusting = gates(self.validator, trust)
+        self._executor = Executor(trusting, spawn, self._settings.timeout_s)
+        observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
+        wrapping = [layer for layer in layers if not getattr(layer, "observe_only", False)]
+        self._observed = compose(observers)
+        self._chain = compose([*fixed, *wrapping])
+
+    def schema(self, spec: ToolSpec) -> dict[str, Any]:
+        """The native schema of a tool for a model: the object that also validates (R-TOOL-7)."""
+        return {
+            "name": spec.provider_name,
+            "description": spec.description,
+            "parameters": self.validator.schema(spec),
+        }
+
+    async def invoke(self, request: CallRequest) -> Outcome:
+        """Make one call. Failures of every kind are content (R-LOOP-3); only CancelledError leaves this."""
+        started = time.perf_counter()
+        if request.limits is not None:
+            request.limits.count_call()
+        call: Call | None = None
+        try:
+            call = self._prepare(request)
+            result = await self._run(call)
+        except AssentError as error:
+            result = _failed(error)
+        except Exception as error:  # the boundary of tools: whatever they raise is content (R-LOOP-3)
+            result = self._crashed(request, error)
+        finally:
+            if call is not None:
+                call.meta.cancellation.detach()
+        return self._finish(request, call, result, started)
+
+    def _prepare(self, request: CallRequest) -> Call:
+        """Steps 1 to 4: the tool, whether it may be seen, and where the call stands."""
+        block = request.block
+        meta = request.parent.meta
+        try:
+            tool = resolve(self.table, block.tool, request.caller)
+        except AssentError:
+            self._started(request, None)
+            raise
+        self._started(request, tool)
+        invocation = request.parent.child(tool.spec.name, block.arguments or {})
+        call = Call(
+            meta=invocation.meta,
+            tool=tool.spec.name,
+            arguments=block.arguments,
+            definition=tool.spec,
+            request=request,
+            target=tool,
+            invocation=invocation,
+        )
+        live(meta.cancellation)
+        if block.arguments is None:
+            raise ValidationFailure(f"The arguments are not a JSON object: {block.problem or 'cannot be read'}")
+        return call
+
+    async def _run(self, call: Call) -> ToolResult:
+        """Steps 6 to 12, inside the onion."""
+
+        async def core() -> None:
+            await self._executor.run(call)
+
+        async def gated() -> None:
+            try:
+                await self._chain(call, core)
+            except MiddlewareTermination as stop:
+                call.result = ToolResult(str(stop), is_error=True, code="terminated")
+
+        await self._observed(call, gated)
+        if call.result is None:
+            raise BugError("the pipeline ended without a result")
+        return call.result
+
+    def _crashed(self, request: CallRequest, error: Exception) -> ToolResult:
+        name = request.block.tool[:64]
+        _log.info("tool %s raised %s", name, self._redact(repr(error)))
+        return ToolResult(f"{name} failed: {error or type(error).__name__}", is_error=True, code="tool.failed")
+
+    def _started(self, request: CallRequest, tool: Tool | None) -> None:
+        block, meta = request.block, request.parent.meta
+        request.sink(
+            ToolCallStarted(
+                thread_id=meta.thread_id,
+                run_id=meta.run_id,
+                message_id=request.message_id,
+                call_id=block.call_id,
+                tool=tool.spec.provider_name if tool else block.tool[:64],
+                arguments=block.arguments or {},
+                category=tool.spec.category.value if tool else "",
+            )
+        )
+
+    def _finish(self, request: CallRequest, call: Call | None, result: ToolResult, started: float) -> Outcome:
+        """Step 13: truncation, event, journal."""
+        elapsed = int((time.perf_counter() - started - (call.waited_s if call else 0.0)) * 1000)
+        size = len(result.text.encode("utf-8", "replace"))
+        text = cut(result.text, self._settings.output_limit)
+        result = ToolResult(text, result.is_error, result.structured, result.code, result.facts)
+        state = _state(result)
+        facts: dict[str, Any] = {**result.facts, "state": state, "elapsed_ms": max(0, elapsed), "bytes": size}
+        if result.code:
+            facts["code"] = result.code
+        if call is not None:
+            facts.update(_decided(call))
+        outcome = Outcome(result, state, facts, max(0, elapsed))
+        self._tell(request, outcome)
+        if self._journal is not None and call is not None:
+            self._journal(call, outcome)
+        return outcome
+
+    @staticmethod
+    def _tell(request: CallRequest, outcome: Outcome) -> None:
+        meta, result = request.parent.meta, outcome.result
+        request.sink(
+            ToolCallFinished(
+                thread_id=meta.thread_id,
+                run_id=meta.run_id,
+                message_id=request.message_id,
+                call_id=request.block.call_id,
+                tool=request.block.tool[:64],
+                state=outcome.state,
+                text=result.text,
+                is_error=result.is_error,
+                code=result.code,
+                elapsed_ms=outcome.elapsed_ms,
+                facts=outcome.facts,
+                result_message_id=request.result_message_id,
+            )
+        )
+
+
+def _decided(call: Call) -> dict[str, Any]:
+    facts: dict[str, Any] = {"category": call.category.value}
+    if call.check is not None and call.check.raised_because:
+        facts["raised_because"] = call.check.raised_because
+    if call.decision is not None:
+        facts.update(decision=call.decision.choice, by=call.decision.by)
+    if call.waited_s:
+        facts["waited_ms"] = int(call.waited_s * 1000)
+    if call.edited:
+        facts["edited"] = True
+    return facts
+
+
+def _failed(error: AssentError) -> ToolResult:
+    """One of our errors as content: the machine code and the sentence (R-INV-17)."""
+    if isinstance(error, CancellationError):
+        return ToolResult(ABORTED, is_error=True, code=ToolAborted.code)
+    code = error.code if isinstance(error, KnownError) else "bug"
+    text = str(error)
+    if isinstance(error, KnownError) and error.next_step:
+        text = f"{text} {error.next_step}"
+    return ToolResult(text, is_error=True, code=code)
+
+
+def _state(result: ToolResult) -> str:
+    """done | failed | denied | aborted, for the card."""
+    if not result.is_error:
+        return "done"
+    if result.code == ToolAborted.code:
+        return "aborted"
+    return "denied" if result.code.startswith("denied") else "failed"

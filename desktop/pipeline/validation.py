@@ -1,0 +1,124 @@
+"""Gate 7: arguments against their JSON Schema, compiled once (R-TOOL-2, R-TOOL-3, R-TOOL-7).
+
+``jsonschema_rs`` costs 50 ms to import and is loaded in a thread, at the first call or by ``prepare``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from desktop.domain.errors import ConfigurationError, ValidationFailure
+from desktop.domain.tools import ToolSpec
+
+MAX_PROBLEMS = 12
+MAX_TEXT = 300
+_COMBINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"})
+_NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def sealed(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema that models get and that validates: closed at the top unless it says otherwise (R-TOOL-3).
+
+    An empty schema takes no arguments (R-SK-5). Where schemas are combined, ``unevaluatedProperties`` closes them.
+    """
+    if not params:
+        return _NO_PARAMETERS
+    schema = dict(params)
+    schema.setdefault("type", "object")
+    if "additionalProperties" not in schema and "unevaluatedProperties" not in schema:
+        word = "unevaluatedProperties" if _COMBINING & schema.keys() else "additionalProperties"
+        schema[word] = False
+    return schema
+
+
+def _load_library() -> Any:
+    """The one place that imports ``jsonschema_rs``; call it in a thread."""
+    return importlib.import_module("jsonschema_rs")
+
+
+class Validator:
+    """Compiled schemas by tool. The same sealed object goes to the model (``schema``) and validates (R-TOOL-7)."""
+
+    def __init__(self) -> None:
+        self._library: Any = None
+        self._sealed: dict[str, tuple[Mapping[str, Any], dict[str, Any]]] = {}
+        self._compiled: dict[str, tuple[Mapping[str, Any], Any]] = {}
+
+    async def prepare(self) -> None:
+        """Load the library off the loop's thread; cheap when it is there."""
+        if self._library is None:
+            self._library = await asyncio.to_thread(_load_library)
+
+    def schema(self, spec: ToolSpec) -> dict[str, Any]:
+        """The sealed schema of a tool, always the same object for the same declaration."""
+        known = self._sealed.get(spec.name)
+        if known is None or known[0] is not spec.params:
+            known = self._sealed[spec.name] = (spec.params, sealed(spec.params))
+        return known[1]
+
+    async def check(self, spec: ToolSpec, arguments: Any) -> None:
+        """Raise ValidationFailure naming each field, or ConfigurationError when the schema itself is broken."""
+        await self.prepare()
+        compiled = self._compile(spec)
+        if compiled.is_valid(arguments):
+            return
+        problems = [_sentence(error) for error in itertools.islice(compiled.iter_errors(arguments), MAX_PROBLEMS)]
+        raise ValidationFailure(f"Invalid arguments for {spec.provider_name}: " + "; ".join(problems) + ".")
+
+    def _compile(self, spec: ToolSpec) -> Any:
+        known = self._compiled.get(spec.name)
+        if known is not None and known[0] is spec.params:
+            return known[1]
+        library = self._library
+        try:
+            compiled = library.Draft202012Validator(
+                self.schema(spec), offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=100_000)
+            )
+        except (ValueError, library.ReferencingError) as error:
+            raise ConfigurationError(
+                f"The tool {spec.name} declares parameters that are not valid JSON Schema: {_cut(str(error))}",
+                next_step=f"Correct the declaration of {spec.name}.",
+            ) from error
+        self._compiled[spec.name] = (spec.params, compiled)
+        return compiled
+
+
+def _sentence(error: Any) -> str:
+    """One problem: where, and what."""
+    return f"{field_name(error.instance_path)}: {_cut(str(error.message))}"
+
+
+def field_name(path: Sequence[str | int]) -> str:
+    """``filter.names[2]`` for a path into the arguments; ``arguments`` for the whole."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return _cut(text) or "arguments"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} … {text[-MAX_TEXT // 2 :]}"
+
+
+def frozen_copy(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy that nobody else holds: what was validated and approved is what runs (R-PRM-5, R-INV-8)."""
+    copied: dict[str, Any] = {key: _copy(value) for key, value in arguments.items()}
+    return copied
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copy(item) for item in value]
+    return value
+
+
+def as_json(arguments: Any) -> str:
+    """Arguments as a person reads them; text stays readable, odd values become strings."""
+    return json.dumps(arguments, ensure_ascii=False, sort_keys=True, default=str)

@@ -1,0 +1,121 @@
+"""Budgets of a run tree: what was used, and the stop before the next model call (R-SUP-7 … R-SUP-11)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from desktop.domain.errors import BudgetExhausted
+from desktop.domain.limits import Limit
+from desktop.domain.messages import Usage
+from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
+
+_NEXT = "Raise the budget to go on."
+
+
+class BudgetTracker:
+    """Consumption of one node of the run tree and of everything under it.
+
+    A child's tracker passes consumption on to its parent, so the root bounds the whole tree and a child may be
+    tighter, never looser (R-SUP-8). Time waited for a person does not count (R-SUP-10). ``clock`` is monotonic
+    seconds. Provider retries of a round are not counted (R-LIM-6).
+    """
+
+    def __init__(
+        self,
+        budget: ExecutionBudget,
+        *,
+        parent: BudgetTracker | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        where: str = "the run's budget",
+    ) -> None:
+        self.budget = budget
+        self.used = Usage(cost_usd=0.0)
+        self.rounds = 0
+        self.tool_calls = 0
+        self.waited_s = 0.0
+        self._parent = parent
+        self._clock = clock
+        self._started = clock()
+        self._where = where
+
+    def child(self, budget: ExecutionBudget, where: str) -> BudgetTracker:
+        """A subtree with its own additional budget."""
+        return BudgetTracker(budget, parent=self, clock=self._clock, where=where)
+
+    def consume(self, usage: Usage | None) -> None:
+        """One round was answered; an unknown cost adds nothing to the sum (it stays a lower bound)."""
+        self.rounds += 1
+        if usage is not None:
+            known = Usage(
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.reasoning_tokens,
+                usage.cached_tokens,
+                usage.cost_usd or 0.0,
+            )
+            self.used = self.used.plus(known)
+        if self._parent is not None:
+            self._parent.consume(usage)
+
+    def waited(self, seconds: float) -> None:
+        """A person was asked for this long (R-SUP-10)."""
+        self.waited_s += seconds
+        if self._parent is not None:
+            self._parent.waited(seconds)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Wall time since the start, without waiting for a person."""
+        return self._clock() - self._started - self.waited_s
+
+    def broken(self) -> Limit | None:
+        """The first limit that is used up, here or above."""
+        budget, used = self.budget, self.used
+        pairs = (
+            ("max_tokens", budget.max_tokens, used.input_tokens + used.output_tokens),
+            ("max_cost_usd", budget.max_cost_usd, used.cost_usd or 0.0),
+            ("max_rounds", budget.max_rounds, self.rounds),
+            ("deadline_s", budget.deadline_s, self.elapsed_s),
+        )
+        for name, value, consumed in pairs:
+            if value is not None and consumed >= value:
+                return Limit(name, value, self._where)
+        return self._parent.broken() if self._parent is not None else None
+
+    def check(self) -> None:
+        """Raise BudgetExhausted before a model call that the budget does not allow any more (R-SUP-7)."""
+        limit = self.broken()
+        if limit is not None:
+            raise BudgetExhausted(f"The budget is used up: {limit}.", limit=str(limit), next_step=_NEXT)
+
+    def rounds_left(self) -> Limit | None:
+        """The remaining rounds as a limit of their own, or None."""
+        mine = None
+        if self.budget.max_rounds is not None:
+            mine = Limit("max_rounds", self.budget.max_rounds - self.rounds, self._where)
+        above = self._parent.rounds_left() if self._parent is not None else None
+        if mine is None or above is None:
+            return mine or above
+        return min(mine, above, key=lambda limit: limit.value)
+
+
+class Headcount:
+    """Agents alive in one tree, the root included (R-SUP-5); the tree's one spawn budget."""
+
+    def __init__(self, budget: SpawnBudget) -> None:
+        self._budget = budget
+        self.alive = 1
+
+    def acquire(self, node: Supervision) -> None:
+        """One agent more, or BudgetExhausted."""
+        if self.alive >= self._budget.max_agents:
+            limit = Limit("max_agents", self._budget.max_agents, str(node.root_id))
+            raise BudgetExhausted(
+                f"No more agents can start: {limit}.", limit=str(limit), next_step="Wait for one to finish."
+            )
+        self.alive += 1
+
+    def release(self) -> None:
+        """An agent ended, however it ended; the root's slot stays."""
+        self.alive = max(1, self.alive - 1)
