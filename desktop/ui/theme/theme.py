@@ -1,0 +1,217 @@
+"""The theme object: one for the app. Widgets and painters ask it for colours, sizes, fonts, icons and durations."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, cast
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPixmap
+from PySide6.QtWidgets import QApplication
+
+from desktop.domain.errors import BugError
+from desktop.ui.theme.fonts import Fonts, load_fonts
+from desktop.ui.theme.icons import IconCache
+from desktop.ui.theme.palette import make_palette
+from desktop.ui.theme.qss import make_stylesheet
+from desktop.ui.theme.resources import TOKENS
+from desktop.ui.theme.tokens import Mode, load_tokens
+
+Choice = Literal["system", "light", "dark"]
+Motion = Literal["system", "full", "less"]
+MOTION = frozenset({"quick", "settle", "spinner", "caret"})
+"""Durations that become 0 when less motion is asked for; the others are waits, not movement."""
+SCALE_RANGE = (0.8, 2.0)
+_OUTLINES = frozenset({"border", "border-strong", "control-border"})
+
+
+class Theme(QObject):
+    """Light, dark or the system's; a text scale; full or less motion. ``changed`` after any of them changed."""
+
+    changed = Signal()
+    _installed: ClassVar[Theme | None] = None
+
+    def __init__(self, application: QApplication, choice: str = "system", scale: float = 1.0) -> None:
+        super().__init__(application)
+        self._application = application
+        self._tokens = load_tokens(TOKENS)
+        self._choice: Choice = _as_choice(choice)
+        self._motion: Motion = "system"
+        self._system_less_motion = False
+        self._scale = _clamped(scale)
+        self._fonts = Fonts(self._tokens, self._scale)
+        self._icons = IconCache()
+        self._hints = QGuiApplication.styleHints()  # kept: shiboken drops the accessibility hints with this wrapper
+        self._access = self._hints.accessibility()
+        self._mode: Mode = self._wanted_mode()
+        self._contrast = self._high_contrast()
+        self._colors: dict[str, QColor] = {}
+
+    @classmethod
+    def install(cls, application: QApplication, choice: str = "system", scale: float = 1.0) -> Theme:
+        """Make the app's theme before its first window; a second call gives the first one's object back, set anew."""
+        if cls._installed is not None and cls._installed._application is application:
+            cls._installed.set_choice(choice)
+            cls._installed.set_scale(scale)
+            return cls._installed
+        load_fonts()
+        application.setStyle("Fusion")
+        made = cls(application, choice, scale)
+        cls._installed = made
+        made._dress()
+        made._hints.colorSchemeChanged.connect(made._system_changed)
+        made._access.contrastPreferenceChanged.connect(made._system_changed)
+        return made
+
+    # -- what widgets read -------------------------------------------------------------------------------------------
+
+    @property
+    def mode(self) -> Mode:
+        """What is drawn now."""
+        return self._mode
+
+    @property
+    def choice(self) -> Choice:
+        """What the person chose."""
+        return self._choice
+
+    @property
+    def scale(self) -> float:
+        """Text zoom, 0.8 to 2.0; sizes grow with it."""
+        return self._scale
+
+    @property
+    def motion(self) -> Motion:
+        """The person's choice about motion."""
+        return self._motion
+
+    @property
+    def less_motion(self) -> bool:
+        """Whether things appear without moving."""
+        return self._motion == "less" or (self._motion == "system" and self._system_less_motion)
+
+    def color(self, token: str) -> QColor:
+        """The colour of a token in the current mode. Shared: copy before changing it."""
+        found = self._colors.get(token)
+        if found is None:
+            found = self._colors[token] = parse_color(self.hex(token))
+        return found
+
+    def hex(self, token: str) -> str:
+        """The token's value as written: ``#RRGGBB`` or ``#RRGGBBAA``."""
+        if self._contrast:
+            if token in _OUTLINES:
+                token = "text"
+            elif token.endswith("-soft"):
+                token = "surface"
+        return self._tokens.colors[self._mode][token]
+
+    def metric(self, name: str) -> int:
+        """A size in pixels at the current scale: names of tokens.json, ``space-*``, ``radius-*``."""
+        return round(self._tokens.metrics[name] * self._scale)
+
+    def px(self, pixels: float) -> int:
+        """A size given at 100 % in pixels at the current scale."""
+        return round(pixels * self._scale)
+
+    def font(self, role: str, weight: int | None = None) -> QFont:
+        """The font of a type role (caption small body reading title heading display code mono-small)."""
+        return self._fonts.get(role, weight)
+
+    def line_height(self, role: str) -> int:
+        """The role's line height in pixels at the current scale."""
+        return self._fonts.line(role)
+
+    def families(self, mono: bool = False) -> list[str]:
+        """Family names in order of preference, for documents and style sheets."""
+        return self._fonts.families(mono)
+
+    def duration(self, name: str) -> int:
+        """Milliseconds; 0 for movement when less motion is asked for."""
+        return 0 if name in MOTION and self.less_motion else self._tokens.durations[name]
+
+    def pixmap(self, name: str, color_token: str = "text-2", size: int = 16, dpr: float = 1.0) -> QPixmap:
+        """An icon's pixmap; ``size`` in logical pixels as drawn (scale it with ``px`` where it stands beside text)."""
+        return self._icons.pixmap(name, self.color(color_token), size, dpr)
+
+    def icon(self, name: str, color_token: str = "text-2", size: int = 16) -> QIcon:
+        """An icon at the app's device pixel ratio, with its disabled look."""
+        ratio = self._application.devicePixelRatio()
+        icon = QIcon(self.pixmap(name, color_token, size, ratio))
+        icon.addPixmap(self.pixmap(name, "text-disabled", size, ratio), QIcon.Mode.Disabled)
+        return icon
+
+    # -- what settings change ----------------------------------------------------------------------------------------
+
+    def set_choice(self, choice: str) -> None:
+        """``system``, ``light`` or ``dark``; anything else counts as ``system``."""
+        self._choice = _as_choice(choice)
+        self._system_changed()
+
+    def set_scale(self, scale: float) -> None:
+        """Text zoom, clamped to 0.8 to 2.0."""
+        wanted = _clamped(scale)
+        if wanted != self._scale:
+            self._scale = wanted
+            self._fonts = Fonts(self._tokens, wanted)
+            self._dress()
+            self.changed.emit()
+
+    def set_motion(self, motion: str) -> None:
+        """``system``, ``full`` or ``less``."""
+        wanted = cast(Motion, motion) if motion in ("full", "less") else "system"
+        if wanted != self._motion:
+            self._motion = wanted
+            self.changed.emit()
+
+    def set_system_less_motion(self, less: bool) -> None:
+        """What the desktop says about motion; counts while the choice is ``system``."""
+        if less != self._system_less_motion:
+            self._system_less_motion = less
+            self.changed.emit()
+
+    def _wanted_mode(self) -> Mode:
+        if self._choice != "system":
+            return self._choice
+        dark = self._hints.colorScheme() == Qt.ColorScheme.Dark
+        return "dark" if dark else "light"
+
+    def _high_contrast(self) -> bool:
+        return self._access.contrastPreference() == Qt.ContrastPreference.HighContrast
+
+    def _system_changed(self, *_: Any) -> None:
+        mode, contrast = self._wanted_mode(), self._high_contrast()
+        if (mode, contrast) != (self._mode, self._contrast):
+            self._mode, self._contrast = mode, contrast
+            self._colors.clear()
+            self._dress()
+            self.changed.emit()
+
+    def _dress(self) -> None:
+        self._application.setFont(self.font("body"))
+        self._application.setPalette(make_palette(self.color))
+        self._application.setStyleSheet(make_stylesheet(self.hex, self.px, self._tokens))
+
+
+def theme() -> Theme:
+    """The app's theme. Raises BugError before ``Theme.install``."""
+    if Theme._installed is None:
+        raise BugError("A widget asked for the theme before Theme.install().")
+    return Theme._installed
+
+
+def parse_color(text: str) -> QColor:
+    """``#RRGGBB`` or ``#RRGGBBAA`` (Qt itself would read the latter as ``#AARRGGBB``)."""
+    color = QColor(text[:7])
+    if len(text) == 9:
+        color.setAlpha(int(text[7:], 16))
+    return color
+
+
+def _as_choice(text: str) -> Choice:
+    return cast(Choice, text) if text in ("light", "dark") else "system"
+
+
+def _clamped(scale: float) -> float:
+    low, high = SCALE_RANGE
+    return min(high, max(low, scale))
+
