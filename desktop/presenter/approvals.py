@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.permission import AuditEntry, Choice, Decision, PermissionRequest
-from desktop.presenter.bridge import Bridge
+
+if TYPE_CHECKING:
+    from desktop.presenter.bridge import Bridge
 
 ReadActivity = Callable[[str, int], Awaitable[Sequence[AuditEntry]]]
 """(filter text, how many) -> entries, newest first."""

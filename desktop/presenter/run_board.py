@@ -140,5 +140,3 @@ class RunBoard(QObject):
     def _context(self, state: ThreadState, event: ContextMeasured) -> None:
         state.context_used, state.context_window = event.used, event.window
         state.compacted = event.compacted
-
-

@@ -6,15 +6,17 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from desktop.conversation.service import ConversationService
 from desktop.domain.events import Event, ThreadChanged
 from desktop.domain.threads import ThreadRecord
-from desktop.presenter.bridge import Bridge
 from desktop.presenter.run_board import RunBoard
+
+if TYPE_CHECKING:
+    from desktop.conversation.service import ConversationService
+    from desktop.presenter.bridge import Bridge
 
 
 class ThreadRole(IntEnum):
@@ -145,7 +147,9 @@ class ThreadsViewModel(QObject):
     deleted = Signal(str, str)
     rearranged = Signal()
 
-    def __init__(self, service: ConversationService, bridge: Bridge, board: RunBoard, parent: QObject | None = None) -> None:
+    def __init__(
+        self, service: ConversationService, bridge: Bridge, board: RunBoard, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._service = service
         self._bridge = bridge
@@ -243,5 +247,3 @@ class ThreadsViewModel(QObject):
     def _change(self, record: ThreadRecord) -> None:
         self._threads[record.thread_id] = record
         self._show()
-
-

@@ -1,0 +1,281 @@
+"""The open thread as the chat page shows it: loaded in pages, then kept up to date by the runtime's events.
+
+What a person does with it is in ``chat``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.events import Event, RunEnded, RunStarted, UserMessageQueued
+from desktop.domain.threads import ThreadRecord
+from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
+from desktop.presenter.item_builder import build_items
+from desktop.presenter.live_answer import Delta
+from desktop.presenter.run_board import RunBoard
+from desktop.presenter.thread_pages import pages
+from desktop.presenter.transcript_items import TranscriptItem
+
+if TYPE_CHECKING:
+    from desktop.conversation.service import ConversationService
+    from desktop.presenter.bridge import Bridge
+
+
+class OpenThread(QObject):
+    """The open thread as it is shown. ``""`` is a chat that has no thread yet: it is made by the first message."""
+
+    opened = Signal(str)
+    items_reset = Signal(object)
+    items_prepended = Signal(object)
+    item_added = Signal(object)
+    item_changed = Signal(object)
+    text_appended = Signal(str, str, str)
+    meters_changed = Signal(object)
+    state_changed = Signal(object)
+    queue_changed = Signal(object)
+    draft_loaded = Signal(str)
+    title_changed = Signal(str)
+    announced = Signal(str)
+    loaded = Signal()
+
+    def __init__(
+        self, service: ConversationService, bridge: Bridge, board: RunBoard, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._bridge = bridge
+        self._board = board
+        self._thread_id = ""
+        self._record: ThreadRecord | None = None
+        self._opening = 0
+        self._live_id = ""
+        self._shown: set[str] = set()
+        self._awaited = ""
+        self._queue: tuple[QueuedMessage, ...] = ()
+        self._chosen_model = ""
+        self._chosen_agent = "assistant"
+        self.model_titles: Callable[[str], tuple[str, int | None]] = lambda ref: (ref.partition("/")[2] or ref, None)
+        board.answer_changed.connect(self._answer_changed)
+        board.answer_grew.connect(self._answer_grew)
+        board.state_changed.connect(self._board_changed)
+        board.run_ended.connect(self._run_ended)
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    @property
+    def thread_id(self) -> str:
+        """The open thread, or "" for a chat without one."""
+        return self._thread_id
+
+    @property
+    def title(self) -> str:
+        """The thread's title, or what an untitled one is called."""
+        return (self._record.title if self._record else "") or "New chat"
+
+    @property
+    def meters(self) -> Meters:
+        """What the header shows."""
+        record = self._record
+        live = self._board.state(self._thread_id)
+        model = (record.model if record and record.model else "") or self._chosen_model
+        agent = record.agent if record else self._chosen_agent
+        title, window = self.model_titles(model)
+        usage = record.usage if record else None
+        return Meters(
+            agent=agent,
+            agent_title=self._board.titles.get(agent, agent),
+            model=model,
+            model_title=title,
+            context_used=live.context_used,
+            context_window=live.context_window or window,
+            tokens=usage.input_tokens + usage.output_tokens if usage else 0,
+            cost=usage.cost_usd if usage and (usage.input_tokens or usage.output_tokens) else 0.0,
+            compacting=live.compacted,
+        )
+
+    @property
+    def run_state(self) -> RunState:
+        """Whether something runs, waits or stops."""
+        live = self._board.state(self._thread_id)
+        phase = "stopping" if live.stopping else live.phase
+        return RunState(
+            running=live.running,
+            waiting=bool(live.waiting_calls),
+            stopping=live.stopping,
+            can_send=bool(self.meters.model),
+            phase=phase,
+            sentence=f"{self.meters.agent_title}: {phase}" if live.running else "",
+        )
+
+    @property
+    def queue(self) -> tuple[QueuedMessage, ...]:
+        """Messages that wait for the run."""
+        return self._queue
+
+    # -- opening ----------------------------------------------------------------------------------------------------
+
+    def open_thread(self, thread_id: str) -> None:
+        """Show a thread: its last screen first, older messages as they are read."""
+        self._opening += 1
+        self._thread_id, self._record, self._queue = thread_id, None, ()
+        self._live_id, self._awaited = "", ""
+        self._spawn(self._open(thread_id, self._opening), "open thread")
+
+    def new_thread(self) -> None:
+        """An empty chat; nothing is stored before its first message."""
+        self.open_thread("")
+
+    async def _open(self, thread_id: str, opening: int) -> None:
+        if not thread_id:
+            self.opened.emit("")
+            self._reset(())
+        else:
+            record = await self._service.thread(thread_id)
+            if opening != self._opening:
+                return
+            self._record = record
+            self.opened.emit(thread_id)
+            await self._load(thread_id, opening)
+        if opening == self._opening:
+            self._tell_all()
+            self.draft_loaded.emit(await self._service.draft(thread_id))
+            self.loaded.emit()
+
+    async def _load(self, thread_id: str, opening: int) -> None:
+        first = True
+        async for page in pages(
+            lambda before, limit: self._service.path(thread_id, before=before, limit=limit),
+            self._service.sibling_places,
+            self._board.titles,
+        ):
+            if opening != self._opening:
+                return
+            if first:
+                self._reset(self._with_live(page))
+                self._tell_all()
+            else:
+                self._shown.update(item.message_id for item in page)
+                self.items_prepended.emit(page)
+            first = False
+        await self._load_queue(thread_id, opening)
+
+    def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
+        self._shown = {item.message_id for item in items}
+        self.items_reset.emit(items)
+
+    def _with_live(self, items: tuple[TranscriptItem, ...]) -> tuple[TranscriptItem, ...]:
+        state = self._board.state(self._thread_id)
+        if not state.running or state.answer is None or not state.answer.message_id:
+            return items
+        self._live_id = state.answer.message_id
+        kept = tuple(item for item in items if item.message_id != self._live_id)
+        return (*kept, self._live_item())
+
+    async def _load_queue(self, thread_id: str, opening: int) -> None:
+        waiting = await self._service.queued(thread_id)
+        if opening == self._opening:
+            self._queue = tuple(QueuedMessage(q, text) for q, text in waiting)
+            self.queue_changed.emit(self._queue)
+
+    async def _reload(self) -> None:
+        """Draw the active path anew: after an edit, another branch, or the end of a run."""
+        self._opening += 1
+        opening, thread_id = self._opening, self._thread_id
+        if not thread_id:
+            return
+        self._record = await self._service.thread(thread_id)
+        self._live_id = ""
+        await self._load(thread_id, opening)
+        self._tell_all()
+
+    def _tell_all(self) -> None:
+        self.title_changed.emit(self.title)
+        self.meters_changed.emit(self.meters)
+        self.state_changed.emit(self.run_state)
+
+    # -- events -----------------------------------------------------------------------------------------------------
+
+    def take(self, events: tuple[Event, ...]) -> None:
+        """Events of the open thread that are not part of an answer: the queue, and the message a run answers.
+
+        Must be connected before the board's ``take``, so that an answer never shows before its question.
+        """
+        for event in events:
+            if event.thread_id != self._thread_id:
+                continue
+            if isinstance(event, UserMessageQueued):
+                self._queue = (*self._queue, QueuedMessage(event.queue_id, event.text))
+                self.queue_changed.emit(self._queue)
+            elif isinstance(event, RunStarted) and event.user_message_id not in self._shown:
+                self._awaited = event.user_message_id
+                self._spawn(self._show_question(event.user_message_id), "show message")
+
+    async def _show_question(self, message_id: str) -> None:
+        record = await self._service.message(message_id)
+        places = await self._service.sibling_places([message_id])
+        if record is None or record.thread_id != self._thread_id or message_id in self._shown:
+            return
+        self._queue = tuple(q for q in self._queue if q.text != record.text)
+        self.queue_changed.emit(self._queue)
+        self._shown.add(message_id)
+        self.item_added.emit(build_items([record], places)[0])
+        self._awaited = ""
+        self._answer_changed(self._thread_id)
+
+    def _live_item(self) -> TranscriptItem:
+        answer = self._board.state(self._thread_id).answer
+        assert answer is not None
+        return answer.item()
+
+    def _answer_changed(self, thread_id: str) -> None:
+        answer = self._board.state(thread_id).answer
+        if thread_id != self._thread_id or answer is None or not answer.message_id or self._awaited:
+            return
+        if self._live_id != answer.message_id:
+            self._live_id = answer.message_id
+            self._shown.add(self._live_id)
+            self.item_added.emit(self._live_item())
+        else:
+            self.item_changed.emit(self._live_item())
+
+    def _answer_grew(self, thread_id: str, delta: Delta) -> None:
+        if thread_id == self._thread_id and self._live_id:
+            self.text_appended.emit(self._live_id, delta.part_id, delta.text)
+
+    def _board_changed(self, thread_id: str) -> None:
+        if thread_id == self._thread_id:
+            self.meters_changed.emit(self.meters)
+            self.state_changed.emit(self.run_state)
+
+    def _run_ended(self, thread_id: str, event: RunEnded) -> None:
+        if thread_id != self._thread_id:
+            return
+        self.announced.emit(_spoken(event))
+        self._spawn(self._after_run(thread_id), "refresh thread")
+
+    async def _after_run(self, thread_id: str) -> None:
+        record = await self._service.thread(thread_id)
+        answer = self._board.state(thread_id).answer
+        if answer is not None and answer.message_id:
+            places = await self._service.sibling_places([answer.message_id])
+            answer.place = places.get(answer.message_id, (1, 1))
+            self._answer_changed(thread_id)
+        if thread_id == self._thread_id:
+            self._record = record
+            await self._load_queue(thread_id, self._opening)
+            self._tell_all()
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        self._bridge.spawn(work, name=name)
+
+
+def _spoken(event: RunEnded) -> str:
+    """What a screen reader hears when a run ends: once, and short."""
+    if event.reason == "response":
+        return "Answer finished."
+    if event.reason == "cancelled":
+        return "Stopped."
+    return event.detail or "The run ended."

@@ -1,0 +1,91 @@
+"""Stored messages become items: one for each message of a person, one for everything said in answer."""
+
+from desktop.domain.messages import (
+    FileBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    UnknownBlock,
+    Usage,
+)
+from desktop.domain.threads import MessageRecord
+from desktop.presenter.item_builder import build_items, human_bytes, human_cost, human_count, summarise
+from desktop.presenter.transcript_items import AttachmentPart, NoticePart, ReasoningPart, TextPart, ToolPart
+
+
+def record(message_id, role, *blocks, **more):
+    return MessageRecord(message_id, "t", None, role, blocks, 0.0, **more)
+
+
+def test_rounds_and_their_tools_become_one_answer():
+    items = build_items(
+        [
+            record("u", "user", TextBlock("hi")),
+            record(
+                "a1", "assistant", ReasoningBlock("hm"), TextBlock("let me look"),
+                ToolCallBlock("c1", "read_file", {"path": "data/x.csv"}), side="a", author="assistant",
+                usage=Usage(1000, 50, cost_usd=0.01), elapsed_ms=1200, model="openai/gpt",
+            ),
+            record("r1", "tool", ToolResultBlock("c1", "read_file", "1,2", facts={"bytes": 241_000, "category": "read"})),
+            record("a2", "assistant", TextBlock("done"), side="a", author="assistant", model="openai/gpt"),
+            record("u2", "user", TextBlock("thanks"), FileBlock("n.txt", "abc")),
+        ],
+        {"a1": (2, 3)},
+        {"assistant": "Workbench"},
+    )  # fmt: skip
+    assert [i.side for i in items] == ["human", "a", "human"]
+    answer = items[1]
+    assert (answer.author, answer.sibling, answer.siblings) == ("Workbench", 2, 3)
+    assert [type(p) for p in answer.parts] == [ReasoningPart, TextPart, ToolPart, TextPart]
+    card = answer.parts[2]
+    assert (card.state, card.summary, card.facts, card.category) == ("done", "data/x.csv", ("241 KB",), "read")
+    assert "1.1k tokens" in answer.footer
+    assert "$0.010" in answer.footer
+    assert isinstance(items[2].parts[1], AttachmentPart)
+
+
+def test_a_call_that_was_never_answered_is_shown_as_aborted():
+    items = build_items([record("a", "assistant", ToolCallBlock("c", "bash", {"command": "ls"}), side="a")])
+    assert items[0].parts[0].state == "aborted"
+
+
+def test_an_interrupted_answer_says_so_and_can_be_continued():
+    items = build_items([record("a", "assistant", TextBlock("half"), side="a", status="interrupted")])
+    assert items[0].can_continue
+    assert isinstance(items[0].parts[-1], NoticePart)
+    assert items[0].parts[-1].actions[0].action == "continue"
+
+
+def test_malformed_arguments_are_shown_as_they_came():
+    items = build_items([record("a", "assistant", ToolCallBlock("c", "bash", None, "{oops", "bad"), side="a")])
+    assert items[0].parts[0].arguments == "{oops"
+
+
+def test_a_block_of_another_version_is_named_and_not_dropped():
+    items = build_items([record("u", "user", UnknownBlock({"kind": "x"}))])
+    assert "another version" in items[0].parts[0].text
+
+
+def test_a_notice_about_a_key_leads_to_the_key():
+    block = NoticeBlock("The provider refused the key.", "model.key_refused", "Check it.", "error")
+    part = build_items([record("a", "assistant", block, side="a")])[0].parts[0]
+    assert part.text == "The provider refused the key. Check it."
+    assert part.actions[0].action == "open-models"
+
+
+def test_figures_are_short_and_an_unknown_cost_is_not_zero():
+    assert [human_count(n) for n in (5, 999, 1000, 61_300, 131_072, 1_200_000)] == [
+        "5", "999", "1.0k", "61.3k", "131k", "1.2M",
+    ]  # fmt: skip
+    assert [human_bytes(n) for n in (5, 241_000, 1_500_000, 12_000_000_000)] == ["5 B", "241 KB", "1.5 MB", "12 GB"]
+    assert human_cost(None) == "cost unknown"
+    assert human_cost(0.0871) == "$0.087"
+
+
+def test_a_summary_is_one_short_line_whatever_the_arguments():
+    assert summarise({"path": "a\nb"}) == "a b"
+    assert len(summarise({"command": "x" * 10_000_000})) == 400
+    assert summarise({"n": 3, "deep": {"a": [1]}}) == 'n: 3, deep: {"a": [1]}'
+    assert summarise(None, "{oops") == "{oops"

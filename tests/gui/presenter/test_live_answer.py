@@ -1,0 +1,151 @@
+"""The answer being written follows the runtime's events exactly."""
+
+import pytest
+
+from desktop.domain.events import (
+    MessageClosed,
+    MessageOpened,
+    ReasoningArrived,
+    RetryScheduled,
+    RunEnded,
+    TextArrived,
+    ToolCallAnswered,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolCallWaiting,
+    ToolCallWriting,
+)
+from desktop.domain.messages import ToolCallBlock, Usage
+from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.tools import Category
+from desktop.presenter.live_answer import Delta, LiveAnswer
+from desktop.presenter.transcript_items import NoticePart, TextPart, ToolPart
+
+AT = {"thread_id": "t", "run_id": "r"}
+
+
+def opened(message_id="m"):
+    return MessageOpened(**AT, message_id=message_id, parent_id=None, side="a", author="assistant", round_number=1)
+
+
+def request():
+    return PermissionRequest(
+        "q",
+        "r",
+        "t",
+        "c",
+        "write-file",
+        "",
+        Category.WRITE,
+        "",
+        ("assistant",),
+        {"path": "a"},
+        ("/w/a",),
+        (),
+        {},
+        "d",
+        0.0,
+    )
+
+
+def play(*events):
+    answer = LiveAnswer("Assistant", "demo/demo")
+    changes = [answer.apply(event) for event in events]
+    return answer, changes
+
+
+def test_text_is_a_new_part_first_and_a_delta_afterwards():
+    answer, changes = play(
+        opened(), TextArrived(**AT, message_id="m", text="Hel"), TextArrived(**AT, message_id="m", text="lo")
+    )
+    assert changes[1] == (True, None)
+    assert changes[2] == (True, Delta("m:text", "lo"))
+    part = answer.item().parts[0]
+    assert (part.markdown, part.live) == ("Hello", True)
+
+
+def test_thinking_comes_before_the_text_and_stops_when_it_begins():
+    answer, _ = play(
+        opened(), ReasoningArrived(**AT, message_id="m", text="hm"), TextArrived(**AT, message_id="m", text="so")
+    )
+    reasoning, text = answer.item().parts
+    assert (reasoning.text, reasoning.live, text.markdown) == ("hm", False, "so")
+
+
+@pytest.mark.spec("R-UI-1")
+def test_a_call_goes_from_writing_over_waiting_to_done():
+    call = ToolCallBlock("c", "write_file", {"path": "a"})
+    answer = LiveAnswer("Assistant", "demo/demo")
+    states = []
+    for event in (
+        opened(),
+        ToolCallWriting(**AT, message_id="m", index=0, tool="write_file", characters=10),
+        MessageClosed(**AT, message_id="m", stop_reason="tool_calls", tool_calls=(call,), usage=Usage(5, 5, cost_usd=0.0)),
+        ToolCallStarted(**AT, message_id="m", call_id="c", tool="write-file", arguments={"path": "a"}, category="write"),
+        ToolCallWaiting(**AT, message_id="m", call_id="c", request=request()),
+        ToolCallAnswered(**AT, message_id="m", call_id="c", request_id="q", decision=Decision("allow_once", "d")),
+        ToolCallFinished(
+            **AT, message_id="m", call_id="c", tool="write-file", state="done", text="ok", is_error=False, code="",
+            elapsed_ms=5, facts={"bytes": 2000},
+        ),
+    ):  # fmt: skip
+        answer.apply(event)
+        states.append([p.state for p in answer.item().parts if isinstance(p, ToolPart)])
+    assert states == [[], ["writing"], ["writing"], ["running"], ["waiting"], ["running"], ["done"]]
+    card = answer.item().parts[0]
+    assert (card.result, card.facts, card.request) == ("ok", ("2.0 KB",), None)
+
+
+def test_a_denied_call_shows_why():
+    answer, _ = play(
+        opened(),
+        ToolCallStarted(**AT, message_id="m", call_id="c", tool="bash", arguments={"command": "ls"}, category="write"),
+        ToolCallWaiting(**AT, message_id="m", call_id="c", request=request()),
+        ToolCallAnswered(
+            **AT, message_id="m", call_id="c", request_id="q", decision=Decision("deny", "d", reason="no")
+        ),
+    )
+    card = answer.item().parts[0]
+    assert (card.state, card.detail) == ("denied", "no")
+
+
+def test_when_a_run_ends_nothing_is_left_waiting_and_the_failure_is_said():
+    answer, _ = play(
+        opened(),
+        RetryScheduled(**AT, attempt=1, delay_s=2.0, code="model.rate_limited", detail="Busy."),
+        ToolCallStarted(**AT, message_id="m", call_id="c", tool="bash", arguments={}, category="write"),
+        RunEnded(**AT, reason="error", detail="The key was refused.", code="model.key_refused", next_step="Check it."),
+    )
+    parts = answer.item().parts
+    assert [p.state for p in parts if isinstance(p, ToolPart)] == ["aborted"]
+    notices = [p for p in parts if isinstance(p, NoticePart)]
+    assert [n.text for n in notices] == ["The key was refused. Check it."]
+    assert not answer.item().live
+
+
+def test_ten_thousand_deltas_cost_one_join():
+    answer, _ = play(opened())
+    for _ in range(10_000):
+        answer.apply(TextArrived(**AT, message_id="m", text="ab "))
+    part = answer.item().parts[0]
+    assert isinstance(part, TextPart)
+    assert len(part.markdown) == 30_000
+
+
+def test_events_that_do_not_concern_an_answer_change_nothing():
+    answer, _ = play(opened())
+    before = answer.item()
+    assert answer.apply(
+        ToolCallFinished(
+            **AT,
+            message_id="m",
+            call_id="nobody",
+            tool="x",
+            state="done",
+            text="",
+            is_error=False,
+            code="",
+            elapsed_ms=0,
+        )
+    ) == (False, None)
+    assert answer.item() == before
