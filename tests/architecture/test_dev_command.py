@@ -1,0 +1,168 @@
+"""packaging/dev.py on a machine of its own: it builds, notices what is broken, and says in words what it cannot do."""
+
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Machine:
+    """A copy of the developer command with a one-package lock, a tiny app, and a folder of wheels for a network."""
+
+    root: Path
+    wheels: Path
+
+    def lock(self, digest: str, name: str = "requirements.lock") -> None:
+        (self.root / "packaging" / name).write_text(f"assent-probe==1.0 \\\n    --hash=sha256:{digest}\n")
+
+    def dev(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        base = {"PATH": os.environ["PATH"], "HOME": str(self.root), "PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "0",
+                "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), **environment}
+        return subprocess.run([sys.executable, str(self.root / "packaging/dev.py"), *arguments], env=base,
+                              cwd=self.root.parent, capture_output=True, text=True, timeout=120)
+
+
+def _wheel(folder: Path) -> str:
+    """Writes a wheel with one module, and returns its hash."""
+    path = folder / "assent_probe-1.0-py3-none-any.whl"
+    info = "assent_probe-1.0.dist-info"
+    files = {
+        "assent_probe.py": "WORD = 'probed'\n",
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: assent-probe\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(
+        f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b'=').decode()},"
+        f"{len(text)}\n" for name, text in files.items()
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in {**files, f"{info}/RECORD": record + f"{info}/RECORD,,\n"}.items():
+            archive.writestr(name, text)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    root, wheels = tmp_path / "a folder", tmp_path / "wheels"
+    wheels.mkdir()
+    shutil.copytree(ROOT / "packaging", root / "packaging", ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "desktop").mkdir()
+    (root / "desktop/__init__.py").touch()
+    (root / "desktop/__main__.py").write_text(
+        "import assent_probe, os, sys\n"
+        "print(assent_probe.WORD, sys.argv[1:], 'PYTHONDONTWRITEBYTECODE' in os.environ)\n"
+        "sys.exit(7 if '--fail' in sys.argv else 0)\n"
+    )
+    made = Machine(root, wheels)
+    digest = _wheel(wheels)
+    made.lock(digest)
+    made.lock(digest, "requirements-dev.lock")
+    return made
+
+
+def test_the_environment_is_made_once_and_rebuilt_when_broken(machine: Machine) -> None:
+    first = machine.dev("run", "--version", PYTHONDONTWRITEBYTECODE="1")
+    assert first.stdout == "probed ['--version'] False\n", first.stderr
+    assert "making the environment" in first.stderr
+
+    started = time.monotonic()
+    second = machine.dev("run", "--version", "--fail")
+    assert time.monotonic() - started < 2
+    assert (second.returncode, second.stdout, second.stderr) == (7, "probed ['--version', '--fail'] False\n", "")
+
+    venv = machine.root / ".venv"
+    next(venv.rglob("assent_probe.py")).unlink()
+    (venv / "assent-base.stamp").unlink()
+    (venv / "assent-runtime.stamp").unlink()  # as after a run that was killed while installing
+    assert "making the environment" in machine.dev("run", "--version").stderr
+
+    (venv / "bin/python").unlink()
+    mended = machine.dev("run", "--version")
+    assert "making the environment" in mended.stderr
+    assert mended.stdout == "probed ['--version'] False\n"
+
+
+def test_a_package_that_does_not_match_its_hash_is_refused(machine: Machine) -> None:
+    machine.lock("0" * 64)
+    done = machine.dev("run", "--version")
+    assert done.returncode == 2
+    assert "does not match its hash" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (machine.root / ".venv/assent-runtime.stamp").exists()
+
+
+def test_without_a_network_it_says_so(machine: Machine) -> None:
+    nowhere = {"PIP_NO_INDEX": "", "PIP_FIND_LINKS": "", "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
+    done = machine.dev("run", "--version", **nowhere)
+    assert done.returncode == 2
+    assert "could not be downloaded" in done.stderr
+    assert "next: Connect to the network" in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_named(machine: Machine) -> None:
+    """Root may write everywhere, so the question is answered with no."""
+    script = (
+        "import os, runpy, sys; os.access = lambda *_: False; sys.argv[1:] = ['run', '--version']\n"
+        "sys.path.insert(0, 'packaging'); runpy.run_path('packaging/dev.py', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=machine.root, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+    assert not (machine.root / ".venv").exists()
+
+
+def test_without_a_screen_it_says_so_before_it_builds_anything(machine: Machine) -> None:
+    done = machine.dev("run")
+    assert done.returncode == 2
+    assert "There is no screen here" in done.stderr
+    assert not (machine.root / ".venv").exists()
+
+
+def test_an_old_python_is_refused_in_one_sentence() -> None:
+    script = "import runpy, sys; sys.version_info = (3, 9, 2); runpy.run_path('packaging/dev.py', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1
+    assert "needs Python 3.11 or newer and this is Python 3.9" in done.stderr
+
+
+def test_unknown_arguments_are_named() -> None:
+    done = subprocess.run([sys.executable, "packaging/dev.py", "check", "--fast"], cwd=ROOT, capture_output=True,
+                          text=True, timeout=30)
+    assert "Unknown arguments: --fast" in done.stderr
+
+
+MISSING = """
+import sys
+sys.path.insert(0, 'packaging')
+from devlib import system
+from devlib.words import Stop
+import os, shutil
+os.geteuid = lambda: 1000
+shutil.which = lambda name: None if name == {absent!r} else '/usr/bin/' + name
+try:
+    system._install({{'libEGL.so.1': 'libegl1'}}, may_use_sudo=False)
+except Stop as stop:
+    print(stop.problem, stop.step)
+"""
+
+
+@pytest.mark.parametrize(("absent", "says"), [
+    ("apt-get", "Install them with your package manager (on Debian they are: libegl1)"),
+    ("sudo", "`sudo apt-get install -y --no-install-recommends libegl1`, or run this command again with --yes"),
+])  # fmt: skip
+def test_missing_libraries_are_named_with_the_next_step(absent: str, says: str) -> None:
+    done = subprocess.run([sys.executable, "-c", MISSING.format(absent=absent)], cwd=ROOT, capture_output=True,
+                          text=True, timeout=30)
+    assert "This system lacks libEGL.so.1." in done.stdout
+    assert says in done.stdout
