@@ -1,0 +1,253 @@
+"""Buttons: primary, normal, quiet, admin, danger; with an icon, a key cap or a chevron; and the deaf Allow."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+from PySide6.QtCore import QRect, QSize, Qt, QVariantAnimation, Signal
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QHideEvent, QIcon, QPainter, QPaintEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QToolButton, QWidget
+
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import glyph, keycap, keycap_width
+from desktop.ui.widgets.focus import ring_in, ring_out
+from desktop.ui.widgets.properties import set_property
+from desktop.ui.widgets.scaling import sized
+
+Kind = Literal["primary", "normal", "quiet", "admin", "danger", "deaf"]
+_INK = {"primary": "on-accent", "quiet": "text-2", "admin": "admin", "danger": "deny", "deaf": "text-2"}
+GAP = 6
+
+
+class Button(QPushButton):
+    """A push button. ``key`` is a key cap drawn inside ("Esc"); ``tip`` the tooltip, which should name the shortcut."""
+
+    def __init__(
+        self,
+        text: str,
+        kind: Kind = "normal",
+        *,
+        icon: str = "",
+        key: str = "",
+        small: bool = False,
+        chevron: bool = False,
+        tip: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._icon_name = icon
+        self._key = key
+        self._chevron = chevron
+        self._label = ""
+        self.setProperty("kind", kind)
+        self.setProperty("small", "true" if small else "false")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAutoDefault(False)
+        self.set_label(text)
+        if tip:
+            self.setToolTip(tip)
+
+    @property
+    def label(self) -> str:
+        """What stands on it."""
+        return self._label
+
+    @property
+    def kind(self) -> str:
+        """Its look."""
+        return str(self.property("kind"))
+
+    def set_label(self, text: str) -> None:
+        """Another text; an ampersand is an ampersand."""
+        self._label = text
+        self.setText(text.replace("&", "&&"))
+        self.setAccessibleName(text)
+        self.updateGeometry()
+        self.update()
+
+    def set_kind(self, kind: Kind) -> None:
+        """Another look."""
+        set_property(self, "kind", kind)
+
+    def set_icon(self, name: str) -> None:
+        """Another icon, "" for none."""
+        self._icon_name = name
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """The contents with the padding that the style sheet also uses."""
+        small = self.property("small") == "true"
+        px = theme().px
+        return QSize(self._content_width() + px(18 if small else 26), px(24 if small else 32))
+
+    def minimumSizeHint(self) -> QSize:
+        """A button is never cut."""
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The box from the style sheet, the contents with our own gaps."""
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text, option.icon = "", QIcon()
+        painter = QStylePainter(self)
+        painter.drawControl(QStyle.ControlElement.CE_PushButtonBevel, option)
+        self._draw_contents(painter)
+
+    def ink(self) -> str:
+        """The colour token of its contents."""
+        return "text-disabled" if not self.isEnabled() else _INK.get(self.kind, "text")
+
+    def _icon_side(self) -> int:
+        return theme().metric("icon-small") if self._icon_name else 0
+
+    def _content_width(self) -> int:
+        t = theme()
+        width = QFontMetrics(t.font("body", 500)).horizontalAdvance(self._label)
+        if self._icon_name:
+            width += self._icon_side() + (t.px(GAP) if self._label else 0)
+        if self._chevron:
+            width += t.px(18)
+        if self._key:
+            width += keycap_width(self._key) + t.px(8)
+        return width
+
+    def _draw_contents(self, painter: QPainter) -> None:
+        t = theme()
+        ink = self.ink()
+        x = (self.width() - self._content_width()) // 2
+        height = self.height()
+        if self._icon_name:
+            side = self._icon_side()
+            glyph(painter, QRect(x, 0, side, height), self._icon_name, ink, side)
+            x += side + t.px(GAP)
+        font = t.font("body", 500)
+        width = QFontMetrics(font).horizontalAdvance(self._label)
+        painter.setFont(font)
+        painter.setPen(t.color(ink))
+        painter.drawText(QRect(x, 0, width + 2, height), _LEFT, self._label)
+        x += width
+        if self._chevron:
+            glyph(painter, QRect(x + t.px(5), 0, t.px(14), height), "down", ink, t.px(14))
+            x += t.px(18)
+        if self._key:
+            line = ink if self.kind in ("primary", "admin") else "border-strong"
+            keycap(painter, QRect(x + t.px(8), 0, 99, height), self._key, ink if line == ink else "text-2", line)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the ring for keys."""
+        super().focusInEvent(event)
+        ring_in(self, event.reason())
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        super().focusOutEvent(event)
+        ring_out(self)
+
+
+class AllowButton(Button):
+    """An answer that a slip of the hand cannot give: for 400 ms after ``arm`` it hears nothing (R-PRM-14).
+
+    Connect to ``agreed``, not to ``clicked``. While deaf a line grows along its foot; with less motion it just stands.
+    """
+
+    agreed = Signal()
+
+    def __init__(self, text: str, awake: Kind, *, icon: str = "", key: str = "", small: bool = False) -> None:
+        super().__init__(text, "deaf", icon=icon, key=key, small=small)
+        self._awake: Kind = awake
+        self._armed_at: float | None = None
+        self._grow = QVariantAnimation(self)
+        self._grow.setStartValue(0.0)
+        self._grow.setEndValue(1.0)
+        self._grow.valueChanged.connect(self.update)
+        self._grow.finished.connect(self._wake)
+        self.clicked.connect(self._maybe_agree)
+
+    def arm(self) -> None:
+        """Begin the deaf time: the request has just appeared or changed."""
+        self._armed_at = time.monotonic()
+        self.set_kind("deaf")
+        self._grow.stop()
+        self._grow.setDuration(theme().duration("deaf"))
+        self._grow.start()
+
+    @property
+    def deaf(self) -> bool:
+        """True until 400 ms after ``arm``, and before it."""
+        return self._armed_at is None or (time.monotonic() - self._armed_at) * 1000 < theme().duration("deaf")
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Out of sight it falls deaf again; whoever shows it arms it."""
+        self._grow.stop()
+        self._armed_at = None
+        self.set_kind("deaf")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The growing line over the outlined button."""
+        super().paintEvent(event)
+        if self.kind != "deaf":
+            return
+        t = theme()
+        share = 1.0 if t.less_motion else float(self._grow.currentValue() or 0.0)
+        painter = QPainter(self)
+        inset, height = t.px(2), t.px(3)
+        token = "admin" if self._awake == "admin" else "accent"
+        painter.fillRect(
+            QRect(inset, self.height() - height - 1, round((self.width() - 2 * inset) * share), height), t.color(token)
+        )
+
+    def _wake(self) -> None:
+        self.set_kind(self._awake)
+
+    def _maybe_agree(self) -> None:
+        if not self.deaf:
+            self.agreed.emit()
+
+
+class IconButton(QToolButton):
+    """A quiet square button with an icon; ``name`` is what it does, read aloud and shown with the shortcut."""
+
+    def __init__(
+        self, icon: str, name: str, *, shortcut: str = "", side: int = 32, glyph_side: int = 16, token: str = "text-2"
+    ) -> None:
+        super().__init__()
+        self._icon_name = icon
+        self._glyph_side = glyph_side
+        self._token = token
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.set_name(name, shortcut)
+        sized(self, width=side, height=side)
+
+    def set_name(self, name: str, shortcut: str = "") -> None:
+        """What it does now."""
+        self.setAccessibleName(name)
+        self.setToolTip(f"{name} ({shortcut})" if shortcut else name)
+
+    def set_icon(self, icon: str, token: str = "") -> None:
+        """Another icon, and another colour if given."""
+        self._icon_name = icon
+        self._token = token or self._token
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The box from the style sheet and the icon in the middle."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        token = self._token if self.isEnabled() else "text-disabled"
+        glyph(painter, self.rect(), self._icon_name, token, theme().px(self._glyph_side))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the ring for keys."""
+        super().focusInEvent(event)
+        ring_in(self, event.reason())
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        super().focusOutEvent(event)
+        ring_out(self)
+
+
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

@@ -1,0 +1,74 @@
+"""The focus ring: one frame a window, shown around buttons that keys reached, never after a click."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFocusFrame, QProxyStyle, QStyle, QStyleOption, QWidget
+
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import focus_ring
+
+MARGIN = 4
+"""Pixels at 100 % between the control's edge and the ring's outer edge: 2 of gap, 2 of ring."""
+
+KEYBOARD = frozenset(
+    {
+        Qt.FocusReason.TabFocusReason,
+        Qt.FocusReason.BacktabFocusReason,
+        Qt.FocusReason.ShortcutFocusReason,
+        Qt.FocusReason.OtherFocusReason,
+    }
+)
+"""Reasons that show the ring; ``OtherFocusReason`` is focus that we placed, as on Deny."""
+
+
+class _RingStyle(QProxyStyle):
+    """Tells QFocusFrame how far outside to draw; belongs to the frame alone, so nothing else pays for Python here."""
+
+    def pixelMetric(
+        self, metric: QStyle.PixelMetric, option: QStyleOption | None = None, widget: QWidget | None = None
+    ) -> int:
+        """The frame's margins."""
+        if metric in (QStyle.PixelMetric.PM_FocusFrameHMargin, QStyle.PixelMetric.PM_FocusFrameVMargin):
+            return theme().px(MARGIN)
+        return super().pixelMetric(metric, option, widget)
+
+
+class FocusRing(QFocusFrame):
+    """The ring itself; follows its widget through moves, scrolling and hiding."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._style = _RingStyle("Fusion")
+        self.setStyle(self._style)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Two pixels of ink."""
+        painter = QPainter(self)
+        focus_ring(painter, QRectF(self.rect()), theme().px(9))
+
+
+def ring_in(widget: QWidget, reason: Qt.FocusReason) -> None:
+    """Call from ``focusInEvent``: shows the ring when keys brought the focus."""
+    ring = _ring_of(widget)
+    if reason in KEYBOARD:
+        if ring is None:
+            ring = FocusRing(widget.window())
+        ring.setWidget(widget)
+    elif ring is not None and reason != Qt.FocusReason.ActiveWindowFocusReason:
+        ring.setWidget(None)  # type: ignore[arg-type]
+
+
+def ring_out(widget: QWidget) -> None:
+    """Call from ``focusOutEvent``."""
+    ring = _ring_of(widget)
+    if ring is not None and ring.widget() is widget:
+        ring.setWidget(None)  # type: ignore[arg-type]
+
+
+def _ring_of(widget: QWidget) -> FocusRing | None:
+    window = widget.window()
+    found = window.findChild(FocusRing)
+    return found if isinstance(found, FocusRing) else None
