@@ -17,7 +17,6 @@ from desktop.pipeline.validation import as_json
 
 ABORTED = "Operation aborted"
 ABORT_GRACE_S = 0.06
-TIMEOUT_GRACE_S = 3.0
 
 Spawn = Callable[[Coroutine[Any, Any, ToolResult], str], "asyncio.Task[ToolResult]"]
 """Starts an owned task with a name; the owner outlives the call and gathers what a cancelled tool leaves behind."""
@@ -26,14 +25,17 @@ Spawn = Callable[[Coroutine[Any, Any, ToolResult], str], "asyncio.Task[ToolResul
 class Executor:
     """Runs a call that passed every gate.
 
-    A tool gets 60 ms after an abort and 3 s after its time limit to end its processes and hand over what it has;
-    then the caller goes on, the owner of ``spawn`` keeps the task, and a late result is discarded (R-TMO-4).
+    Tools that start processes end those at the same limit themselves; so the caller waits ``margin_s`` longer before
+    it steps in. A tool then gets 60 ms after an abort, and ``margin_s`` after its time limit, to hand over what it
+    has; after that the caller goes on, the owner of ``spawn`` keeps the task, and a late result is discarded
+    (R-TMO-4).
     """
 
-    def __init__(self, trust: TrustGate, spawn: Spawn, default_timeout_s: float) -> None:
+    def __init__(self, trust: TrustGate, spawn: Spawn, timeout_of: Callable[[str], float], margin_s: float) -> None:
         self._trust = trust
         self._spawn = spawn
-        self._default = default_timeout_s
+        self._timeout_of = timeout_of
+        self._margin_s = margin_s
 
     async def run(self, call: Call) -> None:
         """Set ``call.result``; raises ToolFailure, CancellationError or what the tool raised."""
@@ -79,7 +81,8 @@ class Executor:
 
     async def _limited(self, call: Call) -> ToolResult:
         spec = call.target.spec
-        seconds = None if spec.waits_for_person else spec.timeout_s or self._default
+        limit = spec.timeout_s or self._timeout_of(spec.name)
+        seconds = None if spec.waits_for_person else limit + self._margin_s
         context = ToolCallContext(
             call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call)
         )
@@ -101,8 +104,8 @@ class Executor:
             if task.done() and not task.cancelled():
                 raise  # the tool's own
             call.meta.cancellation.cancel("time limit")
-            kept = await _wind_up(task, TIMEOUT_GRACE_S)
-            raise ToolTimeout(f"Stopped after the time limit of {seconds:g} s." + _partial(kept)) from error
+            kept = await _wind_up(task, self._margin_s)
+            raise ToolTimeout(f"Stopped after the time limit of {limit:g} s." + _partial(kept)) from error
         finally:
             call.invocation.clock = None
             if not task.done():

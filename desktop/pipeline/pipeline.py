@@ -18,6 +18,7 @@ from desktop.domain.errors import (
 )
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.middleware import FunctionContext, Middleware, MiddlewareTermination
+from desktop.domain.safety import Redactor
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
 from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Call, CallRequest, Outcome, Trust
@@ -38,19 +39,23 @@ Journal = Callable[[Call, Outcome], None]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the cascade yields for one call (step 4; the library's defaults and the tool's own for now)."""
+    """What the cascade yields for calls (step 4): the person's settings, which a tool's own declaration overrides.
 
-    timeout_s: float = TIMEOUT_S
-    output_limit: int = OUTPUT_LIMIT
+    ``timeout_of`` gives seconds for a canonical name, ``output_limit`` bytes; both are asked anew at each call (X-9).
+    """
+
+    timeout_of: Callable[[str], float] = lambda _name: TIMEOUT_S
+    output_limit: Callable[[], int] = lambda: OUTPUT_LIMIT
+    margin_s: float = 3.0
 
 
 class Pipeline:
     """All calls of a process go through one of these.
 
-    ``spawn`` starts an owned task (see Executor); ``trust`` None means that only read calls run; ``redact`` is used
-    on everything that is logged, never on what the model receives (R-SEC-5). ``layers`` are user middleware, the
-    first outermost; one that declares ``observe_only = True`` stands around the gates and cannot change the result
-    (R-MW-7).
+    ``spawn`` starts an owned task (see Executor); ``trust`` None means that only read calls run; ``redactor`` cleans
+    what is logged, and of what the model receives masks only known secrets (R-SEC-5). ``layers`` are user middleware,
+    the first outermost; one that declares ``observe_only = True`` stands around the gates and cannot change the
+    result (R-MW-7).
     """
 
     def __init__(
@@ -61,16 +66,16 @@ class Pipeline:
         trust: Trust | None = None,
         layers: Sequence[Middleware[FunctionContext]] = (),
         journal: Journal | None = None,
-        redact: Callable[[str], str] = lambda text: text,
+        redactor: Redactor | None = None,
         settings: Settings | None = None,
     ) -> None:
         self.table = table
         self.validator = Validator()
         self._settings = settings or Settings()
         self._journal = journal
-        self._redact = redact
+        self._redactor = redactor
         fixed, trusting = gates(self.validator, trust)
-        self._executor = Executor(trusting, spawn, self._settings.timeout_s)
+        self._executor = Executor(trusting, spawn, self._settings.timeout_of, self._settings.margin_s)
         observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
         wrapping = [layer for layer in layers if not getattr(layer, "observe_only", False)]
         self._observed = compose(observers)
@@ -146,7 +151,8 @@ class Pipeline:
 
     def _crashed(self, request: CallRequest, error: Exception) -> ToolResult:
         name = request.block.tool[:64]
-        _log.info("tool %s raised %s", name, self._redact(repr(error)))
+        shown = self._redactor.redact_text(repr(error)) if self._redactor is not None else type(error).__name__
+        _log.info("tool %s raised %s", name, shown)
         return ToolResult(f"{name} failed: {error or type(error).__name__}", is_error=True, code="tool.failed")
 
     def _started(self, request: CallRequest, tool: Tool | None) -> None:
@@ -167,7 +173,9 @@ class Pipeline:
         """Step 13: truncation, event, journal."""
         elapsed = int((time.perf_counter() - started - (call.waited_s if call else 0.0)) * 1000)
         size = len(result.text.encode("utf-8", "replace"))
-        text = cut(result.text, self._settings.output_limit)
+        text = cut(result.text, self._settings.output_limit())
+        if self._redactor is not None:
+            text = self._redactor.mask_known(text)
         result = ToolResult(text, result.is_error, result.structured, result.code, result.facts)
         state = _state(result)
         facts: dict[str, Any] = {**result.facts, "state": state, "elapsed_ms": max(0, elapsed), "bytes": size}

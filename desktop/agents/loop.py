@@ -1,0 +1,238 @@
+"""The round loop: ask, stream, call tools, ask again, until a text ends it (semantics.md 23).
+
+Holds no state between runs and stores nothing (R-LOOP-7): a ``Recorder`` does, and listeners only watch (R-LOOP-16).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from desktop.agents.answer import Answer, Answerer
+from desktop.agents.calls import call_all, refuse_all
+from desktop.agents.loop_events import (
+    LoopEnd,
+    LoopError,
+    LoopEvent,
+    LoopListener,
+    LoopResult,
+    MessageDone,
+    Recorder,
+    ResultDone,
+    RoundStarted,
+    ToolRunner,
+)
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
+from desktop.domain.limits import Limit, positive_int
+from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, Usage
+from desktop.domain.middleware import ChatContext, Middleware, MiddlewareTermination
+from desktop.domain.models import ModelRequest
+from desktop.pipeline.compose import compose
+from desktop.supervision.budgets import BudgetTracker
+
+STOPPED = "Stopped: maximum iteration limit reached."
+STOPPED_EVENT = "Maximum iteration limit reached"
+DEFAULT_LIMIT = Limit("maxIterations", 20, "the loop's default")
+MAX_CALLS = 64
+
+_log = logging.getLogger(__name__)
+
+Prepare = Callable[[Sequence[ChatMessage]], Awaitable[ModelRequest]]
+"""Builds the request of the next round from everything so far: window, system text, tools (C-27, R-CTX-9). Raises
+ModelContextTooLong when nothing that fits can be built."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What follows a round that the loop would end or go on with: ``stop`` names the end, ``nudge`` is a user note
+    for one more round (R-SES-20). Both empty: the loop decides."""
+
+    stop: bool = False
+    nudge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopConfig:
+    """``limit`` on rounds names where it was set (R-LIM-5); of a message's calls only ``max_calls`` are made."""
+
+    limit: Limit = DEFAULT_LIMIT
+    max_calls: int = MAX_CALLS
+
+
+@dataclass(slots=True)
+class RoundLoop:
+    """The loop with everything it depends on, all injected.
+
+    ``after_round`` may end the loop or ask for another round (stop conditions of sides); ``steering`` gives messages
+    that a person typed meanwhile, taken in before each round (S-LOOP-1); ``budget`` is asked before and told after
+    each round (R-LOOP-15); ``layers`` wrap each model request (chat level, R-MW-6).
+    """
+
+    answerer: Answerer
+    tools: ToolRunner
+    recorder: Recorder | None = None
+    listener: LoopListener | None = None
+    budget: BudgetTracker | None = None
+    layers: Sequence[Middleware[ChatContext]] = ()
+    after_round: Callable[[ChatMessage, int], Verdict] | None = None
+    steering: Callable[[], Sequence[ChatMessage]] | None = None
+    config: LoopConfig = field(default_factory=LoopConfig)
+
+    async def run(self, messages: Sequence[ChatMessage], prepare: Prepare, meta: RunMeta) -> LoopResult:
+        """Work until a final text, a limit, an abort or a failure; never raises for those."""
+        return await _Course(self, list(messages), prepare, meta).run()
+
+    def tell(self, event: LoopEvent) -> None:
+        """Tell the listener; what it raises is logged (R-LOOP-16)."""
+        if self.listener is None:
+            return
+        try:
+            self.listener(event)
+        except Exception:  # a listener never affects the loop
+            _log.exception("a listener of the round loop failed on %s", type(event).__name__)
+
+
+class _Course:
+    """One run of the loop."""
+
+    def __init__(self, loop: RoundLoop, messages: list[ChatMessage], prepare: Prepare, meta: RunMeta) -> None:
+        self._loop = loop
+        self._messages = messages
+        self._prepare = prepare
+        self._meta = meta
+        self._usage = Usage(cost_usd=0.0)
+        self._rounds = 0
+        self._chain = compose(loop.layers)
+
+    async def run(self) -> LoopResult:
+        loop = self._loop
+        limit = positive_int(int(loop.config.limit.value), loop.config.limit.name)
+        try:
+            while self._rounds < limit:
+                ended = await self._round()
+                if ended is not None:
+                    return ended
+        except CancellationError as error:
+            return self._end("aborted", error)
+        except MiddlewareTermination as error:
+            return self._end("terminated", error)
+        except BudgetExhausted as error:
+            loop.tell(LoopError(str(error)))
+            return self._end("budget", error)
+        except ModelError as error:
+            loop.tell(LoopError(str(error)))
+            return self._end("error", error)
+        return await self._at_limit()
+
+    async def _round(self) -> LoopResult | None:
+        """One request and its calls; a result when the loop is over (R-LOOP-1)."""
+        loop = self._loop
+        self._meta.cancellation.check()
+        if loop.budget is not None:
+            loop.budget.check()
+        if loop.steering is not None:
+            self._messages.extend(loop.steering())
+        request = await self._prepare(self._messages)
+        self._rounds += 1
+        if loop.recorder is not None:
+            await loop.recorder.round_started(self._rounds)
+        loop.tell(RoundStarted(self._rounds))
+        answer = await self._ask(request)
+        await self._keep(answer.message)
+        if answer.error is not None:
+            return await self._broken(answer)
+        return await self._answered(answer.message)
+
+    async def _ask(self, request: ModelRequest) -> Answer:
+        loop = self._loop
+        if not loop.layers:
+            return await loop.answerer.ask(request, self._meta, loop.tell)
+        context = ChatContext(self._meta, request=request)
+
+        async def core() -> None:
+            asked = context.request or request
+            context.response = await loop.answerer.ask(asked, self._meta, loop.tell)
+
+        await self._chain(context, core)
+        response = context.response
+        return response if isinstance(response, Answer) else Answer(response)
+
+    async def _keep(self, message: ChatMessage) -> None:
+        loop = self._loop
+        if message.blocks:
+            self._messages.append(message)
+        if message.usage is not None:
+            self._usage = self._usage.plus(message.usage)
+        if loop.budget is not None:
+            loop.budget.consume(message.usage)
+        if loop.recorder is not None:
+            await loop.recorder.message_finished(message)
+        loop.tell(MessageDone(message))
+
+    async def _broken(self, answer: Answer) -> LoopResult:
+        """The answer is not whole: calls it nevertheless holds are answered, so the transcript stays valid."""
+        if answer.message.tool_calls:
+            await self._results(refuse_all(answer.message.tool_calls, "aborted"), executed=False)
+        error = answer.error
+        if isinstance(error, CancellationError):
+            return self._end("aborted", error)
+        self._loop.tell(LoopError(str(error)))
+        return self._end("limit" if isinstance(error, LimitReached) else "error", error)
+
+    async def _answered(self, message: ChatMessage) -> LoopResult | None:
+        calls = message.tool_calls
+        if calls and message.stop_reason == "length":
+            await self._results(refuse_all(calls, "length"), executed=False)
+        elif calls:
+            await self._call(message)
+            self._meta.cancellation.check()
+        verdict = self._loop.after_round(message, self._rounds) if self._loop.after_round else Verdict()
+        if verdict.stop:
+            return self._end("stopped")
+        if verdict.nudge:
+            self._messages.append(ChatMessage("user", (TextBlock(verdict.nudge),)))
+            return None
+        return None if calls else self._end("response")
+
+    async def _call(self, message: ChatMessage) -> None:
+        most = self._loop.config.max_calls
+        made, refused = message.tool_calls[:most], message.tool_calls[most:]
+
+        async def done(results: Sequence[ToolResultBlock]) -> None:
+            await self._results(results, executed=True)
+
+        await call_all(made, self._loop.tools, self._meta.cancellation, done, self._refused)
+        if refused:
+            await self._results(refuse_all(refused, "many", most), executed=False)
+
+    async def _refused(self, results: Sequence[ToolResultBlock]) -> None:
+        await self._results(results, executed=False)
+
+    async def _results(self, results: Sequence[ToolResultBlock], *, executed: bool) -> None:
+        for count, result in enumerate(results, 1):
+            self._messages.append(ChatMessage("tool", (result,)))
+            if count % 200 == 0:
+                await asyncio.sleep(0)
+        if self._loop.recorder is not None:
+            await self._loop.recorder.results_finished(results, executed=executed)
+        for result in results:
+            self._loop.tell(ResultDone(result))
+
+    async def _at_limit(self) -> LoopResult:
+        """Calls were still being asked for after the last permitted round (R-LOOP-8)."""
+        loop = self._loop
+        closing = ChatMessage("assistant", (TextBlock(STOPPED),), "limit")
+        self._messages.append(closing)
+        if loop.recorder is not None:
+            await loop.recorder.message_finished(closing)
+        loop.tell(LoopError(STOPPED_EVENT))
+        return self._end("limit")
+
+    def _end(self, end: LoopEnd, error: Exception | None = None) -> LoopResult:
+        limit = self._loop.config.limit if end == "limit" and error is None else None
+        if end == "budget" and self._loop.budget is not None:
+            limit = self._loop.budget.broken()
+        return LoopResult(self._messages, end, self._rounds, self._usage, error, limit)

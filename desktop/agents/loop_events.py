@@ -1,0 +1,99 @@
+"""What the round loop says while it works, and what it hands over to be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from desktop.domain.errors import ModelError
+from desktop.domain.limits import Limit
+from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, Usage
+from desktop.domain.models import StreamItem
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """Round ``number`` (from 1) is about to ask the model."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDone:
+    """An assistant message is complete, or as complete as it will be."""
+
+    message: ChatMessage
+
+
+@dataclass(frozen=True, slots=True)
+class ResultDone:
+    """One tool result is there (R-LOOP-4)."""
+
+    result: ToolResultBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """A transient failure; attempt ``attempt`` follows in ``delay_s`` seconds (R-LOOP-14)."""
+
+    attempt: int
+    delay_s: float
+    error: ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class LoopError:
+    """The loop stops for this reason (R-LOOP-8)."""
+
+    text: str
+
+
+LoopEvent = StreamItem | RoundStarted | MessageDone | ResultDone | Retrying | LoopError
+LoopListener = Callable[[LoopEvent], None]
+
+LoopEnd = Literal["response", "limit", "aborted", "error", "budget", "stopped", "terminated"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopResult:
+    """How a loop ended. ``messages`` is a new list: the input and what was added (S-LOOP-2).
+
+    ``limit`` is set for ``limit`` and ``budget``, ``error`` for ``error``, ``budget`` and ``terminated``; ``rounds``
+    counts requests answered or tried, without retries (R-LIM-6).
+    """
+
+    messages: list[ChatMessage]
+    end: LoopEnd
+    rounds: int
+    usage: Usage
+    error: Exception | None = None
+    limit: Limit | None = None
+
+
+class Recorder(Protocol):
+    """Stores what happens, in order, before the loop goes on; what it raises ends the loop (disk full)."""
+
+    async def round_started(self, number: int) -> None:
+        """Before the request of a round."""
+        ...
+
+    async def message_finished(self, message: ChatMessage) -> None:
+        """After the answer of a round, before its calls are made. May be empty after a failure or an abort."""
+        ...
+
+    async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> None:
+        """After each executed call, or once for the calls of a message that are not executed."""
+        ...
+
+
+class ToolRunner(Protocol):
+    """Makes the calls; never raises for what a tool does (R-LOOP-3)."""
+
+    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
+        """One call through the pipeline."""
+        ...
+
+    def parallel(self, call: ToolCallBlock) -> bool:
+        """Whether the tool is category read and declared safe beside others (R-LOOP-12)."""
+        ...

@@ -1,0 +1,98 @@
+"""Messages as a model gets them: cleaned, measured, and shortened when nothing else helps (semantics.md 21)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from desktop.domain.messages import (
+    Block,
+    ChatMessage,
+    FileBlock,
+    ImageBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+)
+from desktop.domain.models import ModelRequest
+
+CHARACTERS_PER_TOKEN = 4
+IMAGE_TOKENS = 1_000
+MESSAGE_TOKENS = 4
+MAX_CALLS_IN_VIEW = 64
+SHORT_RESULT = 500
+_HEAD, _TAIL = 300, 150
+_SENT = (TextBlock, ImageBlock, FileBlock, ToolCallBlock, ToolResultBlock)
+
+
+def clean_message(message: ChatMessage) -> ChatMessage:
+    """Without thinking text (R-CTX-10), notices and unknown blocks, which are never sent; the same object if clean."""
+    if all(isinstance(block, _SENT) and not _empty(block) for block in message.blocks):
+        return message
+    kept = tuple(block for block in message.blocks if isinstance(block, _SENT) and not _empty(block))
+    return replace(message, blocks=kept)
+
+
+def _empty(block: Block) -> bool:
+    return isinstance(block, TextBlock) and not block.text
+
+
+def estimate(message: ChatMessage) -> int:
+    """Tokens by characters / 4 (R-CTX-8); an image counts a thousand."""
+    characters = 0
+    images = 0
+    for block in message.blocks:
+        if isinstance(block, (TextBlock, ToolResultBlock)):
+            characters += len(block.text)
+        elif isinstance(block, FileBlock):
+            characters += len(block.text) + len(block.name)
+        elif isinstance(block, ToolCallBlock):
+            characters += len(block.tool) + len(block.raw or str(block.arguments))
+        elif isinstance(block, ImageBlock):
+            images += 1
+    return characters // CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS + MESSAGE_TOKENS
+
+
+def estimate_fixed(request: ModelRequest) -> int:
+    """Tokens that system text and tool schemas take in each request."""
+    return (len(request.system) + sum(len(str(tool)) for tool in request.tools)) // CHARACTERS_PER_TOKEN
+
+
+def answered(head: ChatMessage, results: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """``results`` in call order; a missing one as aborted, so that no call goes unanswered, strangers left out."""
+    known: dict[str, ChatMessage] = {}
+    for message in results:
+        for block in message.blocks:
+            if isinstance(block, ToolResultBlock):
+                known.setdefault(block.call_id, message)
+    return [known.get(call.call_id) or _aborted(call) for call in head.tool_calls]
+
+
+def _aborted(call: ToolCallBlock) -> ChatMessage:
+    return ChatMessage("tool", (ToolResultBlock(call.call_id, call.tool, "Operation aborted", True),))
+
+
+def cap_group(group: list[ChatMessage]) -> list[ChatMessage]:
+    """A message with thousands of calls, reduced to the first ones and a line that says so."""
+    calls = group[0].tool_calls
+    if len(calls) <= MAX_CALLS_IN_VIEW:
+        return group
+    dropped = {call.call_id for call in calls[MAX_CALLS_IN_VIEW:]}
+    blocks: tuple[Block, ...] = tuple(
+        block for block in group[0].blocks if not (isinstance(block, ToolCallBlock) and block.call_id in dropped)
+    )
+    note = TextBlock(f"[{len(dropped)} more calls of this message were not made and are left out.]")
+    return [replace(group[0], blocks=(note, *blocks)), *group[1 : 1 + MAX_CALLS_IN_VIEW]]
+
+
+def shrink_results(group: list[ChatMessage]) -> list[ChatMessage]:
+    """Long results cut to head and tail with a marker that gives the size (R-CTX-6)."""
+    return [replace(message, blocks=tuple(_shrink(block) for block in message.blocks)) for message in group]
+
+
+def _shrink(block: Block) -> Block:
+    if not isinstance(block, ToolResultBlock) or len(block.text) <= SHORT_RESULT:
+        return block
+    text = block.text
+    left_out = len(text) - _HEAD - _TAIL
+    return replace(block, text=f"{text[:_HEAD]}\n[… {left_out} characters left out …]\n{text[-_TAIL:]}")
