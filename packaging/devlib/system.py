@@ -77,8 +77,11 @@ def ensure_system(*, for_tests: bool, may_use_sudo: bool) -> None:
     if not sys.platform.startswith("linux"):
         return
     missing = missing_libraries(QT_LIBRARIES | X11_LIBRARIES)
-    if for_tests:
-        missing |= missing_programs(TEST_PROGRAMS)
+    programs = missing_programs(TEST_PROGRAMS) if for_tests else {}
+    if programs and shutil.which("apt-get") is None:
+        say(f"not found here, and the tests that need them will fail: {', '.join(sorted(programs))}")
+    else:
+        missing |= programs
     if missing:
         _install(missing, may_use_sudo=may_use_sudo)
 

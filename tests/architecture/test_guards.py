@@ -59,6 +59,14 @@ CASES = {
     "qt_window_owned": (
         "from PySide6.QtWidgets import QWidget\n@pytest.mark.qt\ndef test_it(qtbot):\n"
         "    w = QWidget()\n    qtbot.addWidget(w)\n    w.show()", None),
+    "qt_loop": (
+        "@pytest.mark.qt\nasync def test_it():\n    await asyncio.sleep(0.01)\n"
+        "    assert type(asyncio.get_running_loop()).__name__ == 'AssentEventLoop'", None),
+    "qt_task": (
+        "kept = []\n@pytest.mark.qt\nasync def test_it():\n"
+        "    kept.append(asyncio.create_task(asyncio.sleep(60), name='lost'))", "tasks left running: lost"),
+    "plain_loop": (
+        "async def test_it():\n    assert type(asyncio.get_running_loop()).__name__ == '_UnixSelectorEventLoop'", None),
 }  # fmt: skip
 
 

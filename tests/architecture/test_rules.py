@@ -33,7 +33,7 @@ def test_nothing_below_the_presenter_imports_qt() -> None:
 
 
 def test_no_import_inside_a_function() -> None:
-    holds(rules.import_in_function(OURS))
+    holds(rules.import_in_function([file for file in OURS if file.name not in reviewed.LATE_IMPORTS]))
 
 
 def test_tasks_have_one_owner() -> None:
@@ -66,13 +66,17 @@ def test_the_top_level_is_exactly_what_the_design_says() -> None:
 
 
 def test_reviewed_exceptions_are_still_needed() -> None:
-    names = {file.name for file in OURS}
-    stale = [name for table in (reviewed.TASK_OWNERS, reviewed.BROAD_EXCEPTS, reviewed.EXEC_CALLS)
-             for name in table if name not in names]
-    holds([f"{name} is reviewed and does not exist" for name in stale])
+    tables: dict[Callable[[list[Source]], list[str]], dict[str, str]] = {
+        lambda files: rules.unowned_tasks(files, {}): reviewed.TASK_OWNERS,
+        rules.modal_or_pumping: reviewed.EXEC_CALLS,
+        rules.import_in_function: reviewed.LATE_IMPORTS,
+    }
+    files = {file.name: file for file in OURS}
+    holds([f"{name} needs no exception" for rule, table in tables.items()
+           for name in table if name not in files or not rule([files[name]])])
     for name, count in reviewed.BROAD_EXCEPTS.items():
-        file = next(file for file in OURS if file.name == name)
-        assert rules.broad_except([file], {name: count - 1}), f"{name} needs fewer broad excepts than {count}"
+        assert name in files, f"{name} does not exist"
+        assert rules.broad_except([files[name]], {name: count - 1}), f"{name} needs fewer broad excepts than {count}"
 
 
 # ------------------------------------------------------------------------------- each rule against what it should find
