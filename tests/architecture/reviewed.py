@@ -20,6 +20,6 @@ EXEC_CALLS: dict[str, str] = {
 # Files that import inside a function: heavy and not needed for the first paint, or not there on every system.
 LATE_IMPORTS: dict[str, str] = {
     "desktop/pipeline/validation.py": "jsonschema_rs, loaded in a thread before the first tool call",
-    "desktop/workers/model_host/library.py": "litellm takes 5 s to import; in the model host only, after it has said hello",
+    "desktop/workers/model_host/library.py": "litellm takes 5 s; loaded in the model host only, once it has said hello",
     "desktop/safety/paths.py": "fcntl does not exist on Windows",
 }
