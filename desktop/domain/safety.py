@@ -185,7 +185,7 @@ class ShellReader(Protocol):
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
     """One process to run to its end. ``env`` is the whole environment. ``output_limit`` in bytes; ``keep`` says
-    which end of longer output stays."""
+    which end of longer output stays. ``contained``: the program itself ends all its processes when it ends."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -193,6 +193,7 @@ class ProcessSpec:
     timeout_s: float = 120.0
     output_limit: int = 200_000
     keep: Literal["head", "tail"] = "tail"
+    contained: bool = False
 
 
 @dataclass(frozen=True, slots=True)

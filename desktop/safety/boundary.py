@@ -1,0 +1,240 @@
+"""The filesystem boundary: which paths tools may read and write (semantics.md 31).
+
+One function, ``PathPolicy.explain``, answers the gates, the tools at the moment of use, and the tester in the
+settings. It asks for the settings and looks at the disk anew each time, so a change counts from the next call
+(R-FS-12). Paths are compared by components and, besides, by device and inode, so that a second name for a denied
+folder (a bind mount, another case, another spelling) is no way around it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+
+from desktop.domain.errors import BoundaryViolation
+from desktop.domain.safety import Access, SafetySettings, SettingsProvider, Verdict
+from desktop.safety import paths
+from desktop.safety.paths import Identity, PathProblem
+
+# In the home of the app: never readable by tools, because conversations and logs of other threads are there.
+SECRET_NAMES = ("data", "logs")
+# In the home of the app: never writable, whatever the lists say and whether or not they exist yet (R-FS-10).
+PROTECTED_NAMES = (
+    "config.yaml", "tools.yaml", "trust.yaml", "jobs.yaml", "agents", "skills", "data", "logs",
+)  # fmt: skip
+
+_SYSTEM = (
+    "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/run", "/System", "/Library", "/Applications",
+    "/private/etc", "C:\\Windows", "C:\\Program Files", "C:\\Program Files (x86)", "C:\\ProgramData",
+)  # fmt: skip
+_SYSTEM_UNLESS_OURS = ("/var", "/opt", "/root", "/srv", "/snap", "/private/var/root")  # homes and projects live there too
+_STARTUP = (
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+    ".kshrc", ".cshrc", ".tcshrc", ".xprofile", ".xsession", ".xinitrc", ".gitconfig", ".npmrc", ".pypirc", ".vimrc",
+    ".inputrc", ".config/autostart", ".config/systemd", ".config/fish", ".config/environment.d", ".config/git",
+    ".local/share/applications", ".local/bin", ".local/lib", "bin", "Library/LaunchAgents",
+)  # fmt: skip
+HARD_LINK_SCAN = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One entry of a list: as a person wrote it, and resolved (R-FS-5)."""
+
+    text: str
+    resolved: str
+    identity: Identity | None
+
+    @classmethod
+    def of(cls, text: str, base: str) -> Rule | None:
+        """None for an entry that is no path."""
+        try:
+            resolved = paths.resolve(text, base)
+        except PathProblem:
+            return None
+        try:
+            identity = paths.identity_of(os.lstat(resolved))
+        except OSError:
+            identity = None
+        return cls(text, resolved, identity)
+
+    def covers(self, path: str, line: set[Identity]) -> bool:
+        """Whether ``path``, whose existing ancestors have the identities ``line``, is this entry or below it."""
+        if paths.is_within(path, self.resolved):
+            return True
+        if self.identity is not None:
+            return self.identity in line
+        return paths.is_within(path, self.resolved, fold=True) and paths.ignores_case(self.resolved)
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """All rules of one moment, resolved."""
+
+    workspace: str
+    allowed: tuple[Rule, ...]
+    granted: tuple[Rule, ...]
+    denied: tuple[Rule, ...]
+    protected: tuple[Rule, ...]
+    secret: tuple[Rule, ...]
+    home: Rule | None
+
+
+class PathPolicy:
+    """Implements ``domain.safety.PathPolicy``. ``home`` is the app's own folder (AGENT_HOME)."""
+
+    def __init__(self, home: str, settings: SettingsProvider) -> None:
+        self._home = os.path.abspath(os.path.expanduser(home))
+        self._settings = settings
+
+    def lists(self) -> Lists:
+        """The rules in force now."""
+        settings = self._settings()
+        base = workspace_of(settings)
+
+        def rules(entries: tuple[str, ...]) -> tuple[Rule, ...]:
+            return tuple(rule for entry in entries if (rule := Rule.of(entry, base)) is not None)
+
+        own = tuple(os.path.join(self._home, name) for name in PROTECTED_NAMES)
+        secret = tuple(os.path.join(self._home, name) for name in SECRET_NAMES)
+        return Lists(
+            workspace=os.path.realpath(base),
+            allowed=rules(settings.allowed),
+            granted=rules(settings.granted),
+            denied=rules(_both_names(settings.denied, base)),
+            protected=rules(_both_names(own, base)),
+            secret=rules(secret),
+            home=Rule.of(self._home, base),
+        )
+
+    def explain(self, path: str, access: Access) -> Verdict:
+        """Judge a path (R-FS-1..7, R-FS-10, R-FS-13). Never raises for what the path says."""
+        settings = self._settings()
+        try:
+            resolved = paths.resolve(path, workspace_of(settings))
+        except PathProblem as problem:
+            shown = path[:200]
+            return Verdict(False, path, "", "malformed", f"Permission denied: the path {shown!r} {problem}.", access)
+        return self.judge(path, resolved, access)
+
+    def judge(self, given: str, resolved: str, access: Access) -> Verdict:
+        """Judge a path that is resolved already."""
+        lists = self.lists()
+        line = paths.existing_identities(resolved)
+        status = _status(resolved)
+        identity = "absent" if status is None else paths.describe_identity(status)
+        rule, why = self._refusal(lists, resolved, line, status, access)
+        if why:
+            return Verdict(False, given, resolved, rule, f"Permission denied: {why}.", access, identity=identity)
+        allowing = _covering(lists.allowed, resolved, line)
+        granting = None if allowing else _covering(lists.granted, resolved, line)
+        found = allowing or granting
+        if found is None:
+            names = ", ".join(rule.text for rule in (*lists.allowed, *lists.granted)) or "none"
+            why = f"{resolved} is outside the allowed folders ({names})"
+            return Verdict(False, given, resolved, "outside", f"Permission denied: {why}.", access, identity=identity)
+        elevated = f"only the grant for this session ({found.text}) allows it" if granting else ""
+        if access is Access.WRITE:
+            elevated = elevated or elevated_write(resolved, lists.workspace)
+        sentence = f"{resolved} is inside the allowed folder {found.text}."
+        return Verdict(True, given, resolved, f"allowed {found.text}", sentence, access, elevated, identity)
+
+    def require(self, path: str, access: Access) -> Verdict:
+        """The verdict, or BoundaryViolation with its sentence."""
+        verdict = self.explain(path, access)
+        if not verdict.allowed:
+            raise BoundaryViolation(verdict.sentence)
+        return verdict
+
+    def _refusal(
+        self, lists: Lists, resolved: str, line: set[Identity], status: os.stat_result | None, access: Access
+    ) -> tuple[str, str]:
+        """The rule that forbids the path and why, or two empty strings. Denied wins over allowed (R-FS-3)."""
+        if denied := _covering(lists.denied, resolved, line):
+            return f"denied {denied.text}", f"{resolved} is inside the denied path {denied.text}"
+        if secret := _covering(lists.secret, resolved, line):
+            return f"protected {secret.resolved}", f"{resolved} holds Assent's own conversations and logs"
+        if kind := paths.special_kind(resolved, status.st_mode if status else None):
+            return "special file", f"{resolved} is {kind}"
+        if access is Access.WRITE and (own := self._protected(lists, resolved, line)):
+            return f"protected {own}", f"{resolved} belongs to Assent itself and is changed only in its windows"
+        if status is not None and stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
+            if other := linked_from(status, (*lists.denied, *lists.secret)):
+                return f"denied {other}", f"{resolved} is another name of a file in {other}"
+        return "", ""
+
+    def _protected(self, lists: Lists, resolved: str, line: set[Identity]) -> str:
+        """The app's own path that ``resolved`` would change, or "". Everything in the home is its own but the workspace,
+        if that is a real folder of its own below it and none of the app's."""
+        if own := _covering(lists.protected, resolved, line):
+            return own.resolved
+        if lists.home is None or not lists.home.covers(resolved, line):
+            return ""
+        workspace, home = lists.workspace, lists.home.resolved
+        if workspace != home and paths.is_within(workspace, home) and paths.is_within(resolved, workspace):
+            return ""
+        return home
+
+
+def workspace_of(settings: SafetySettings) -> str:
+    """The workspace as an absolute path, links not followed."""
+    return os.path.abspath(os.path.expanduser(settings.workspace))
+
+
+def _both_names(entries: tuple[str, ...], base: str) -> tuple[str, ...]:
+    """Each entry and, where the entry's own last component is a link, also the place of the link itself: the link must
+    not be replaced either."""
+    both: list[str] = []
+    for entry in entries:
+        both.append(entry)
+        try:
+            full = paths.absolute(entry, base)
+        except PathProblem:
+            continue
+        if os.path.islink(full):
+            both.append(os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)))
+    return tuple(both)
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except OSError:
+        return None
+
+
+def _covering(rules: tuple[Rule, ...], path: str, line: set[Identity]) -> Rule | None:
+    return next((rule for rule in rules if rule.covers(path, line)), None)
+
+
+def linked_from(status: os.stat_result, rules: tuple[Rule, ...]) -> str:
+    """The entry in whose folders a hard-linked file has another name, or "". A folder with more than 5,000 files is not
+    searched to its end: then the file counts as found, because it cannot be ruled out."""
+    wanted = paths.identity_of(status)
+    for rule in rules:
+        seen = 0
+        for folder, _, names in os.walk(rule.resolved):
+            for name in names:
+                seen += 1
+                found = _status(os.path.join(folder, name))
+                if seen > HARD_LINK_SCAN or (found is not None and paths.identity_of(found) == wanted):
+                    return rule.text
+    return ""
+
+
+def elevated_write(resolved: str, workspace: str) -> str:
+    """Why writing here is admin although it is allowed, or "" (R-TOOL-4)."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    for root in _SYSTEM:
+        if paths.is_within(resolved, root, fold=os.name == "nt"):
+            return f"{root} is a system path"
+    ours = any(paths.is_within(resolved, own) and len(paths.parts_of(own)) > 1 for own in (home, workspace))
+    for root in _SYSTEM_UNLESS_OURS:
+        if not ours and paths.is_within(resolved, root):
+            return f"{root} is a system path"
+    if any(paths.is_within(resolved, os.path.join(home, name)) for name in _STARTUP):
+        return "this file is run or read at login or by other programs"
+    if ".git" in paths.parts_of(resolved):
+        return "files in .git can run code when git is used"
+    return ""

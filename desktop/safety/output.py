@@ -1,0 +1,77 @@
+"""What a process wrote, as text of bounded size (R-TMO-5, R-TMO-6, R-TMO-8)."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Literal
+
+HARD_CAP_FACTOR = 10
+_NOTICE_ROOM = 160
+
+_ANSI = re.compile(
+    r"""\x1b(?:
+        \[[0-?]*[ -/]*[@-~]                 # CSI: colours, cursor
+        | \][^\x07\x1b]*(?:\x07|\x1b\\)?    # OSC: titles, links
+        | [PX^_][^\x1b]*(?:\x1b\\)?         # DCS, SOS, PM, APC
+        | [ -/]*[0-~]                       # the short ones
+    )?
+    | \x9b[0-?]*[ -/]*[@-~]""",
+    re.VERBOSE,
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+def plain(text: str) -> str:
+    """Without escape sequences and control characters other than tab, newline and carriage return."""
+    return _CONTROL.sub("", _ANSI.sub("", text))
+
+
+class OutputCollector:
+    """Takes bytes as they come and keeps a bounded part. Not for two threads at once."""
+
+    def __init__(self, limit: int, keep: Literal["head", "tail"]) -> None:
+        self.total = 0
+        self._limit = max(limit, 2 * _NOTICE_ROOM)
+        self._keep = keep
+        self._kept = bytearray()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    @property
+    def over_hard_cap(self) -> bool:
+        """From here on nothing is passed on any more, only counted (R-TMO-6)."""
+        return self.total > HARD_CAP_FACTOR * self._limit
+
+    def feed(self, chunk: bytes) -> str:
+        """Keep what is to be kept; returns the text for live progress, "" beyond the hard cap."""
+        self.total += len(chunk)
+        if self._keep == "head":
+            self._kept += chunk[: max(0, self._limit + 1 - len(self._kept))]
+        else:
+            self._kept += chunk
+            if len(self._kept) > 2 * self._limit + (1 << 16):
+                del self._kept[: len(self._kept) - self._limit - 4]
+        return "" if self.over_hard_cap else plain(self._decoder.decode(chunk))
+
+    def text(self) -> tuple[str, bool]:
+        """The clean text, and whether it was cut; with its notice never more than the limit in bytes."""
+        if self.total <= self._limit:
+            clean = plain(bytes(self._kept).decode("utf-8", "replace"))
+            raw = clean.encode()
+            if len(raw) <= self._limit:
+                return clean, False
+            return self._with_notice(raw), True  # replacement characters are longer than what they stand for
+        raw = plain(bytes(self._kept).decode("utf-8", "replace")).encode()
+        return self._with_notice(raw), True
+
+    def _with_notice(self, raw: bytes) -> str:
+        kept = _clean_cut(raw, self._limit - _NOTICE_ROOM, self._keep)
+        end = "first" if self._keep == "head" else "last"
+        size = len(kept.encode())
+        return f"{kept}\n[Output cut: {self.total} bytes were written, the {end} {size} bytes are shown.]"
+
+
+def _clean_cut(raw: bytes, size: int, keep: Literal["head", "tail"]) -> str:
+    """At most ``size`` bytes of one end of valid UTF-8, cut between characters (X-7)."""
+    part = raw[:size] if keep == "head" else raw[-size:]
+    return part.decode("utf-8", "ignore")

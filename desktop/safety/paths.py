@@ -1,0 +1,173 @@
+"""Path arithmetic of the boundary: from the text a model wrote to an absolute path without links.
+
+Every function blocks for a few system calls at most and none opens anything.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import stat
+import sys
+from dataclasses import dataclass
+
+MAX_PATH_TEXT = 4096
+_WINDOWS_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$", re.IGNORECASE)
+_VIRTUAL = ("/proc", "/sys", "/dev")
+_PLATFORM: str = sys.platform  # a plain variable, so that mypy checks the code of every system
+
+
+class PathProblem(Exception):
+    """The text names no path that may be used; the message is half a sentence for a person."""
+
+
+def windows_problem(path: str) -> str:
+    """What is wrong with a path on Windows, or "" (R-FS-6). Pure text, so that it is testable anywhere."""
+    normal = path.replace("/", "\\")
+    if normal.startswith("\\\\"):
+        return "is a network or device path"
+    drive, rest = (normal[:2], normal[2:]) if re.match(r"^[A-Za-z]:", normal) else ("", normal)
+    if drive and not rest.startswith("\\"):
+        return "is relative to a drive"
+    if ":" in rest:
+        return "names an alternate data stream"
+    for part in rest.split("\\"):
+        if _WINDOWS_DEVICE.match(part.rstrip(" .")):
+            return f"names the device {part}"
+        if part not in ("", ".", "..") and part != part.rstrip(" ."):
+            return "has a part that ends in a dot or a space"
+    return ""
+
+
+def absolute(path: str, base: str) -> str:
+    """``path`` made absolute: ``~`` expanded, relative to ``base`` (R-FS-1). ``..`` is left for ``resolve``, because
+    ``link/..`` is not the folder that holds the link. Raises PathProblem."""
+    if not path:
+        raise PathProblem("is empty")
+    if len(path) > MAX_PATH_TEXT:
+        raise PathProblem(f"is longer than {MAX_PATH_TEXT} characters")
+    if "\0" in path:
+        raise PathProblem("contains a NUL character")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise PathProblem("contains characters that no file name can have") from None
+    if _PLATFORM == "win32" and (problem := windows_problem(path)):
+        raise PathProblem(problem)
+    expanded = os.path.expanduser(path) if path.startswith("~") else path
+    return expanded if os.path.isabs(expanded) else os.path.join(base, expanded)
+
+
+def resolve(path: str, base: str) -> str:
+    """The absolute path with the links of every existing component followed, also those of the nearest existing
+    ancestor of something that does not exist yet (R-FS-2, X-4). Raises PathProblem."""
+    full = absolute(path, base)
+    try:
+        resolved = os.path.realpath(full)
+    except (OSError, ValueError) as error:
+        raise PathProblem(f"cannot be followed ({error})") from None
+    if os.path.islink(resolved):  # only a loop of links stays a link
+        raise PathProblem("is a link that leads back to itself")
+    return resolved
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    """Components of an absolute path, the root included."""
+    head, rest = os.path.splitdrive(path)
+    return (head + os.sep, *[part for part in rest.split(os.sep) if part])
+
+
+def is_within(path: str, folder: str, *, fold: bool = False) -> bool:
+    """Whether ``path`` is ``folder`` or below it, by components (R-FS-4)."""
+    mine, theirs = parts_of(path), parts_of(folder)
+    if fold:
+        mine, theirs = tuple(p.casefold() for p in mine), tuple(p.casefold() for p in theirs)
+    return mine[: len(theirs)] == theirs
+
+
+def ignores_case(folder: str) -> bool:
+    """Whether the file system at the nearest existing ancestor of ``folder`` takes ``A`` and ``a`` for one name."""
+    here = folder
+    while True:
+        parent, name = os.path.split(here)
+        swapped = name.swapcase()
+        if name and swapped != name:
+            try:
+                mine, other = os.lstat(here), os.lstat(os.path.join(parent, swapped))
+                return os.path.samestat(mine, other)
+            except FileNotFoundError:
+                if os.path.lexists(here):
+                    return False
+            except OSError:
+                return False
+        if parent == here:
+            return sys.platform in ("win32", "darwin")
+        here = parent
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A file system object, whatever it is called: device and inode."""
+
+    device: int
+    inode: int
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """Device and inode of a status."""
+    return Identity(status.st_dev, status.st_ino)
+
+
+def describe_identity(status: os.stat_result) -> str:
+    """``device:inode:size:mtime_ns``, the form that approvals carry (PreCheck.identity)."""
+    return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
+
+
+def existing_identities(path: str) -> set[Identity]:
+    """Identities of ``path`` and all its ancestors, as far as they exist."""
+    found: set[Identity] = set()
+    here = path
+    while True:
+        try:
+            found.add(identity_of(os.lstat(here)))
+        except OSError:
+            pass
+        parent = os.path.dirname(here)
+        if parent == here:
+            return found
+        here = parent
+
+
+def special_kind(path: str, mode: int | None) -> str:
+    """What makes ``path`` something other than a file or folder, or "" (R-FS-13)."""
+    if any(is_within(path, root) for root in _VIRTUAL):
+        return "part of the system's virtual file systems"
+    if mode is None or stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return ""
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"
+
+
+def kernel_path(descriptor: int) -> str | None:
+    """The path that the kernel itself knows for an open descriptor, or None where it does not say."""
+    if _PLATFORM == "linux":
+        try:
+            return os.readlink(f"/proc/self/fd/{descriptor}")
+        except OSError:
+            return None
+    if _PLATFORM == "darwin":
+        return _mac_path(descriptor)
+    return None
+
+
+def _mac_path(descriptor: int) -> str | None:
+    fcntl = importlib.import_module("fcntl")  # does not exist on Windows
+    try:
+        raw: bytes = fcntl.fcntl(descriptor, 50, bytes(1024))  # F_GETPATH
+    except OSError:
+        return None
+    return os.fsdecode(raw.split(b"\0", 1)[0])

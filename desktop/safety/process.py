@@ -1,0 +1,174 @@
+"""Runs a process to its end, bounded in time and output, and leaves nothing of it behind (semantics.md 30).
+
+What holds: inside a PID namespace (bubblewrap) every descendant ends, always. Elsewhere on Linux a small parent
+(launcher.py) adopts orphans, so that also children that called ``setsid`` or forked twice are found by their ancestry and
+ended; only a command that first kills that parent escapes, which Landlock (ABI 6) forbids. Without either (macOS) the
+process group is ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import ToolFailure
+from desktop.domain.safety import ProcessOutcome, ProcessSpec
+from desktop.safety.launcher import descendants
+from desktop.safety.output import OutputCollector
+
+TERM_GRACE_S = 2.0
+KILL_GRACE_S = 2.0
+_PIPE_GRACE_S = 1.0
+_FLOOD_PAUSE_S = 0.005
+_PLATFORM: str = sys.platform
+_SUPERVISORS = ("bwrap",)
+
+Ended = Literal["exited", "timeout", "aborted"]
+
+
+def default_launcher() -> tuple[str, ...]:
+    """The command that runs launcher.py on its own."""
+    return (sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py")))
+
+
+class ProcessRunner:
+    """Implements ``domain.safety.ProcessRunner`` on any asyncio loop. ``launcher`` starts launcher.py."""
+
+    def __init__(self, launcher: tuple[str, ...] | None = None) -> None:
+        self._launcher = default_launcher() if launcher is None else launcher
+
+    async def run(
+        self, spec: ProcessSpec, token: CancellationToken, progress: Callable[[str], None] | None = None
+    ) -> ProcessOutcome:
+        """Start, wait, collect. On cancellation of the task, too, everything is ended first."""
+        began = time.monotonic()
+        process = await self._start(spec)
+        output = OutputCollector(spec.output_limit, spec.keep)
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        detach = token.on_cancel(lambda _: _from_any_thread(loop, stop))
+        try:
+            async with asyncio.TaskGroup() as group:
+                reading = group.create_task(_read(process, output, progress))
+                exiting = group.create_task(process.wait())
+                stopping = group.create_task(stop.wait())
+                ended = await _first(exiting, stopping, spec.timeout_s, process)
+                stopping.cancel()
+                await asyncio.wait({reading}, timeout=_PIPE_GRACE_S)
+                reading.cancel()
+        finally:
+            detach()
+            signal_tree(process.pid, signal.SIGKILL, group=True)
+            _close(process)
+        text, truncated = await asyncio.to_thread(output.text)
+        code = process.returncode if ended == "exited" else None
+        return ProcessOutcome(text, code, ended, time.monotonic() - began, output.total, truncated)
+
+    async def _start(self, spec: ProcessSpec) -> asyncio.subprocess.Process:
+        wrapped = self._with_launcher(spec)
+        try:
+            return await asyncio.create_subprocess_exec(
+                *wrapped.argv, cwd=wrapped.cwd, env=dict(wrapped.env),
+                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+                start_new_session=_PLATFORM != "win32",
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            what = f"{spec.argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}."
+            raise ToolFailure(what, code="tool.not_started") from error
+
+    def _with_launcher(self, spec: ProcessSpec) -> ProcessSpec:
+        if spec.contained or _PLATFORM != "linux":
+            return spec
+        argv = (*self._launcher, json.dumps({"restrict": None}), *spec.argv)
+        return replace(spec, argv=argv, contained=True)
+
+
+async def _first(
+    exiting: asyncio.Task[int], stopping: asyncio.Task[Literal[True]], timeout_s: float, process: asyncio.subprocess.Process
+) -> Ended:
+    """Wait for the end, the time limit or the abort; in the last two cases end everything."""
+    try:
+        await asyncio.wait({exiting, stopping}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if exiting.done():
+            return "exited"
+        ended: Ended = "aborted" if stopping.done() else "timeout"
+        await end_process(process, exiting)
+        return ended
+    except asyncio.CancelledError:
+        await end_process(process, exiting)
+        raise
+
+
+async def end_process(process: asyncio.subprocess.Process, exiting: asyncio.Task[int]) -> None:
+    """TERM to everything, 2 s, KILL (R-TMO-2)."""
+    signal_tree(process.pid, signal.SIGTERM)
+    await asyncio.wait({exiting}, timeout=TERM_GRACE_S)
+    deadline = time.monotonic() + KILL_GRACE_S
+    while not exiting.done() and time.monotonic() < deadline:
+        signal_tree(process.pid, signal.SIGKILL, group=True)
+        await asyncio.wait({exiting}, timeout=0.05)
+
+
+def signal_tree(root: int, number: int, *, group: bool = False) -> None:
+    """Signal every descendant of ``root``; with ``group`` also ``root`` and its process group. Never raises."""
+    if _PLATFORM == "win32":
+        _taskkill(root, force=group)
+        return
+    found = descendants(root) if os.path.isdir("/proc/self") else []
+    for process in reversed(found):
+        if group or not _is_supervisor(process):
+            with contextlib.suppress(OSError):
+                os.kill(process, number)
+    if group or not found:
+        with contextlib.suppress(OSError):
+            os.killpg(root, number)
+
+
+def _is_supervisor(process: int) -> bool:
+    """bubblewrap's own processes: they end by themselves when what they hold has ended."""
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip() in _SUPERVISORS
+    except OSError:
+        return False
+
+
+def _taskkill(root: int, *, force: bool) -> None:
+    argv = ["taskkill", "/T", "/PID", str(root), *(["/F"] if force else [])]
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(argv, capture_output=True, timeout=5)
+
+
+async def _read(
+    process: asyncio.subprocess.Process, output: OutputCollector, progress: Callable[[str], None] | None
+) -> None:
+    """Collect until every writer has closed the pipe. A flood is read slowly: it must not own the loop."""
+    assert process.stdout is not None
+    while chunk := await process.stdout.read(1 << 16):
+        text = output.feed(chunk)
+        if progress is not None and text:
+            progress(text)
+        if output.over_hard_cap:
+            await asyncio.sleep(_FLOOD_PAUSE_S)
+
+
+def _from_any_thread(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(event.set)
+
+
+def _close(process: asyncio.subprocess.Process) -> None:
+    """Close our end of the pipe even when an escaped process still holds the other one."""
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        transport.close()
