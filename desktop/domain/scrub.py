@@ -1,0 +1,40 @@
+"""Takes secrets and host paths out of text that a library, a child or a server wrote (R-SEC-4, R-SEC-6).
+
+Pure text in, text out. Known secret values go first, then whatever looks like one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+REDACTED = "[REDACTED]"
+
+_LOOKS_SECRET = re.compile(
+    r"""
+    (?P<keep>\bbearer\s+|\bbasic\s+(?=\S*[\d=])|\b[\w-]*(?:api[_-]?key|_token|_secret|_password|password|authorization|secret)
+        ["']?\s*[:=]\s*["']?(?:bearer\s+|basic\s+)?)
+        (?!\[REDACTED)[^\s"',;&<>)}\]]{6,}
+    | \b(?:sk|pk|rk|gsk|xai|r8|hf|ghp|gho|glpat|tgp|pplx|nvapi|AIza|ABSK)[-_]?(?=[\w-]*\d)[A-Za-z0-9_\-]{14,}
+    | \beyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]+){0,2}
+    | \b(?:AKIA|ASIA)[A-Z0-9]{12,}
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_HOST_PATH = re.compile(r"(?<![\w:/.])(?:/(?:home|root|Users|usr|opt|var|tmp|work|private|mnt|srv)(?:/[^\s\"':,;)\]]+)+)")
+_MIN_SECRET = 6  # a shorter "secret" would eat ordinary words
+
+
+def scrub(text: str, secrets: Iterable[str] = (), *, limit: int = 2000) -> str:
+    """``text`` without secrets, at most ``limit`` characters. Idempotent."""
+    for secret in sorted((s for s in secrets if len(s) >= _MIN_SECRET), key=len, reverse=True):
+        text = text.replace(secret, REDACTED)
+    text = text[: limit * 4]  # the patterns run on bounded text; the exact values above on all of it
+    text = _LOOKS_SECRET.sub(lambda m: (m["keep"] or "") + REDACTED, text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def without_paths(text: str) -> str:
+    """``text`` with absolute paths of this machine cut down to their last part, for what a person or server reads."""
+    return _HOST_PATH.sub(lambda m: "…/" + PurePath(m.group()).name, text)

@@ -1,0 +1,155 @@
+"""Local model servers on this machine, and what they really give: never the context a model could have elsewhere.
+
+Each finder gets a base address and returns plain model records
+``{"id", "title", "context", "max_output", "size", "tools", "vision"}``; unknown is None.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from desktop.workers.model_host.http import Answer, Unreachable, fetch
+from desktop.workers.model_host.limits import MODELS_MAX
+
+PATIENCE = 2.0  # seconds for each question to a local server
+Record = dict[str, Any]
+
+
+class NotThis(Exception):
+    """Something answers, but not the server that was looked for."""
+
+
+def record(model_id: str, **known: Any) -> Record:
+    """A model record with everything else unknown."""
+    base = dict.fromkeys(("context", "max_output", "size", "tools", "vision", "input_price", "output_price"))
+    return {"id": model_id[:300], "title": str(known.pop("title", model_id))[:300], **base, **known}
+
+
+def positive(value: Any) -> int | None:
+    """``value`` if it is a whole number above zero."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def rows(answer: Answer, name: str) -> list[Mapping[str, Any]]:
+    """The list of objects under ``name``. Raises NotThis when the answer is not of that shape."""
+    found = answer.body.get(name) if isinstance(answer.body, dict) and answer.status == 200 else None
+    if not isinstance(found, list):
+        raise NotThis
+    return [row for row in found[:MODELS_MAX] if isinstance(row, dict)]
+
+
+async def _ollama(base: str) -> list[Record]:
+    """Loaded models have the context that ``/api/ps`` states; others the ``num_ctx`` of their Modelfile, if any."""
+    tags = rows(await fetch(base + "/api/tags", timeout=PATIENCE), "models")
+    loaded = await _ollama_loaded(base)
+    gate = asyncio.Semaphore(4)
+
+    async def one(row: Mapping[str, Any]) -> Record:
+        name = str(row.get("name") or row.get("model") or "")
+        async with gate:
+            about = await _ollama_show(base, name)
+        context = loaded.get(name) or about.pop("num_ctx", None)
+        return record(name, context=context, size=positive(row.get("size")), **about)
+
+    return list(await asyncio.gather(*(one(row) for row in tags[:200])))
+
+
+async def _ollama_loaded(base: str) -> dict[str, int]:
+    try:
+        running = rows(await fetch(base + "/api/ps", timeout=PATIENCE), "models")
+    except (Unreachable, NotThis):
+        return {}
+    return {str(r.get("name")): context for r in running if (context := positive(r.get("context_length")))}
+
+
+async def _ollama_show(base: str, name: str) -> Record:
+    try:
+        answer = await fetch(base + "/api/show", body={"model": name}, timeout=PATIENCE)
+    except Unreachable:
+        return {}
+    body = answer.body if isinstance(answer.body, dict) else {}
+    about: Record = {}
+    if stated := re.search(r"^num_ctx\s+(\d{1,9})\s*$", str(body.get("parameters") or ""), re.MULTILINE):
+        about["num_ctx"] = int(stated[1])
+    if isinstance(able := body.get("capabilities"), list):
+        about |= {"tools": "tools" in able, "vision": "vision" in able}
+    return about
+
+
+async def _lmstudio(base: str) -> list[Record]:
+    """Only a loaded model has a context; what it could have is not what it gives."""
+    found = rows(await fetch(base + "/api/v0/models", timeout=PATIENCE), "data")
+    return [
+        record(
+            str(row.get("id")),
+            context=positive(row.get("loaded_context_length")),
+            vision=row.get("type") == "vlm",
+            tools=True if "tool_use" in (row.get("capabilities") or ()) else None,
+        )
+        for row in found
+        if row.get("id") and row.get("type") != "embeddings"
+    ]
+
+
+async def _llamacpp(base: str) -> list[Record]:
+    answer = await fetch(base + "/props", timeout=PATIENCE)
+    if answer.status == 401:
+        raise NotThis("a server that wants a key")
+    settings = answer.body.get("default_generation_settings") if isinstance(answer.body, dict) else None
+    if answer.status != 200 or not isinstance(settings, dict):
+        raise NotThis
+    path = str(answer.body.get("model_alias") or answer.body.get("model_path") or "model")
+    name = re.split(r"[/\\]", path)[-1]
+    modalities = answer.body.get("modalities")
+    vision = modalities.get("vision") is True if isinstance(modalities, dict) else None
+    return [record(name, context=positive(settings.get("n_ctx")), vision=vision)]
+
+
+async def _vllm(base: str) -> list[Record]:
+    found = rows(await fetch(base + "/v1/models", timeout=PATIENCE), "data")
+    own = [row for row in found if "max_model_len" in row or row.get("owned_by") == "vllm"]
+    if found and not own:
+        raise NotThis
+    return [record(str(row.get("id")), context=positive(row.get("max_model_len"))) for row in own if row.get("id")]
+
+
+FINDERS: Mapping[str, Callable[[str], Awaitable[list[Record]]]] = {
+    "ollama": _ollama,
+    "lmstudio": _lmstudio,
+    "llamacpp": _llamacpp,
+    "vllm": _vllm,
+}
+
+
+async def find(kind: str, bases: Sequence[str]) -> Record:
+    """What is at these addresses of one kind of server: the first that answers as one."""
+    finder = FINDERS[kind]
+    outcomes = await asyncio.gather(*(_ask(finder, base) for base in bases))
+    for base, models, _ in outcomes:
+        if models is not None:
+            return {"kind": kind, "base_url": base, "running": True, "models": models, "problem": ""}
+    problem = next((p for _, _, p in outcomes if p), "")
+    return {"kind": kind, "base_url": bases[0] if bases else "", "running": False, "models": [], "problem": problem}
+
+
+async def _ask(
+    finder: Callable[[str], Awaitable[list[Record]]], base: str
+) -> tuple[str, list[Record] | None, str]:
+    try:
+        async with asyncio.timeout(PATIENCE * 4):
+            return base, await finder(base.rstrip("/")), ""
+    except Unreachable:
+        return base, None, ""
+    except TimeoutError:
+        return base, None, "It answers too slowly."
+    except NotThis as other:
+        return base, None, f"Another program answers there{f': {other}' if str(other) else ''}."
+
+
+async def discover(servers: Mapping[str, Sequence[str]]) -> list[Record]:
+    """All kinds asked at once, in their order."""
+    wanted = [(kind, list(bases)) for kind, bases in servers.items() if kind in FINDERS]
+    return list(await asyncio.gather(*(find(kind, bases) for kind, bases in wanted)))

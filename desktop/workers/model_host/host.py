@@ -1,0 +1,103 @@
+"""The model host's methods: ``ping``, ``discover``, ``list``, ``describe``, ``stream``, ``forget``.
+
+Answers pings and discovery at once; litellm loads beside them (library.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+from typing import Any
+
+from desktop.workers.inside import Call, ChildServer, pipes, run
+from desktop.workers.model_host.discovery import discover
+from desktop.workers.model_host.library import Library
+from desktop.workers.model_host.limits import MEMORY_MAX
+from desktop.workers.model_host.listing import list_models
+from desktop.workers.model_host.streaming import Streamer
+
+SERVICE = "model-host"
+VERSION = "1"
+
+
+class ModelHost:
+    """Holds the library and the message windows; keys only inside the calls that bring them."""
+
+    def __init__(self) -> None:
+        self._library = Library()
+        self._streamer = Streamer(self._library)
+
+    async def ping(self, call: Call) -> dict[str, Any]:
+        """``ready``: litellm is loaded; ``load_s``: how long that took. With ``wait``, answers when it is."""
+        if call.params.get("wait"):
+            await self._library.ready()
+        return {"ready": self._library.loaded, "load_s": self._library.seconds}
+
+    async def discover(self, call: Call) -> list[dict[str, Any]]:
+        """``servers``: kind -> addresses to try."""
+        return await discover(call.params.get("servers") or {})
+
+    async def list(self, call: Call) -> None:
+        """Streams the model records of a connection."""
+        for row in await list_models(call.params):
+            await call.emit(row)
+
+    async def describe(self, call: Call) -> dict[str, Any]:
+        """For litellm names ``models``: context, output limit, prices per million, abilities, as its table has them."""
+        library = await self._library.ready()
+        names = [str(name) for name in call.params.get("models") or ()][:500]
+        return {name: known for name in names if (known := _known(library.model_cost, name))}
+
+    async def forget(self, _: Call) -> None:
+        """Close idle connections and drop the keys they hold."""
+        self._library.forget_clients()
+
+    def methods(self) -> dict[str, Any]:
+        own = (self.ping, self.discover, self.list, self.describe, self.forget)
+        return {method.__name__: method for method in own} | {"stream": self._streamer.stream}
+
+
+def _known(table: dict[str, dict[str, Any]], name: str) -> dict[str, Any] | None:
+    """The row of ``provider/model``, also under its bare name."""
+    row = table.get(name) or table.get(name.partition("/")[2])
+    if row is None or row.get("mode") not in (None, "chat", "responses", "completion"):
+        return None
+    return {
+        "context": _whole(row.get("max_input_tokens") or row.get("max_tokens")),
+        "max_output": _whole(row.get("max_output_tokens")),
+        "input_price": _million(row.get("input_cost_per_token")),
+        "output_price": _million(row.get("output_cost_per_token")),
+        "tools": row.get("supports_function_calling"),
+        "vision": row.get("supports_vision"),
+    }
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, (int, float)) and value > 0 else None
+
+
+def _million(value: Any) -> float | None:
+    return round(float(value) * 1_000_000, 6) if isinstance(value, (int, float)) else None
+
+
+def _bound_memory() -> None:
+    """An endless line from a server must end this process, not the machine. POSIX only."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        resource = importlib.import_module("resource")
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = MEMORY_MAX if hard == resource.RLIM_INFINITY else min(MEMORY_MAX, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+async def _serve() -> None:
+    reader, writer = await pipes()
+    host = ModelHost()
+    await ChildServer(SERVICE, VERSION, host.methods()).serve(reader, writer)
+    await asyncio.sleep(0)
+
+
+def main() -> None:
+    """Entry point of the child."""
+    _bound_memory()
+    run(_serve, SERVICE)

@@ -1,0 +1,87 @@
+"""The one place that loads litellm: in a thread, after this process already answers.
+
+Loading takes seconds and holds the interpreter in slices, so pings and discovery stay possible meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import threading
+import time
+from typing import Any
+
+from desktop.workers.inside import CallError
+
+CLIENTS_KEPT_S = 30.0  # idle connections, and the keys inside them, are forgotten after this
+
+
+class Library:
+    """Loads once. ``ready`` is awaited by whoever needs it; ``seconds`` is how long loading took, or None."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._module: asyncio.Future[Any] = self._loop.create_future()
+        self._users = 0
+        self._forget: asyncio.TimerHandle | None = None
+        self.seconds: float | None = None
+        threading.Thread(target=self._load, name="load litellm", daemon=True).start()
+
+    def _load(self) -> None:
+        began = time.monotonic()
+        try:
+            module: Any = importlib.import_module("litellm")
+            _quiet(module)
+        except Exception as error:  # the boundary of a foreign library's import: reported at each use
+            self._loop.call_soon_threadsafe(self._module.set_exception, _unusable(error))
+            return
+        self.seconds = time.monotonic() - began
+        self._loop.call_soon_threadsafe(self._module.set_result, module)
+
+    @property
+    def loaded(self) -> bool:
+        """True once requests can be made."""
+        return self.seconds is not None
+
+    async def ready(self) -> Any:
+        """The module. Raises CallError when it cannot be loaded."""
+        return await asyncio.shield(self._module)
+
+    def enter(self) -> None:
+        """A request begins."""
+        self._users += 1
+        if self._forget is not None:
+            self._forget.cancel()
+            self._forget = None
+
+    def leave(self) -> None:
+        """A request is over; after a quiet while the library's cached clients go."""
+        self._users -= 1
+        if self._users == 0:
+            self._forget = self._loop.call_later(CLIENTS_KEPT_S, self.forget_clients)
+
+    def forget_clients(self) -> None:
+        """Drop cached HTTP clients with the keys they hold."""
+        if self.loaded:
+            self._module.result().in_memory_llm_clients_cache.flush_cache()
+
+
+def _unusable(error: Exception) -> CallError:
+    return CallError("model.library", f"The model library could not be loaded: {type(error).__name__}: {error}")
+
+
+def _quiet(module: Any) -> None:
+    """No telemetry, no logging of requests, no retries and no guessing of the library's own."""
+    module.telemetry = False
+    module.suppress_debug_info = True
+    module.set_verbose = False
+    module.drop_params = True
+    module.num_retries = 0
+    module.disable_token_counter = True  # it goes to the network for models it does not know
+    module.disable_hf_tokenizer_download = True
+    module.disable_streaming_logging = True
+    module.turn_off_message_logging = True
+    module.callbacks = []
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai", "aiohttp"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,0 +1,14 @@
+"""Caps on what a model or a server may make this process hold. Characters unless said otherwise."""
+
+ANSWER_MAX = 4_000_000  # text of one answer; more ends it as if by the output limit
+REASONING_MAX = 4_000_000
+CALLS_MAX = 128  # tool calls in one message
+ARGUMENTS_MAX = 1_000_000  # of one call
+ALL_ARGUMENTS_MAX = 4_000_000
+NAME_MAX = 256
+ID_MAX = 16_384  # Gemini hides a signature in the id
+WINDOWS_KEPT = 32  # message windows remembered, least recently used go first
+WINDOWS_SIZE = 64_000_000  # all of them together
+BODY_MAX = 8_000_000  # bytes of a plain answer (model lists)
+MODELS_MAX = 2_000  # in one list
+MEMORY_MAX = 4 * 1024**3  # bytes of address space for data: a server's endless line ends this process, not the machine

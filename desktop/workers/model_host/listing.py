@@ -1,0 +1,169 @@
+"""The models of a connection, by one plain request to its provider; the same request tests a key.
+
+Raises CallError with the codes of failures.py.
+"""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.domain.scrub import scrub
+from desktop.workers.inside import CallError
+from desktop.workers.model_host.discovery import FINDERS, NotThis, Record, positive, record
+from desktop.workers.model_host.failures import detail, retry_after
+from desktop.workers.model_host.http import Answer, Unreachable, fetch
+from desktop.workers.model_host.limits import MODELS_MAX
+
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Where a provider lists its models: default address, path, how the key travels, how to read a row."""
+
+    base: str
+    path: str
+    auth: Callable[[str], dict[str, str]]
+    rows: str
+    read: Callable[[Mapping[str, Any]], Record | None]
+    checks_key: str = ""  # a path that needs the key, where the list itself does not
+
+
+def _bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _openai(row: Mapping[str, Any]) -> Record | None:
+    name = str(row.get("id") or "")
+    others = ("embedding", "whisper", "tts", "dall-e", "moderation", "image", "audio", "realtime", "transcribe", "sora")
+    return record(name) if name and not any(word in name for word in others) else None
+
+
+def _plain(row: Mapping[str, Any]) -> Record | None:
+    context = positive(row.get("max_model_len")) or positive(row.get("max_context_length"))
+    return record(str(row["id"]), context=context) if row.get("id") else None
+
+
+def _mistral(row: Mapping[str, Any]) -> Record | None:
+    able = row.get("capabilities") or {}
+    if not able.get("completion_chat", True):
+        return None
+    return record(
+        str(row.get("id")), context=positive(row.get("max_context_length")),
+        tools=able.get("function_calling"), vision=able.get("vision"),
+    )  # fmt: skip
+
+
+def _anthropic(row: Mapping[str, Any]) -> Record | None:
+    return record(str(row.get("id")), title=row.get("display_name") or row.get("id"))
+
+
+def _gemini(row: Mapping[str, Any]) -> Record | None:
+    if "generateContent" not in (row.get("supportedGenerationMethods") or ()):
+        return None
+    return record(
+        str(row.get("name", "")).removeprefix("models/"), title=row.get("displayName") or row.get("name"),
+        context=positive(row.get("inputTokenLimit")), max_output=positive(row.get("outputTokenLimit")),
+    )  # fmt: skip
+
+
+def _openrouter(row: Mapping[str, Any]) -> Record | None:
+    prices = row.get("pricing") or {}
+    return record(
+        str(row.get("id")), title=row.get("name") or row.get("id"), context=positive(row.get("context_length")),
+        tools="tools" in (row.get("supported_parameters") or ()),
+        input_price=_per_million(prices.get("prompt")), output_price=_per_million(prices.get("completion")),
+    )  # fmt: skip
+
+
+def _per_million(price: Any) -> float | None:
+    try:
+        value = float(price) * 1_000_000
+    except (TypeError, ValueError):
+        return None
+    return round(value, 6) if value >= 0 else None
+
+
+def _bedrock(row: Mapping[str, Any]) -> Record | None:
+    if "TEXT" not in (row.get("outputModalities") or ()):
+        return None
+    return record(str(row.get("modelId")), title=row.get("modelName") or row.get("modelId"))
+
+
+LISTINGS: Mapping[str, Listing] = {
+    "openai": Listing("https://api.openai.com/v1", "/models", _bearer, "data", _openai),
+    "openai_compatible": Listing("", "/models", _bearer, "data", _plain),
+    "mistral": Listing("https://api.mistral.ai/v1", "/models", _bearer, "data", _mistral),
+    "openrouter": Listing("https://openrouter.ai/api/v1", "/models", _bearer, "data", _openrouter, "/key"),
+    "anthropic": Listing(
+        "https://api.anthropic.com", "/v1/models?limit=1000",
+        lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"}, "data", _anthropic,
+    ),
+    "gemini": Listing(
+        "https://generativelanguage.googleapis.com", "/v1beta/models?pageSize=1000",
+        lambda key: {"x-goog-api-key": key}, "models", _gemini,
+    ),
+    "azure": Listing("", "/openai/models?api-version={api_version}", lambda key: {"api-key": key}, "data", _plain),
+    "bedrock": Listing(
+        "https://bedrock.{region}.amazonaws.com", "/foundation-models", _bearer, "modelSummaries", _bedrock,
+    ),
+}  # fmt: skip
+
+
+async def list_models(params: Mapping[str, Any]) -> list[Record]:
+    """``provider``, ``key``, ``base_url`` and ``options`` in, model records out."""
+    provider, base, key = str(params.get("provider")), str(params.get("base_url") or ""), str(params.get("key") or "")
+    if provider in FINDERS:
+        return await _local(provider, base)
+    listing = LISTINGS.get(provider)
+    if listing is None:
+        raise CallError("model.bad_request", f"Models of {provider} cannot be listed.")
+    options = {k: urllib.parse.quote(str(v), safe="") for k, v in (params.get("options") or {}).items()}
+    if listing.checks_key:
+        _checked(await _get(base or listing.base, listing.checks_key, listing.auth(key), options, key), key)
+    answer = await _get(base or listing.base, listing.path, listing.auth(key), options, key)
+    found = _checked(answer, key).get(listing.rows)
+    if not isinstance(found, list):
+        raise CallError("model.bad_request", "", {"detail": "the server's list of models has an unknown form"})
+    read = [listing.read(row) for row in found[:MODELS_MAX] if isinstance(row, dict)]
+    return [row for row in read if row is not None]
+
+
+async def _local(provider: str, base: str) -> list[Record]:
+    try:
+        return await FINDERS[provider](base.rstrip("/"))
+    except Unreachable as error:
+        raise CallError("model.unreachable", "", {"detail": str(error)}) from None
+    except NotThis:
+        raise CallError("model.unreachable", "", {"detail": "another program answers there"}) from None
+
+
+async def _get(base: str, path: str, headers: dict[str, str], options: Mapping[str, str], key: str) -> Answer:
+    try:
+        url = (base.rstrip("/") + path).format_map(options)
+    except (KeyError, ValueError, IndexError):
+        raise CallError("model.bad_request", "", {"detail": "a field of the connection is empty"}) from None
+    try:
+        return await fetch(url, headers=headers, timeout=PATIENCE)
+    except Unreachable as error:
+        raise CallError("model.unreachable", "", {"detail": scrub(str(error), (key,))}) from None
+
+
+_CODES = {401: "model.key_refused", 403: "model.key_refused", 404: "model.unknown", 429: "model.rate_limited"}
+
+
+def _checked(answer: Answer, key: str) -> dict[str, Any]:
+    """The body of a good answer. Gemini says 400 for a wrong key."""
+    if answer.status == 200 and isinstance(answer.body, dict):
+        return answer.body
+    said = detail(scrub(answer.text, (key,), limit=4000))
+    code = _CODES.get(answer.status, "model.server_error" if answer.status >= 500 else "model.bad_request")
+    if answer.status == 400 and "api key" in said.lower():
+        code = "model.key_refused"
+    data: dict[str, Any] = {"status": answer.status, "detail": said}
+    if code == "model.rate_limited":
+        data["retry_after"] = retry_after(answer.headers)
+    raise CallError(code, said, data)

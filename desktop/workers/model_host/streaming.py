@@ -1,0 +1,253 @@
+"""One answer of a model: litellm's stream in, our items out, every limit and every ending our own.
+
+Items: ``{"k": "text"|"think", "t"}``, ``{"k": "call", "i", "n", "c"}`` (progress), then for each complete call
+``{"k": "tool", "i", "id", "n", "p"}`` and its arguments in pieces ``{"k": "args", "i", "t"}``. The result is
+``{"stop", "usage", "model"}``; usage is None when the provider reported none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from desktop.workers.frames import PIECE
+from desktop.workers.inside import Call, CallError
+from desktop.workers.model_host.failures import failure
+from desktop.workers.model_host.library import Library
+from desktop.workers.model_host.limits import ANSWER_MAX, REASONING_MAX
+from desktop.workers.model_host.prompt import to_wire
+from desktop.workers.model_host.toolcalls import Collector
+from desktop.workers.model_host.windows import Windows
+
+CLOSE_SECONDS = 1.0
+PROGRESS_SECONDS = 0.1
+OPTIONS = frozenset({
+    "temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort", "thinking",
+    "tool_choice", "parallel_tool_calls", "frequency_penalty", "presence_penalty", "response_format", "num_ctx", "top_k",
+})  # fmt: skip
+EXTRA = frozenset({"api_version", "aws_region_name", "organization"})
+_STOPS = {"length": "length", "max_tokens": "length", "tool_calls": "tool_calls", "function_call": "tool_calls"}
+
+T = TypeVar("T")
+
+
+@dataclass
+class Answer:
+    """What has come so far."""
+
+    text: int = 0
+    thought: int = 0
+    calls: Collector = field(default_factory=Collector)
+    full: bool = False
+    told_at: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def begun(self) -> bool:
+        return bool(self.text or self.thought or self.told_at)
+
+
+class Streamer:
+    """Answers the method ``stream``."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._windows = Windows()
+
+    async def stream(self, call: Call) -> dict[str, Any]:
+        """Stream one answer. Raises CallError with the codes of failures.py, and ``window.lost``."""
+        messages = self._windows.apply(call.params.get("window") or {}, call.parts)
+        library = await self._library.ready()
+        self._library.enter()
+        try:
+            async with asyncio.timeout(_seconds(call.params, "deadline_s")):
+                return await self._answer(call, library, messages)
+        except TimeoutError:
+            raise CallError("model.too_slow", "", {"limit": "deadline"}) from None
+        finally:
+            self._library.leave()
+
+    async def _answer(self, call: Call, library: Any, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        key = str(call.params.get("key") or "")
+        idle = _seconds(call.params, "idle_s")
+        answer = Answer()
+        response: Any = None
+        try:
+            response = await _within(library.acompletion(**_arguments(call.params, messages)), idle)
+            while not answer.full and (chunk := await _within(_next(response), idle)) is not None:
+                await _take(call, answer, chunk)
+        except (CallError, TimeoutError):
+            raise
+        except Exception as error:  # the boundary of a foreign library: whatever it raises becomes one of our codes
+            raise failure(error, key, streaming=answer.begun) from None
+        finally:
+            await _close(response)
+        stop = _stop_reason(response, answer)
+        await _emit_calls(call, answer)
+        return {"stop": stop, "usage": _usage(library, response, call.params), "model": _model(response)}
+
+
+def _seconds(params: Mapping[str, Any], name: str) -> float | None:
+    value = params.get(name)
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+async def _within(awaitable: Awaitable[T], idle: float | None) -> T:
+    """The value, or CallError when nothing came for ``idle`` seconds. The overall deadline passes through."""
+    timer = asyncio.timeout(idle)
+    try:
+        async with timer:
+            return await awaitable
+    except TimeoutError:
+        if timer.expired():
+            raise CallError("model.too_slow", "", {"limit": "idle", "seconds": idle}) from None
+        raise
+
+
+async def _next(response: Any) -> Any:
+    try:
+        return await response.__anext__()
+    except StopAsyncIteration:
+        return None
+
+
+async def _close(response: Any) -> None:
+    """Close the connection at once; a server that does not care is left to the garbage collector."""
+    close = getattr(response, "aclose", None)
+    if close is not None:
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(close(), CLOSE_SECONDS)
+
+
+def _arguments(params: Mapping[str, Any], messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What litellm is called with. Only options of our list pass, so that no setting can redirect a key."""
+    options = params.get("options") or {}
+    extra = params.get("extra") or {}
+    made: dict[str, Any] = {k: v for k, v in options.items() if k in OPTIONS}
+    made |= {k: v for k, v in extra.items() if k in EXTRA}
+    made |= {
+        "model": str(params["model"]),
+        "messages": to_wire(messages, str(params.get("system") or ""), str(params.get("provider") or "")),
+        "api_key": params.get("key") or "none",
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "timeout": _seconds(params, "deadline_s") or 600.0,
+        "max_retries": 0,
+        "num_retries": 0,
+    }
+    if params.get("base_url"):
+        made["api_base"] = str(params["base_url"])
+    if params.get("tools"):
+        made["tools"] = [{"type": "function", "function": tool} for tool in params["tools"]]
+    return made
+
+
+async def _take(call: Call, answer: Answer, chunk: Any) -> None:
+    choices = getattr(chunk, "choices", None)
+    if not choices:
+        return
+    delta = choices[0].delta
+    thought = _thought(delta)
+    if thought and answer.thought < REASONING_MAX:
+        answer.thought += len(thought)
+        await _emit_text(call, "think", thought)
+    text = getattr(delta, "content", None)
+    if isinstance(text, str) and text:
+        answer.full = answer.text + len(text) > ANSWER_MAX
+        text = text[: ANSWER_MAX - answer.text]
+        answer.text += len(text)
+        await _emit_text(call, "text", text)
+    await _take_calls(call, answer, getattr(delta, "tool_calls", None) or ())
+
+
+def _thought(delta: Any) -> str:
+    """Thinking text under any of its names."""
+    for name in ("reasoning_content", "reasoning"):
+        text = getattr(delta, name, None)
+        if isinstance(text, str) and text:
+            return text
+    return ""
+
+
+async def _take_calls(call: Call, answer: Answer, deltas: Sequence[Any]) -> None:
+    now = time.monotonic()
+    for grown in answer.calls.add(deltas):
+        if now - answer.told_at.get(grown.index, 0.0) >= PROGRESS_SECONDS:
+            answer.told_at[grown.index] = now
+            await call.emit({"k": "call", "i": grown.index, "n": grown.name, "c": grown.characters})
+    answer.full = answer.full or answer.calls.full
+
+
+async def _emit_text(call: Call, kind: str, text: str) -> None:
+    clean = text.encode("utf-8", "replace").decode()  # half surrogate pairs cannot be stored or shown
+    for start in range(0, len(clean), PIECE):
+        await call.emit({"k": kind, "t": clean[start : start + PIECE]}, join="t")
+
+
+async def _emit_calls(call: Call, answer: Answer) -> None:
+    for made in answer.calls.finish():
+        problem = made.problem
+        await call.emit({"k": "tool", "i": made.index, "id": made.call_id, "n": made.name, "p": problem})
+        raw = "".join(made.pieces).encode("utf-8", "replace").decode()
+        for start in range(0, len(raw), PIECE):
+            await call.emit({"k": "args", "i": made.index, "t": raw[start : start + PIECE]}, join="t")
+
+
+def _stop_reason(response: Any, answer: Answer) -> str:
+    """How it ended. Raises CallError when the stream just ended: the library would call that a normal stop."""
+    if answer.full:
+        return "tool_calls" if answer.calls.full else "length"
+    reason = getattr(response, "received_finish_reason", None) or getattr(response, "intermittent_finish_reason", None)
+    if reason is None:
+        raise CallError("model.stream_cut", "", {})
+    if str(reason) in _STOPS:
+        return _STOPS[str(reason)]
+    return "tool_calls" if answer.calls.finish() else "end"
+
+
+def _model(response: Any) -> str:
+    return str(getattr(response, "model", None) or "")[:200]
+
+
+def _usage(library: Any, response: Any, params: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Tokens as the provider reported them, and their price if the model's is known and this is its own server."""
+    reports = [u for c in getattr(response, "chunks", ()) if (u := getattr(c, "usage", None)) is not None]
+    if not reports:
+        return None
+    usage = reports[-1]
+    most = {name: max(_count(r, name) for r in reports) for name in ("prompt_tokens", "completion_tokens")}
+    if not any(most.values()):
+        return None
+    return {
+        "input": most["prompt_tokens"],
+        "output": most["completion_tokens"],
+        "reasoning": _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens"),
+        "cached": max(_count(getattr(r, "prompt_tokens_details", None), "cached_tokens") for r in reports),
+        "cost": _cost(library, usage, most, params) if params.get("priced") else None,
+    }
+
+
+def _count(record: Any, name: str) -> int:
+    value = getattr(record, name, None)
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _cost(library: Any, usage: Any, most: Mapping[str, int], params: Mapping[str, Any]) -> float | None:
+    """USD as the provider says it or by litellm's table; None when neither knows the model."""
+    said = getattr(usage, "cost", None)
+    if isinstance(said, (int, float)) and said > 0:
+        return float(said)
+    try:
+        whole = library.Usage(
+            prompt_tokens=most["prompt_tokens"], completion_tokens=most["completion_tokens"],
+            prompt_tokens_details=getattr(usage, "prompt_tokens_details", None),
+            completion_tokens_details=getattr(usage, "completion_tokens_details", None),
+        )  # fmt: skip
+        parts = library.cost_per_token(model=str(params["model"]), usage_object=whole)
+        cost = float(sum(parts))
+    except Exception:  # the boundary of a foreign library: it raises a bare Exception for a model it has no price for
+        return None
+    return cost if cost > 0 else None

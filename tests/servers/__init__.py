@@ -1,0 +1,1 @@
+"""Servers of ours that tests talk to: real processes, real sockets."""

@@ -1,0 +1,84 @@
+"""What local model servers answer to those who look for them, and the model lists of providers.
+
+A space's ``local`` says what is there: ``{"ollama": {"models": [{"name", "size", "context", "num_ctx", "loaded"}]},
+"lmstudio": {...}, "llamacpp": {...}, "vllm": {...}, "list": {"status", "body"}, "slow": seconds}``.
+"""
+
+import asyncio
+import base64
+from collections.abc import Callable
+from typing import Any
+
+from aiohttp import web
+
+Local = Callable[[web.Request], dict[str, Any]]
+Log = Callable[[web.Request], list[dict[str, Any]]]
+
+
+class LocalServers:
+    """The endpoints of the four local servers, and of a provider's model list."""
+
+    def __init__(self, local: Local, log: Log) -> None:
+        self._local = local
+        self._log = log
+
+    async def _about(self, request: web.Request, kind: str) -> dict[str, Any]:
+        local = self._local(request)
+        await asyncio.sleep(local.get("slow", 0))
+        self._log(request).append({"path": request.path, "headers": dict(request.headers), "outcome": "listed"})
+        if "raw_base64" in local:
+            raise web.HTTPOk(body=base64.b64decode(local["raw_base64"]), content_type="application/json")
+        if kind not in local:
+            raise web.HTTPNotFound
+        return dict(local[kind])
+
+    async def ollama_tags(self, request: web.Request) -> web.Response:
+        about = await self._about(request, "ollama")
+        models = [{"name": m["name"], "model": m["name"], "size": m.get("size", 0)} for m in about["models"]]
+        return web.json_response({"models": models})
+
+    async def ollama_show(self, request: web.Request) -> web.Response:
+        about = await self._about(request, "ollama")
+        wanted = (await request.json()).get("model")
+        model = next((m for m in about["models"] if m["name"] == wanted), None)
+        if model is None:
+            raise web.HTTPNotFound
+        body: dict[str, Any] = {
+            "model_info": {"general.architecture": "qwen3", "qwen3.context_length": model.get("context", 131072)},
+            "capabilities": model.get("capabilities", ["completion", "tools"]),
+        }
+        if "num_ctx" in model:
+            body["parameters"] = f"stop                           \"<|im_end|>\"\nnum_ctx                        {model['num_ctx']}"
+        return web.json_response(body)
+
+    async def ollama_ps(self, request: web.Request) -> web.Response:
+        about = await self._about(request, "ollama")
+        loaded = [m for m in about["models"] if "loaded" in m]
+        models = [{"name": m["name"], "model": m["name"], "context_length": m["loaded"]} for m in loaded]
+        return web.json_response({"models": models})
+
+    async def lmstudio(self, request: web.Request) -> web.Response:
+        return web.json_response({"data": (await self._about(request, "lmstudio"))["models"]})
+
+    async def llamacpp(self, request: web.Request) -> web.Response:
+        return web.json_response(await self._about(request, "llamacpp"))
+
+    async def models(self, request: web.Request) -> web.Response:
+        listed = self._local(request).get("list")
+        if listed is not None:
+            self._log(request).append({"path": request.path, "headers": dict(request.headers), "outcome": "listed"})
+            return web.json_response(listed.get("body"), status=listed.get("status", 200), headers=listed.get("headers"))
+        about = await self._about(request, "vllm")
+        return web.json_response({"object": "list", "data": about["models"]})
+
+
+def local_routes(local: Local, log: Log) -> list[web.RouteDef]:
+    servers = LocalServers(local, log)
+    return [
+        web.get("/s/{space}/api/tags", servers.ollama_tags),
+        web.post("/s/{space}/api/show", servers.ollama_show),
+        web.get("/s/{space}/api/ps", servers.ollama_ps),
+        web.get("/s/{space}/api/v0/models", servers.lmstudio),
+        web.get("/s/{space}/props", servers.llamacpp),
+        web.get("/s/{space}/v1/models", servers.models),
+    ]
