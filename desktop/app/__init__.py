@@ -1,1 +1,1 @@
-"""The composition root: Qt and the loop, the home, crash reports, logs, `--check`, an orderly end. Nobody imports it."""
+"""The composition root: Qt and the loop, the home, crash reports, logs, `--check`, orderly end. Nobody imports it."""

@@ -208,7 +208,7 @@ class AssentEventLoop(qasync.QEventLoop):  # type: ignore[misc]
     def _run_ready(self) -> None:
         """Run what waits, in order, for one budget. When stopping, only what waits now."""
         ready = self._ready
-        run = self._run_watched if self._debug else asyncio.Handle._run  # type: ignore[attr-defined]
+        run = self._run_watched if self._debug else asyncio.Handle._run
         clock = time.monotonic
         end = clock() + BUDGET
         while ready:
