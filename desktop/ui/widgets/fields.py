@@ -1,0 +1,164 @@
+"""Fields to write and choose in, with their label above and their error below."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import glyph
+from desktop.ui.widgets.properties import set_property
+from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.text import Paragraph, Text
+
+
+class Field(QLineEdit):
+    """One line to write in. ``name`` is read aloud; ``icon`` stands at its left; ``mono`` for paths, keys, commands."""
+
+    def __init__(self, name: str, *, hint: str = "", icon: str = "", mono: bool = False, secret: bool = False) -> None:
+        super().__init__()
+        self._icon_name = icon
+        self._mono = mono
+        self.setAccessibleName(name)
+        self.setPlaceholderText(hint)
+        self._dress()
+        theme().changed.connect(self._dress)
+        if secret:
+            self.setEchoMode(QLineEdit.EchoMode.Password)
+
+    def set_error(self, wrong: bool) -> None:
+        """Outline and glyph of a wrong entry; the words belong below (``Labelled``)."""
+        set_property(self, "error", "true" if wrong else "false")
+        self._dress()
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it is marked as wrong."""
+        return bool(self.property("error") == "true")
+
+    def _dress(self) -> None:
+        px = theme().px
+        self.setFont(theme().font("code" if self._mono else "body"))
+        self.setTextMargins(px(26) if self._icon_name else 0, 0, px(22) if self.wrong else 0, 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The icons over the box."""
+        super().paintEvent(event)
+        if not self._icon_name and not self.wrong:
+            return
+        px = theme().px
+        painter = QPainter(self)
+        if self._icon_name:
+            glyph(painter, QRect(px(8), 0, px(16), self.height()), self._icon_name, "text-2", px(16))
+        if self.wrong:
+            glyph(painter, QRect(self.width() - px(25), 0, px(16), self.height()), "failed", "failed", px(16))
+
+
+class TextArea(QPlainTextEdit):
+    """Several lines to write in. Tab leaves it."""
+
+    def __init__(self, name: str, *, hint: str = "", mono: bool = False) -> None:
+        super().__init__()
+        self.setProperty("kind", "field")
+        self.setAccessibleName(name)
+        self.setPlaceholderText(hint)
+        self.setTabChangesFocus(True)
+        self._mono = mono
+        self._dress()
+        theme().changed.connect(self._dress)
+
+    def _dress(self) -> None:
+        self.setFont(theme().font("code" if self._mono else "body"))
+
+
+class Combo(QComboBox):
+    """A choice from a list. ``quiet`` is the small chip-like look; ``icon`` stands before the text."""
+
+    def __init__(self, name: str, *, quiet: bool = False) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setProperty("quiet", "true" if quiet else "false")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.setMaxVisibleItems(12)
+
+    def fill(self, choices: list[tuple[str, object]], current: object = None) -> None:
+        """Replace the choices, (text, data); ``current`` is the data to select. Emits nothing."""
+        self.blockSignals(True)
+        self.clear()
+        for text, data in choices:
+            self.addItem(text, data)
+        index = self.findData(current)
+        self.setCurrentIndex(index if index >= 0 else 0)
+        self.blockSignals(False)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The chevron at the right."""
+        super().paintEvent(event)
+        px = theme().px
+        token = "text-2" if self.isEnabled() else "text-disabled"
+        glyph(QPainter(self), QRect(self.width() - px(23), 0, px(16), self.height()), "down", token, px(16))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scrolling over a page must not change a setting."""
+        event.ignore()
+
+
+class Labelled(QWidget):
+    """Caption above, the control, and below it a line of help or, when set, of what is wrong."""
+
+    changed = Signal()
+
+    def __init__(self, caption: str, control: QWidget, help_text: str = "") -> None:
+        super().__init__()
+        column = Column(self, spacing=4)
+        self._caption = Text(caption, "caption", "2")
+        self._caption.setBuddy(control)
+        self._below = Paragraph(help_text, "small", "3")
+        self._help = help_text
+        self.control = control
+        if not control.accessibleName():
+            control.setAccessibleName(caption)
+        column.addWidget(self._caption)
+        column.addWidget(control)
+        column.addWidget(self._below)
+        self._below.setVisible(bool(help_text))
+
+    def set_error(self, sentence: str) -> None:
+        """Say what is wrong below the control; "" takes it back."""
+        self._below.set_pieces(sentence or self._help)
+        self._below.set_tone("failed" if sentence else "3")
+        self._below.setVisible(bool(sentence or self._help))
+        self.control.setAccessibleDescription(sentence or self._help)
+        if isinstance(self.control, Field):
+            self.control.set_error(bool(sentence))
+
+
+class MonoView(QPlainTextEdit):
+    """Quoted machine text, read-only, selectable, never wrapped, never markup. Text is capped by the caller."""
+
+    def __init__(self, name: str, text: str = "", *, rows: int = 0, wrap: bool = False) -> None:
+        super().__init__()
+        self._rows = rows
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setAccessibleName(name)
+        self.setTabChangesFocus(True)
+        mode = QPlainTextEdit.LineWrapMode.WidgetWidth if wrap else QPlainTextEdit.LineWrapMode.NoWrap
+        self.setLineWrapMode(mode)
+        self.document().setDocumentMargin(0)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._dress()
+        theme().changed.connect(self._dress)
+        self.setPlainText(text)
+
+    def _dress(self) -> None:
+        t = theme()
+        self.setFont(t.font("code"))
+        self.setViewportMargins(t.px(12), t.px(8), t.px(12), t.px(8))
+        if self._rows:
+            line = self.fontMetrics().lineSpacing()
+            self.setFixedHeight(line * self._rows + t.px(28))

@@ -1,0 +1,66 @@
+"""Lists: a delegate base that paints rows as the mock-ups do, and a list view set up for it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import row_background
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Paints the row's fill and ring, 8 px inset; subclasses draw the rest in ``draw``. ``height`` at 100 %."""
+
+    height = 32
+    inset = 8
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Uniform."""
+        return QSize(theme().px(100), theme().px(self.height))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Background, then contents."""
+        flags = option.state
+        rect: QRect = option.rect
+        inset = theme().px(self.inset)
+        box = rect.adjusted(inset, 0, -inset, 0)
+        selected = bool(flags & QStyle.StateFlag.State_Selected)
+        hovered = bool(flags & QStyle.StateFlag.State_MouseOver)
+        focused = bool(flags & QStyle.StateFlag.State_HasFocus) and bool(
+            flags & QStyle.StateFlag.State_KeyboardFocusChange
+        )
+        row_background(painter, box, selected=selected, hovered=hovered, focused=focused)
+        painter.save()
+        self.draw(painter, box, index, selected=selected, hovered=hovered)
+        painter.restore()
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """What stands in the row."""
+        raise NotImplementedError
+
+
+class RowList(QListView):
+    """A list view with hover, uniform rows and no frame. Return activates."""
+
+    def __init__(self, name: str, delegate: RowDelegate, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setUniformItemSizes(True)
+        self.setMouseTracking(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        delegate.setParent(self)
+        self.setItemDelegate(delegate)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return means open, on every platform."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.activated.emit(self.currentIndex())
+            return
+        super().keyPressEvent(event)

@@ -1,0 +1,106 @@
+"""One toast at a time, bottom left of its pane: a sentence and perhaps Undo; pointer and focus keep it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QRect, QSize, QTimer, QVariantAnimation, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent, QKeyEvent
+from PySide6.QtWidgets import QWidget
+
+from desktop.ui.theme import theme
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.scaling import Row
+from desktop.ui.widgets.shadow import REACH, RaisedBox
+from desktop.ui.widgets.text import Text
+
+EDGE = 24
+
+
+class Toast(RaisedBox):
+    """Shown with ``say``; ``undone`` carries the token of the thing to undo."""
+
+    undone = Signal(str)
+
+    def __init__(self, pane: QWidget) -> None:
+        super().__init__(pane, "radius-card")
+        self._pane = pane
+        self._token = ""
+        self._words = Text("", elide="right")
+        self._undo = Button("Undo", "quiet", icon="undo", small=True, tip="Undo")
+        row = Row(self, margins=(16 + REACH, REACH, 8 + REACH, REACH), spacing=12)
+        row.addWidget(self._words, 1)
+        row.addWidget(self._undo)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._maybe_leave)
+        self._undo.clicked.connect(self._undone)
+        self._slide = QVariantAnimation(self)
+        self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._slide.valueChanged.connect(self._moved)
+        pane.installEventFilter(self)
+        self.hide()
+
+    def say(self, text: str, undo_token: str = "") -> None:
+        """Show a sentence, replacing the last; with a token also Undo."""
+        self._token = undo_token
+        self._words.setText(text)
+        self._undo.setVisible(bool(undo_token))
+        self.setAccessibleName(text)
+        self._place(0)
+        self.show()
+        self.raise_()
+        self._timer.start(theme().duration("toast"))
+        self._slide.stop()
+        self._slide.setDuration(theme().duration("settle"))
+        self._slide.setStartValue(float(theme().px(8)))
+        self._slide.setEndValue(0.0)
+        self._slide.start()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._words.text()
+
+    def dismiss(self) -> None:
+        """Take it away now."""
+        self._timer.stop()
+        self._slide.stop()
+        self.hide()
+
+    def _undone(self) -> None:
+        token = self._token
+        self.dismiss()
+        self.undone.emit(token)
+
+    def _maybe_leave(self) -> None:
+        if self.underMouse() or self._undo.hasFocus():
+            self._timer.start(1000)
+        else:
+            self.dismiss()
+
+    def _moved(self, offset: float) -> None:
+        self._place(round(offset))
+
+    def _place(self, offset: int) -> None:
+        px = theme().px
+        wanted = self._words.sizeHint().width() + px(40)
+        if self._token:
+            wanted += self._undo.sizeHint().width() + px(12)
+        width = min(wanted, self._pane.width() - 2 * px(EDGE))
+        size = QSize(width, px(40))
+        corner = QPoint(px(EDGE), self._pane.height() - px(EDGE) - size.height() + offset)
+        self.place(QRect(corner, size))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay in the corner."""
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place(0)
+        return False
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The pointer keeps it."""
+        self._timer.start(theme().duration("toast"))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys are for the button alone."""
+        event.ignore()
