@@ -1,0 +1,76 @@
+"""Files and images that a person adds to a message: read off the loop, capped, and named in words when refused."""
+
+from __future__ import annotations
+
+import base64
+import os
+import stat
+from pathlib import Path
+
+from desktop.domain.errors import KnownError
+from desktop.domain.messages import Block, FileBlock, ImageBlock
+
+TEXT_LIMIT = 5_000_000
+"""Largest text file that travels with a message, in bytes."""
+
+IMAGE_LIMIT = 8_000_000
+"""Largest image, in bytes."""
+
+COUNT_LIMIT = 20
+"""Most attachments on one message."""
+
+_IMAGES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
+
+
+class AttachmentRefused(KnownError):
+    """A file cannot be attached; the text says which and why."""
+
+    code = "attachment.refused"
+
+
+def read_attachment(path: str) -> Block:
+    """Read one file as a block. Runs in a thread; never opens devices or pipes. Raises AttachmentRefused."""
+    name = Path(path).name or path
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    except OSError as error:
+        raise AttachmentRefused(f"“{name}” cannot be read: {error.strerror}.") from error
+    with os.fdopen(handle, "rb") as file:
+        info = os.fstat(file.fileno())
+        if stat.S_ISDIR(info.st_mode):
+            raise AttachmentRefused(f"“{name}” is a folder.", next_step="Attach files one by one, or name it with @.")
+        if not stat.S_ISREG(info.st_mode):
+            raise AttachmentRefused(f"“{name}” is not a file that can be read.")
+        head = file.read(16)
+        kind = next((value for magic, value in _IMAGES.items() if head.startswith(magic)), "")
+        limit = IMAGE_LIMIT if kind else TEXT_LIMIT
+        if info.st_size > limit:
+            raise AttachmentRefused(
+                f"“{name}” is too large to attach ({info.st_size / 1e6:.1f} MB, the limit is {limit / 1e6:.0f} MB).",
+                next_step="Name it with @ so that the agent reads the parts it needs.",
+            )
+        data = head + file.read(limit)
+    return _block(name, kind, data)
+
+
+def _block(name: str, kind: str, data: bytes) -> Block:
+    if kind:
+        return ImageBlock(kind, base64.b64encode(data).decode("ascii"), name)
+    if b"\0" in data[:8192]:
+        raise AttachmentRefused(f"“{name}” is not text.", next_step="Attach text or an image.")
+    try:
+        return FileBlock(name, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise AttachmentRefused(f"“{name}” is not UTF-8 text.", next_step="Save it as UTF-8 first.") from error
+
+
+def image_block(data: bytes, name: str = "pasted image") -> ImageBlock:
+    """A pasted image as PNG bytes. Raises AttachmentRefused over the limit."""
+    if len(data) > IMAGE_LIMIT:
+        raise AttachmentRefused(f"The image is too large to attach (the limit is {IMAGE_LIMIT / 1e6:.0f} MB).")
+    return ImageBlock("image/png", base64.b64encode(data).decode("ascii"), name)

@@ -1,0 +1,1 @@
+"""The Chats page: the list of threads, the transcript, and the composer."""

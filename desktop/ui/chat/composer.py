@@ -1,0 +1,187 @@
+"""The composer: queued messages, attachments, the text, and a bar with agent, model, Stop and Send."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+
+from desktop.domain.messages import Block
+from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
+from desktop.ui.chat.composer_lines import Line, Lines
+from desktop.ui.chat.composer_text import ComposerText
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import outline
+from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+
+
+class Composer(QFrame):
+    """Where a person writes. Knows nothing of threads: it says what was pressed."""
+
+    send = Signal(str, object)
+    draft_changed = Signal(str)
+    queued_removed = Signal(str)
+    offers_wanted = Signal(str, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._attachments: list[Block] = []
+        self._queue: tuple[QueuedMessage, ...] = ()
+        self._state = RunState()
+        self.text = ComposerText()
+        self._queue_lines, self._attachment_lines = Lines(), Lines()
+        self.attach = IconButton("attach", "Attach files or images", side=24)
+        self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, tip="Choose the agent")
+        self.model = Button("", "quiet", icon="model", small=True, chevron=True, tip="Choose the model (Ctrl+M)")
+        self.stop = Button("Stop", icon="stop", key="Ctrl+.", tip="Stop the run (Ctrl+.)")
+        self._send = Button("Send", "primary", icon="send")
+        self._lay_out()
+        self.text.send_pressed.connect(self.submit)
+        self._send.clicked.connect(self.submit)
+        self.text.textChanged.connect(self._changed)
+        self.text.focus_changed.connect(lambda _: self.update())
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.show_state(self._state)
+
+    def _lay_out(self) -> None:
+        column = Column(self, margins=(16, 12, 8, 8), spacing=10)
+        column.addWidget(self._queue_lines)
+        column.addWidget(self._attachment_lines)
+        column.addWidget(self.text)
+        bar = Row(margins=(0, 0, 0, 0), spacing=2)
+        skill = Button("/ skill", "quiet", small=True, tip="Use a skill (type /)")
+        file = Button("@ file", "quiet", small=True, tip="Name a file inside the boundary (type @)")
+        skill.clicked.connect(lambda: self._begin("/"))
+        file.clicked.connect(lambda: self._begin("@"))
+        bar.addWidget(self.attach)
+        bar.addWidget(skill)
+        bar.addWidget(file)
+        bar.addSpacing(theme().px(6))
+        bar.addWidget(sized(pane("line-v"), height=16))
+        bar.addSpacing(theme().px(6))
+        bar.addWidget(self.agent)
+        bar.addWidget(self.model)
+        bar.addStretch(1)
+        bar.addWidget(self.stop)
+        bar.addSpacing(theme().px(4))
+        bar.addWidget(self._send)
+        column.addLayout(bar)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A rounded field; its outline is ink while keys go here."""
+        t = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect())
+        radius = t.metric("radius-dialog")
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(t.color("surface"))
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+        focused = self.text.hasFocus()
+        outline(painter, box, radius, t.color("text-2" if focused else "control-border"), 1.5 if focused else 1.0)
+
+    # -- what it shows ----------------------------------------------------------------------------------------------
+
+    def show_state(self, state: RunState) -> None:
+        """Stop while something runs; Send queues then."""
+        self._state = state
+        self.stop.setVisible(state.running)
+        self.stop.setEnabled(not state.stopping)
+        self.stop.set_label("Stopping" if state.stopping else "Stop")
+        self._send.set_label("Queue" if state.running else "Send")
+        self._send.set_kind("normal" if state.running else "primary")
+        self._show_send()
+
+    def _show_send(self) -> None:
+        ready = bool(self._attachments) or not self.text.document().isEmpty()
+        self._send.setEnabled(ready and self._state.can_send)
+        if not self._state.can_send:
+            self._send.setToolTip("Choose a model first")
+        else:
+            self._send.setToolTip("Waits for this run (Enter)" if self._state.running else "Send (Enter)")
+
+    def show_meters(self, meters: Meters) -> None:
+        """The names of agent and model."""
+        self.agent.set_label(_short(meters.agent_title))
+        self.model.set_label(_short(meters.model_title) or "Choose a model")
+
+    def show_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
+        """Messages that wait for this run, each with a cross."""
+        self._queue = queue
+        lines = [Line("queue", entry.text, "waits for this run", "the queued message") for entry in queue]
+        self._queue_lines.show_lines(lines, lambda place: self.queued_removed.emit(self._queue[place].queue_id))
+        self.updateGeometry()
+
+    def load_draft(self, text: str) -> None:
+        """Show a thread's draft without reporting it as typed."""
+        self.text.blockSignals(True)
+        self.text.setPlainText(text)
+        self.text.blockSignals(False)
+        self.text.moveCursor(self.text.textCursor().MoveOperation.End)
+        self._attachments = []
+        self._show_attachments()
+
+    def add_attachment(self, block: Block) -> None:
+        """An attachment was read; it goes out with the next message."""
+        self._attachments = [*self._attachments, block]
+        self._show_attachments()
+
+    def _show_attachments(self) -> None:
+        lines = [Line("file", getattr(block, "name", "") or "attachment", "", "it") for block in self._attachments]
+        self._attachment_lines.show_lines(lines, self._remove)
+        self.text.updateGeometry()
+        self.updateGeometry()
+        self._show_send()
+
+    def _remove(self, place: int) -> None:
+        self._attachments = self._attachments[:place] + self._attachments[place + 1 :]
+        self._show_attachments()
+
+    # -- what a person does -----------------------------------------------------------------------------------------
+
+    def submit(self) -> None:
+        """Send or queue what is written; nothing is cleared before it is handed on."""
+        text = self.text.toPlainText()
+        if self._state.can_send and (text.strip() or self._attachments):
+            self.send.emit(text, tuple(self._attachments))
+            self.load_draft("")
+
+    def quote(self, text: str) -> None:
+        """Put text as a quotation before what is written."""
+        quoted = "\n".join(f"> {line}" for line in text.strip().splitlines())
+        self.text.setPlainText(f"{quoted}\n\n{self.text.toPlainText()}")
+        self.text.moveCursor(self.text.textCursor().MoveOperation.End)
+        self.text.setFocus()
+
+    def _begin(self, prefix: str) -> None:
+        cursor = self.text.textCursor()
+        before = cursor.block().text()[: cursor.positionInBlock()]
+        self.text.insertPlainText(prefix if not before or before[-1].isspace() else f" {prefix}")
+        self.text.setFocus()
+
+    def _changed(self) -> None:
+        self._show_send()
+        self.draft_changed.emit(self.text.toPlainText())
+        word = self.word_at_cursor()
+        self.offers_wanted.emit(word[:1], word[1:])
+
+    def word_at_cursor(self) -> str:
+        """The word being typed, when it begins with / or @ and the cursor stands at its end; else nothing."""
+        cursor = self.text.textCursor()
+        line = cursor.block().text()[: cursor.positionInBlock()]
+        word = line.rsplit(None, 1)[-1] if line and not line[-1].isspace() else ""
+        return word if word[:1] == "@" or (word[:1] == "/" and "/" not in word[1:]) else ""
+
+    def complete(self, insert: str) -> None:
+        """Replace the word being typed."""
+        cursor = self.text.textCursor()
+        for _ in self.word_at_cursor():
+            cursor.deletePreviousChar()
+        cursor.insertText(f"{insert} ")
+        self.text.setFocus()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 28 else text[:27] + "…"

@@ -1,0 +1,176 @@
+"""The head of an open thread: its title, the context meter, tokens and cost, and the thread's menu."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QSizePolicy, QStackedLayout, QWidget
+
+from desktop.presenter.chat_state import Meters
+from desktop.presenter.item_builder import human_cost, human_count
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import meter
+from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Row, sized
+from desktop.ui.widgets.text import Text
+
+
+class Level(QWidget):
+    """The context meter's bar."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._share = 0.0
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def set_share(self, share: float) -> None:
+        """0 to 1."""
+        self._share = share
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """64 by 16 pixels; the bar is in the middle."""
+        return QSize(theme().px(64), theme().px(16))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw it."""
+        meter(QPainter(self), QRect(0, 0, self.width(), self.height()), self._share)
+
+
+class TitleText(Text):
+    """The title; a double click or F2 edits it."""
+
+    edit_wanted = Signal()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Edit."""
+        self.edit_wanted.emit()
+
+
+class TitleField(QLineEdit):
+    """The title being edited: Enter keeps it, Escape and leaving with nothing typed keep the old one."""
+
+    done = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setMaxLength(200)
+        self.setAccessibleName("Title of this thread")
+        self.editingFinished.connect(self._finished)
+        self._over = True
+
+    def begin(self, text: str) -> None:
+        """Start editing."""
+        self._over = False
+        self.setText(text)
+        self.selectAll()
+        self.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape gives up."""
+        if event.key() == Qt.Key.Key_Escape:
+            self._over = True
+            self.done.emit("")
+            return
+        super().keyPressEvent(event)
+
+    def _finished(self) -> None:
+        if not self._over:
+            self._over = True
+            self.done.emit(self.text().strip())
+
+
+class ThreadHeader(QFrame):
+    """48 pixels; says what was pressed."""
+
+    renamed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("pane", "header")
+        sized(self, height=48)
+        self.title = TitleText("New chat", "title", elide="right")
+        self.field = TitleField()
+        self._level = Level()
+        self._context = Text("", "small", "2")
+        self._label = Text("Context", "small", "3")
+        self._tokens = Text("", "small", "2")
+        self._cost = Text("", "small", "2")
+        self.trace = IconButton("trace", "Trace: arrives with a later version", side=32)
+        self.trace.setVisible(False)
+        self.more = IconButton("more", "More for this thread", side=32)
+        self._fold = IconButton("sidebar", "Show the list of threads", side=32)
+        self._fold.setVisible(False)
+        self._lay_out()
+        self.title.edit_wanted.connect(self.edit_title)
+        self.field.done.connect(self._edited)
+
+    @property
+    def fold(self) -> IconButton:
+        """Shows the list of threads where the window is too narrow for it."""
+        return self._fold
+
+    def _lay_out(self) -> None:
+        row = Row(self, margins=(24, 0, 12, 0), spacing=8)
+        holder = QWidget()
+        self._stack = QStackedLayout(holder)
+        self._stack.addWidget(self.title)
+        self._stack.addWidget(self.field)
+        row.addWidget(self._fold)
+        row.addWidget(holder, 1)
+        self._meters = QWidget()
+        meters = Row(self._meters, spacing=8)
+        self._lines = [sized(pane("line-v"), height=16) for _ in range(2)]
+        for widget in (
+            self._label, self._level, self._context, self._lines[0], self._tokens, self._lines[1], self._cost,
+        ):  # fmt: skip
+            meters.addWidget(widget)
+        row.addWidget(self._meters)
+        row.addSpacing(theme().px(8))
+        row.addWidget(self.trace)
+        row.addWidget(self.more)
+
+    def show_title(self, text: str) -> None:
+        """The thread's title, in one line."""
+        self.title.setText(" ".join(text.split()))
+        self.title.update()
+
+    def edit_title(self) -> None:
+        """Put the field in the title's place."""
+        self._stack.setCurrentWidget(self.field)
+        self.field.begin(self.title.text())
+
+    def _edited(self, text: str) -> None:
+        self._stack.setCurrentWidget(self.title)
+        if text and text != self.title.text():
+            self.renamed.emit(text)
+
+    def show_meters(self, meters: Meters) -> None:
+        """Context used of the window, tokens, cost; what is not known says so."""
+        used = human_count(meters.context_used)
+        window = meters.context_window
+        share = meters.context_used / window if window else 0.0
+        words = f"{used} of {human_count(window)}" if window else (f"{used}, window unknown" if meters.model else used)
+        if meters.compacting:
+            words += ", older messages are left out"
+        elif share >= 0.95:
+            words += ", full: start a new thread"
+        self._context.setText(words)
+        self._context.set_tone("failed" if share >= 0.95 else "ask" if share >= 0.8 else "2")
+        self._level.set_share(share)
+        self._level.setVisible(bool(window))
+        self._level.setAccessibleName(f"Context {words}")
+        started = meters.tokens > 0
+        self._tokens.setText(f"{human_count(meters.tokens)} tokens")
+        self._cost.setText(human_cost(meters.cost))
+        for widget in (self._tokens, self._cost, *self._lines):
+            widget.setVisible(started)
+        for label in (self._context, self._tokens, self._cost):
+            label.updateGeometry()
+
+    def show_narrow(self, narrow: bool) -> None:
+        """Where the pane is narrow the meters give way to the title."""
+        self._label.setVisible(not narrow)
+        self._tokens.setVisible(not narrow and bool(self._tokens.text()) and self._tokens.text() != "0 tokens")
+        self._lines[0].setVisible(self._tokens.isVisible())
