@@ -22,7 +22,8 @@ _LOOKS_SECRET = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_HOST_PATH = re.compile(r"(?<![\w:/.])(?:/(?:home|root|Users|usr|opt|var|tmp|work|private|mnt|srv)(?:/[^\s\"':,;)\]]+)+)")
+_TOPS = "home|root|Users|usr|opt|var|tmp|work|private|mnt|srv"
+_HOST_PATH = re.compile(rf"(?<![\w:/.])(?:/(?:{_TOPS})(?:/[^\s\"':,;)\]]+)+)")
 _MIN_SECRET = 6  # a shorter "secret" would eat ordinary words
 
 

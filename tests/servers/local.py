@@ -48,7 +48,7 @@ class LocalServers:
             "capabilities": model.get("capabilities", ["completion", "tools"]),
         }
         if "num_ctx" in model:
-            body["parameters"] = f"stop                           \"<|im_end|>\"\nnum_ctx                        {model['num_ctx']}"
+            body["parameters"] = f"stop                   \"<|im_end|>\"\nnum_ctx                {model['num_ctx']}"
         return web.json_response(body)
 
     async def ollama_ps(self, request: web.Request) -> web.Response:
@@ -67,7 +67,8 @@ class LocalServers:
         listed = self._local(request).get("list")
         if listed is not None:
             self._log(request).append({"path": request.path, "headers": dict(request.headers), "outcome": "listed"})
-            return web.json_response(listed.get("body"), status=listed.get("status", 200), headers=listed.get("headers"))
+            status, headers = listed.get("status", 200), listed.get("headers")
+            return web.json_response(listed.get("body"), status=status, headers=headers)
         about = await self._about(request, "vllm")
         return web.json_response({"object": "list", "data": about["models"]})
 

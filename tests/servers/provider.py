@@ -8,8 +8,8 @@ Control, under ``/s/NAME/control``: ``POST rounds`` (a list: each model request 
 
 A round: ``{"status": 200, "headers": {}, "body": json, "steps": [...], "before": seconds}``. Beside the steps of
 wire.py: ``{"wait": seconds}``, ``{"raw": text}``, ``{"raw_base64": text}``, ``{"hang": true}``, ``{"cut": true}`` (the
-stream ends politely, unfinished), ``{"reset": true}`` (the socket is torn), ``{"times": n, "steps": [...], "every": s}``
-(n = -1: never stops).
+stream ends politely, unfinished), ``{"reset": true}`` (the socket is torn), and
+``{"times": n, "steps": [...], "every": seconds}`` (n = -1: never stops).
 """
 
 import asyncio

@@ -10,6 +10,6 @@ if __name__ == "__main__":
     root = str(Path(__file__).resolve().parents[3])
     if root not in sys.path:
         sys.path.insert(0, root)
-    from desktop.workers.model_host.host import main  # noqa: PLC0415 - only importable after the line above
+    from desktop.workers.model_host.host import main
 
     main()

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 from typing import Any
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 from desktop.workers.inside import Call, ChildServer, pipes, run
 from desktop.workers.model_host.discovery import discover
@@ -83,8 +87,9 @@ def _million(value: Any) -> float | None:
 
 def _bound_memory() -> None:
     """An endless line from a server must end this process, not the machine. POSIX only."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        resource = importlib.import_module("resource")
+    if resource is None:
+        return
+    with contextlib.suppress(ValueError, OSError):
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         limit = MEMORY_MAX if hard == resource.RLIM_INFINITY else min(MEMORY_MAX, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

@@ -147,4 +147,5 @@ def _arguments(block: dict[str, Any]) -> str:
     arguments = block.get("arguments")
     if isinstance(arguments, dict):
         return json.dumps(arguments)
-    return json.dumps({"malformed": str(block.get("raw", ""))[:2000]})
+    raw = str(block.get("raw", ""))
+    return raw if block.get("well_formed") is True else json.dumps({"malformed": raw[:2000]})

@@ -27,7 +27,8 @@ CLOSE_SECONDS = 1.0
 PROGRESS_SECONDS = 0.1
 OPTIONS = frozenset({
     "temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort", "thinking",
-    "tool_choice", "parallel_tool_calls", "frequency_penalty", "presence_penalty", "response_format", "num_ctx", "top_k",
+    "tool_choice", "parallel_tool_calls", "frequency_penalty", "presence_penalty", "response_format", "num_ctx",
+    "top_k",
 })  # fmt: skip
 EXTRA = frozenset({"api_version", "aws_region_name", "organization"})
 _STOPS = {"length": "length", "max_tokens": "length", "tool_calls": "tool_calls", "function_call": "tool_calls"}

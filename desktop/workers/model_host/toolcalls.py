@@ -33,7 +33,7 @@ class Collector:
 
     def add(self, deltas: Iterable[Any]) -> list[Collected]:
         """Take the ``tool_calls`` of one chunk; returns the calls that grew."""
-        grown = []
+        grown: list[Collected] = []
         for delta in deltas:
             function = getattr(delta, "function", None)
             name = str(getattr(function, "name", None) or "")[:NAME_MAX]

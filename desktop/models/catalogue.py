@@ -1,0 +1,200 @@
+"""Which models there are: on this machine, at the person's providers, and the demo model.
+
+Nothing is asked before someone calls: no network at start. Lists of providers are kept for a while; a provider that
+fails keeps its last list and a problem in words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from desktop.domain.errors import KnownError
+from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo, SecretStore
+from desktop.domain.processes import Child
+from desktop.models import providers
+from desktop.models.failures import model_error
+from desktop.models.router import Connections
+
+LIST_KEPT_S = 600.0
+DISCOVER_TIMEOUT_S = 12.0
+LIST_TIMEOUT_S = 45.0
+DESCRIBE_TIMEOUT_S = 15.0
+
+DEMO_MODEL = ModelInfo(
+    ModelRef(providers.DEMO, providers.DEMO), "Demo model (not an AI)", input_price=0.0, output_price=0.0, tools=True,
+    vision=False, locality="demo",
+)  # fmt: skip
+SCRIPTED_MODEL = ModelInfo(
+    ModelRef(providers.SCRIPTED, providers.SCRIPTED), "Scripted model (for tests)", tools=True, locality="scripted"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    at: float
+    models: tuple[ModelInfo, ...]
+
+
+class Catalogue:
+    """Implements ``ModelCatalogue``. ``problems`` holds, by connection, why its models could not be listed."""
+
+    def __init__(
+        self, child: Child, secrets: SecretStore, connections: Connections, *, scripted: bool = False
+    ) -> None:
+        self._child = child
+        self._secrets = secrets
+        self._connections = connections
+        self._scripted = scripted
+        self._listed: dict[str, _Listed] = {}
+        self.problems: dict[str, KnownError] = {}
+
+    def providers(self) -> tuple[ProviderInfo, ...]:
+        """The kinds of connections, with the fields each needs."""
+        return providers.PROVIDERS
+
+    async def servers(self) -> tuple[LocalServer, ...]:
+        """The four local servers, running or not, with their models and real context sizes. Never raises for a
+        server that is missing or odd; raises ModelHostDied when the host itself fails."""
+        wanted = {kind: list(bases) for kind, bases in self._connections.addresses.addresses.items()}
+        try:
+            found = await self._child.call("discover", {"servers": wanted}, timeout=DISCOVER_TIMEOUT_S)
+        except (KnownError, TimeoutError) as error:
+            raise model_error(error, Connection("local", "ollama", "This machine"), "") from None
+        servers = tuple(_server(row) for row in found if row.get("kind") in wanted)
+        for server in servers:
+            self._connections.found(server)
+        return servers
+
+    async def models(self) -> Sequence[ModelInfo]:
+        """Everything usable now: local servers, connected providers, the demo model; connections asked at once."""
+        saved = self._connections.saved()
+        lists = await asyncio.gather(self._local(), *(self._of(connection) for connection in saved))
+        special = (DEMO_MODEL, SCRIPTED_MODEL) if self._scripted else (DEMO_MODEL,)
+        seen: dict[ModelRef, ModelInfo] = {}
+        for model in (*(m for models in (*lists[1:], lists[0]) for m in models), *special):
+            seen.setdefault(model.ref, model)
+        return tuple(seen.values())
+
+    async def _local(self) -> tuple[ModelInfo, ...]:
+        try:
+            servers = await self.servers()
+        except KnownError as error:
+            self.problems["local"] = error
+            return ()
+        self.problems.pop("local", None)
+        return tuple(model for server in servers if server.running for model in server.models)
+
+    async def _of(self, connection: Connection) -> tuple[ModelInfo, ...]:
+        kept = self._listed.get(connection.connection_id)
+        if kept is not None and time.monotonic() - kept.at < LIST_KEPT_S:
+            return kept.models
+        try:
+            return await self.test(connection, await self._key(connection))
+        except KnownError as error:
+            self.problems[connection.connection_id] = error
+            return kept.models if kept else ()
+
+    async def _key(self, connection: Connection) -> str:
+        return (await self._secrets.get(connection.secret_name) or "") if connection.secret_name else ""
+
+    async def test(self, connection: Connection, key: str) -> tuple[ModelInfo, ...]:
+        """One request with this key; the models it gives access to. Raises ModelError with a sentence for a person.
+
+        The connection need not be saved yet.
+        """
+        try:
+            rows = [row async for row in self._child.stream(
+                "list",
+                {
+                    "provider": connection.provider, "key": key, "base_url": connection.base_url,
+                    "options": dict(connection.options),
+                },
+                deadline_s=LIST_TIMEOUT_S,
+            )]  # fmt: skip
+        except (KnownError, TimeoutError) as error:
+            raise model_error(error, connection, "", key) from None
+        models = tuple(_model(row, connection.connection_id, connection.provider) for row in rows)
+        if deployment := connection.options.get("deployment"):
+            models = (ModelInfo(ModelRef(connection.connection_id, deployment), deployment),)
+        models = await self._described(models, connection)
+        self._listed[connection.connection_id] = _Listed(time.monotonic(), models)
+        self.problems.pop(connection.connection_id, None)
+        return models
+
+    async def test_saved(self, connection_id: str) -> tuple[ModelInfo, ...]:
+        """The same for a saved connection with the key from the keyring."""
+        connection = self._connections.find(connection_id)
+        if connection is None:
+            raise KnownError(f"There is no connection named {connection_id}.")
+        return await self.test(connection, await self._key(connection))
+
+    async def forget(self, connection_id: str) -> None:
+        """A connection or its key changed or went: drop its list, and the host's idle connections with their keys."""
+        self._listed.pop(connection_id, None)
+        self.problems.pop(connection_id, None)
+        if self._child.health.state == "ready":
+            await self._child.call("forget", timeout=5.0)
+
+    async def _described(self, models: tuple[ModelInfo, ...], connection: Connection) -> tuple[ModelInfo, ...]:
+        """Context sizes and prices from litellm's table where the provider did not say; unknown stays unknown."""
+        dialect = providers.dialect(connection.provider)
+        if not dialect.priced or not models:
+            return models
+        names = {model.ref: f"{dialect.prefix}/{model.ref.model}" for model in models[:500]}
+        try:
+            table = await self._child.call("describe", {"models": list(names.values())}, timeout=DESCRIBE_TIMEOUT_S)
+        except (KnownError, TimeoutError):
+            return models
+        return tuple(_filled(model, table.get(names.get(model.ref, "")) or {}) for model in models)
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _price(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _model(row: Mapping[str, Any], connection_id: str, provider: str) -> ModelInfo:
+    free = providers.is_local(provider)
+    return ModelInfo(
+        ModelRef(connection_id, str(row.get("id"))),
+        str(row.get("title") or row.get("id")),
+        context_window=_whole(row.get("context")),
+        max_output=_whole(row.get("max_output")),
+        input_price=0.0 if free else _price(row.get("input_price")),
+        output_price=0.0 if free else _price(row.get("output_price")),
+        size_bytes=_whole(row.get("size")),
+        tools=_flag(row.get("tools")),
+        vision=_flag(row.get("vision")),
+        locality=providers.provider_info(provider).locality,
+    )
+
+
+def _filled(model: ModelInfo, known: Mapping[str, Any]) -> ModelInfo:
+    """The model with what it lacks taken from the table."""
+    found = {
+        "context_window": _whole(known.get("context")), "max_output": _whole(known.get("max_output")),
+        "input_price": _price(known.get("input_price")), "output_price": _price(known.get("output_price")),
+        "tools": _flag(known.get("tools")), "vision": _flag(known.get("vision")),
+    }  # fmt: skip
+    changes: dict[str, Any] = {name: value for name, value in found.items() if getattr(model, name) is None}
+    return replace(model, **changes)
+
+
+def _server(row: Mapping[str, Any]) -> LocalServer:
+    kind = row["kind"]
+    models = tuple(_model(m, kind, kind) for m in row.get("models") or () if isinstance(m, dict))
+    return LocalServer(
+        kind, providers.provider_info(kind).title, str(row.get("base_url")), row.get("running") is True, models,
+        str(row.get("problem") or ""),
+    )  # fmt: skip

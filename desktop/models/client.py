@@ -1,0 +1,185 @@
+"""The model client: a request of the domain becomes a stream of the model host, and back.
+
+``build`` puts the room together for ``app``: the router over demo, scripted and real models, and the catalogue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
+from desktop.domain.models import Connection, ModelClient, ModelRequest, SecretStore, StreamItem
+from desktop.domain.processes import Child, ChildRefused, ChildStream
+from desktop.models import providers
+from desktop.models.catalogue import Catalogue
+from desktop.models.demo import DemoModel
+from desktop.models.failures import model_error
+from desktop.models.incoming import Incoming
+from desktop.models.outgoing import Change, SentWindows, parts
+from desktop.models.router import Connections, ModelRouter
+from desktop.models.scripted import ScriptedModel
+
+OWN_GRACE = 5.0  # seconds beyond the request's limits before this side ends a stream that the host should have ended
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One request, with what it needs beside the domain's record; the key lives no longer than this."""
+
+    request: ModelRequest
+    connection: Connection
+    key: str
+    window_key: str
+    limit_s: float | None
+
+
+class HostModelClient:
+    """Implements ``ModelClient`` over the model host.
+
+    ``stream`` raises ModelError subclasses, and CancellationError promptly (well under 100 ms) once the token of
+    ``meta`` is cancelled. The key is fetched for each request and kept nowhere (R-SEC-3).
+    """
+
+    def __init__(self, child: Child, secrets: SecretStore, connections: Connections) -> None:
+        self._child = child
+        self._secrets = secrets
+        self._connections = connections
+        self._windows = SentWindows()
+
+    async def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
+        meta.cancellation.check()
+        connection = self._connections.find(request.model.connection_id)
+        if connection is None:
+            raise ModelUnknown(
+                f"There is no connection named {request.model.connection_id}.", next_step="Choose another model."
+            )
+        key = (await self._secrets.get(connection.secret_name) or "") if connection.secret_name else ""
+        attempt = _Attempt(request, connection, key, _window_key(request, meta), _limit(request, meta))
+        try:
+            async with aclosing(self._attempt(attempt, meta)) as items:
+                async for item in items:
+                    yield item
+        except _WindowLost:
+            async with aclosing(self._attempt(attempt, meta)) as items:
+                async for item in items:
+                    yield item
+
+    async def _attempt(self, attempt: _Attempt, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
+        self._child.start()
+        change = self._windows.change(attempt.window_key, attempt.request.messages, self._child.health.generation)
+        stream = self._open(attempt, change)
+        detach = meta.cancellation.on_cancel(_canceller(stream))
+        incoming = Incoming()
+        try:
+            async for plain in stream:
+                item = incoming.item(plain)
+                if item is not None:
+                    yield item
+            meta.cancellation.check()
+            free = providers.is_local(attempt.connection.provider)
+            yield incoming.finished(stream.value, free=free)
+        except (ChildRefused, ChildDied, ProtocolViolation, TimeoutError) as error:
+            self._windows.forget(attempt.window_key)
+            meta.cancellation.check()
+            raise _translated(error, attempt) from None
+        finally:
+            detach()
+            stream.cancel()
+
+    def _open(self, attempt: _Attempt, change: Change) -> ChildStream:
+        request, connection = attempt.request, attempt.connection
+        params: dict[str, Any] = {
+            "provider": connection.provider,
+            "model": f"{providers.dialect(connection.provider).prefix}/{request.model.model}",
+            "base_url": providers.base_url(connection),
+            "key": attempt.key,
+            "extra": providers.extra(connection),
+            "options": dict(request.options),
+            "system": request.system,
+            "tools": [dict(tool) for tool in request.tools],
+            "window": change.window,
+            "deadline_s": attempt.limit_s,
+            "idle_s": request.idle_s,
+            "priced": providers.dialect(connection.provider).priced and not connection.base_url,
+        }
+        return self._child.stream(
+            "stream", params, parts=parts(change.added),
+            deadline_s=_plus(attempt.limit_s), idle_s=_plus(request.idle_s),
+        )  # fmt: skip
+
+
+class _WindowLost(Exception):
+    """The host no longer has the window that the request builds on."""
+
+
+def _translated(error: Exception, attempt: _Attempt) -> Exception:
+    if isinstance(error, ChildRefused) and error.code == "window.lost":
+        return _WindowLost()
+    return model_error(error, attempt.connection, attempt.request.model.model, attempt.key)
+
+
+def _canceller(stream: ChildStream) -> Callable[[str], None]:
+    """What a token calls, on whatever thread it is cancelled."""
+    loop = asyncio.get_running_loop()
+
+    def cancel(_: str) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(stream.cancel)
+
+    return cancel
+
+
+def _window_key(request: ModelRequest, meta: RunMeta) -> str:
+    """Windows of the two sides of one thread are kept apart by their system prompts."""
+    side = hashlib.blake2b(request.system.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return f"{meta.thread_id}/{meta.run_id if not meta.thread_id else ''}/{side}"
+
+
+def _limit(request: ModelRequest, meta: RunMeta) -> float | None:
+    """Seconds for the whole answer: the request's, or what is left of the run."""
+    end = meta.cancellation.deadline
+    left = None if end is None else end - time.monotonic()
+    limits = [limit for limit in (request.deadline_s, left) if limit is not None]
+    return max(0.01, min(limits)) if limits else None
+
+
+def _plus(limit: float | None) -> float | None:
+    return None if limit is None else limit + OWN_GRACE
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The room, put together."""
+
+    client: ModelClient
+    catalogue: Catalogue
+    connections: Connections
+
+
+def build(
+    child: Child,
+    secrets: SecretStore,
+    connections: Callable[[], Sequence[Connection]],
+    *,
+    addresses: providers.LocalAddresses | None = None,
+    script: Path | None = None,
+    demo_pace_s: float | None = None,
+) -> Models:
+    """Everything that talks to models, over one child. Starts nothing: call ``child.start()`` after first paint.
+
+    ``connections`` returns the person's connections as they are now; ``script`` is a file for the scripted model,
+    given only by a test or on the command line (it adds the model ``scripted/scripted``).
+    """
+    known = Connections(connections, addresses or providers.LocalAddresses())
+    demo = DemoModel() if demo_pace_s is None else DemoModel(pace_s=demo_pace_s)
+    scripted = None if script is None else ScriptedModel.load(script)
+    client = ModelRouter(HostModelClient(child, secrets, known), demo, scripted)
+    return Models(client, Catalogue(child, secrets, known, scripted=scripted is not None), known)

@@ -1,0 +1,131 @@
+"""The model host's error codes as the errors of the domain: plain words and the next step, for a person (R-SEC-6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.domain.errors import (
+    ChildDied,
+    ModelBadRequest,
+    ModelContextTooLong,
+    ModelError,
+    ModelHostDied,
+    ModelKeyRefused,
+    ModelRateLimited,
+    ModelServerError,
+    ModelStreamCut,
+    ModelTooSlow,
+    ModelUnknown,
+    ModelUnreachable,
+    ProtocolViolation,
+)
+from desktop.domain.models import Connection
+from desktop.domain.processes import ChildRefused
+from desktop.domain.scrub import scrub, without_paths
+from desktop.models.providers import is_local, provider_info
+
+
+def model_error(error: Exception, connection: Connection, model: str, key: str = "") -> ModelError:
+    """The domain's error for what a call to the model host raised."""
+    if isinstance(error, ChildRefused):
+        said = without_paths(scrub(str(error.data.get("detail") or error or ""), (key,), limit=400))
+        return _refused(error.code, error.data, connection, model, said)
+    if isinstance(error, (ChildDied, ProtocolViolation)):
+        return ModelHostDied(
+            "The process that talks to models ended unexpectedly. It has been started again.",
+            next_step="What was answered so far is kept. Try again.",
+        )
+    if isinstance(error, TimeoutError):
+        return _too_slow(connection.title or connection.connection_id, {"limit": str(error)})
+    return ModelError(f"The request to {connection.title} failed: {scrub(str(error), (key,), limit=300)}")
+
+
+def _refused(code: str, data: Mapping[str, Any], connection: Connection, model: str, said: str) -> ModelError:
+    title = connection.title or provider_info(connection.provider).title
+    status = data.get("status")
+    number = f" ({status})" if isinstance(status, int) else ""
+    quote = f" It says: {said}" if said else ""
+    if code == "model.rate_limited":
+        return _rate_limited(title, data.get("retry_after"), quote)
+    if code == "model.too_slow":
+        return _too_slow(title, data)
+    if code == "model.unreachable":
+        return _unreachable(title, connection)
+    texts: dict[str, tuple[type[ModelError], str, str]] = {
+        "model.key_refused": (
+            ModelKeyRefused,
+            f"{title} does not know this key{number}.",
+            "Check that it was copied whole and not revoked, then replace it in Settings, Models and keys.",
+        ),
+        "model.no_credit": (
+            ModelBadRequest,
+            f"The account at {title} has no credit left{number}.{quote}",
+            "Check plan and billing there, or choose another model.",
+        ),
+        "model.context_too_long": (
+            ModelContextTooLong,
+            f"The conversation is longer than {model} can take.{quote}",
+            "Start a new thread, branch from an earlier message, or choose a model with a larger context.",
+        ),
+        "model.unknown": (
+            ModelUnknown,
+            f"{title} has no model named {model}{number}.{quote}",
+            "Choose another model.",
+        ),
+        "model.bad_request": (
+            ModelBadRequest,
+            f"{title} refused the request{number}.{quote}",
+            "Try another model, or fewer attachments and tools.",
+        ),
+        "model.server_error": (
+            ModelServerError,
+            f"{title} failed on its side{number}.{quote}",
+            "Try again in a moment.",
+        ),
+        "model.stream_cut": (
+            ModelStreamCut,
+            f"The answer of {model} broke off before it was finished. What came is kept.",
+            "Continue the answer, or regenerate it.",
+        ),
+        "child.too_large": (
+            ModelBadRequest,
+            "The request is too large to be sent.",
+            "Remove attachments or start a new thread.",
+        ),
+        "model.library": (ModelError, f"{said}", "Reinstall Assent's environment: packaging/dev.py run."),
+    }
+    kind, sentence, step = texts.get(code, (ModelError, f"The request to {title} failed{number}.{quote}", "Try again."))
+    error = kind(sentence, next_step=step)
+    if code == "model.no_credit":
+        error.code = code
+    return error
+
+
+def _rate_limited(title: str, retry_after: Any, quote: str) -> ModelError:
+    seconds = float(retry_after) if isinstance(retry_after, (int, float)) else None
+    wait = f"wait {seconds:.0f} s" if seconds is not None else "wait a moment"
+    return ModelRateLimited(
+        f"{title} asks to {wait}: too many requests.{quote}",
+        retry_after=seconds,
+        next_step="It can be tried again then.",
+    )
+
+
+def _too_slow(title: str, data: Mapping[str, Any]) -> ModelError:
+    seconds = data.get("seconds")
+    if data.get("limit") == "idle":
+        length = f"{seconds:g} s" if isinstance(seconds, (int, float)) else "too long"
+        sentence = f"{title} has sent nothing for {length}."
+    else:
+        sentence = f"{title} did not finish its answer in the time allowed."
+    return ModelTooSlow(sentence + " What came is kept.", next_step="Try again, or choose a faster model.")
+
+
+def _unreachable(title: str, connection: Connection) -> ModelError:
+    if is_local(connection.provider):
+        where = f" at {connection.base_url}" if connection.base_url else ""
+        return ModelUnreachable(f"{title} does not answer{where}.", next_step=f"Start {title}, then try again.")
+    return ModelUnreachable(
+        f"{title} cannot be reached.", next_step="Check the network connection and the address, then try again."
+    )

@@ -1,0 +1,110 @@
+"""A message window on its way to the model host: only what is new, in pieces that never hold the loop.
+
+The host keeps the last window of each key, so that a round costs what it adds, not what the thread has grown to.
+Notices, thinking text and unknown blocks are never sent (R-CTX-10).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.domain.messages import (
+    Block,
+    ChatMessage,
+    NoticeBlock,
+    ReasoningBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    UnknownBlock,
+    to_plain,
+)
+
+PIECE = 32 * 1024  # characters; as the pipe protocol wants it
+REMEMBERED = 32  # windows; the host keeps as many
+ARGUMENTS_INLINE = 16 * 1024  # characters of arguments that go as one value
+_LONG = ("text", "data", "raw")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What to send: ``window`` as the host wants it, ``added`` the messages that it lacks."""
+
+    window: dict[str, Any]
+    added: tuple[ChatMessage, ...]
+
+
+class SentWindows:
+    """What the host is known to have. One per host client; forgets all when the host's ``generation`` changes."""
+
+    def __init__(self) -> None:
+        self._sent: OrderedDict[str, tuple[int, tuple[ChatMessage, ...]]] = OrderedDict()
+        self._generation = -1
+        self._version = 0
+
+    def change(self, key: str, messages: Sequence[ChatMessage], generation: int) -> Change:
+        """The difference to what was sent under ``key``, taking it as sent."""
+        if generation != self._generation:
+            self._sent.clear()
+            self._generation = generation
+        base, known = self._sent.pop(key, (0, ()))
+        keep = _common(known, messages)
+        self._version += 1
+        window = {"key": key, "base": base, "keep": keep, "version": self._version}
+        self._sent[key] = (self._version, tuple(messages))
+        while len(self._sent) > REMEMBERED:
+            self._sent.popitem(last=False)
+        return Change(window, tuple(messages[keep:]))
+
+    def forget(self, key: str) -> None:
+        """The next window under ``key`` goes whole."""
+        self._sent.pop(key, None)
+
+
+def _common(known: Sequence[ChatMessage], messages: Sequence[ChatMessage]) -> int:
+    """Length of the common beginning, by identity: messages are frozen."""
+    count = 0
+    for a, b in zip(known, messages, strict=False):
+        if a is not b:
+            break
+        count += 1
+    return count
+
+
+def parts(messages: Sequence[ChatMessage]) -> Iterator[list[Any]]:
+    """The messages in pieces, see ``workers/model_host/windows.py``."""
+    for message in messages:
+        yield ["m", {"role": message.role}]
+        for block in message.blocks:
+            yield from _block(block)
+
+
+def _block(block: Block) -> Iterator[list[Any]]:
+    if isinstance(block, (NoticeBlock, ReasoningBlock, UnknownBlock)):
+        return
+    plain = to_plain(block)
+    if isinstance(block, ToolCallBlock):
+        plain = {"kind": "tool_call", "call_id": block.call_id, "tool": block.tool, **_arguments(block)}
+    elif isinstance(block, ToolResultBlock):
+        plain = {"kind": "tool_result", "call_id": block.call_id, "tool": block.tool, "text": block.text}
+    long = next((name for name in _LONG if len(plain.get(name) or "") > PIECE), None)
+    if long is None:
+        yield ["b", plain]
+        return
+    text = plain[long]
+    yield ["b", {**plain, long: text[:PIECE]}]
+    for start in range(PIECE, len(text), PIECE):
+        yield ["+", long, text[start : start + PIECE]]
+
+
+def _arguments(block: ToolCallBlock) -> dict[str, Any]:
+    """Arguments as a value, or as text where they are long or were no JSON object."""
+    if block.arguments is None:
+        return {"arguments": None, "raw": block.raw[:PIECE]}
+    text = json.dumps(dict(block.arguments))
+    if len(text) > ARGUMENTS_INLINE:
+        return {"arguments": None, "raw": text, "well_formed": True}
+    return {"arguments": dict(block.arguments)}
