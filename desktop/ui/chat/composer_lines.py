@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, QSize, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
-from desktop.ui.theme import theme
-from desktop.ui.theme.paint import glyph
 from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.containers import clear
+from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Text
 
@@ -29,32 +28,13 @@ class Line:
     what: str
 
 
-class Glyph(QWidget):
-    """An icon that follows the theme."""
-
-    def __init__(self, name: str, token: str = "text-2") -> None:
-        super().__init__()
-        self._name, self._token = name, token
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        """A small icon's square."""
-        side = theme().metric("icon-small")
-        return QSize(side, side)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it in the current colour."""
-        side = theme().metric("icon-small")
-        glyph(QPainter(self), QRect(0, 0, self.width(), self.height()), self._name, self._token, side)
-
-
 class _LineRow(QWidget):
     removed = Signal()
 
     def __init__(self, line: Line) -> None:
         super().__init__()
         row = Row(self, spacing=8)
-        row.addWidget(Glyph(line.icon))
+        row.addWidget(Icon(line.icon, "text-2", 16))
         row.addWidget(Text(" ".join(line.text[:500].split()), "small", "2", elide="right"), 1)
         if line.note:
             row.addWidget(Text(line.note, "small", "3"))
@@ -73,12 +53,7 @@ class Lines(QWidget):
 
     def show_lines(self, lines: Sequence[Line], removed: Callable[[int], None]) -> None:
         """Show these lines; ``removed(i)`` is called when the cross of line i is pressed."""
-        while self._column.count():
-            item = self._column.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        clear(self._column)
         for place, line in enumerate(lines[:SHOWN]):
             row = _LineRow(line)
             row.removed.connect(lambda place=place: removed(place))
@@ -87,5 +62,3 @@ class Lines(QWidget):
             self._column.addWidget(Text(f"and {len(lines) - SHOWN} more", "small", "3"))
         self.setVisible(bool(lines))
         self.updateGeometry()
-
-

@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QSizePolicy, QStackedLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QStackedLayout, QWidget
 
 from desktop.presenter.chat_state import Meters
 from desktop.presenter.item_builder import human_cost, human_count
 from desktop.ui.theme import theme
-from desktop.ui.theme.paint import meter
 from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.marks import MeterBar
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.text import Text
-
-
-class Level(QWidget):
-    """The context meter's bar."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._share = 0.0
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def set_share(self, share: float) -> None:
-        """0 to 1."""
-        self._share = share
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """64 by 16 pixels; the bar is in the middle."""
-        return QSize(theme().px(64), theme().px(16))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
-        meter(QPainter(self), QRect(0, 0, self.width(), self.height()), self._share)
 
 
 class TitleText(Text):
@@ -92,7 +70,7 @@ class ThreadHeader(QFrame):
         sized(self, height=48)
         self.title = TitleText("New chat", "title", elide="right")
         self.field = TitleField()
-        self._level = Level()
+        self._level = MeterBar("Context used")
         self._context = Text("", "small", "2")
         self._label = Text("Context", "small", "3")
         self._tokens = Text("", "small", "2")
@@ -158,7 +136,7 @@ class ThreadHeader(QFrame):
             words += ", full: start a new thread"
         self._context.setText(words)
         self._context.set_tone("failed" if share >= 0.95 else "ask" if share >= 0.8 else "2")
-        self._level.set_share(share)
+        self._level.set_fraction(share)
         self._level.setVisible(bool(window))
         self._level.setAccessibleName(f"Context {words}")
         started = meters.tokens > 0

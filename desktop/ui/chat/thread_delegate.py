@@ -2,64 +2,49 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QStyleOptionViewItem
 
 from desktop.presenter.threads import ThreadRole
 from desktop.ui.theme import theme
-from desktop.ui.theme.paint import elided, glyph, row_background
-
-Index = QModelIndex | QPersistentModelIndex
+from desktop.ui.theme.paint import elided, glyph
+from desktop.ui.widgets.rows import Index, RowDelegate
 
 STATE_GLYPHS = {"waiting": ("ask", "ask"), "running": ("running", "running"), "failed": ("failed", "failed")}
 """State of a thread -> (icon, colour token)."""
 
 
-class ThreadDelegate(QStyledItemDelegate):
-    """Draws 32-pixel rows, 8 pixels inset; the menu glyph of the row under the pointer answers to clicks."""
+class ThreadDelegate(RowDelegate):
+    """Draws 32-pixel rows; the pin and the menu glyph of the row under the pointer answer to clicks."""
 
     menu_requested = Signal(str, QRect)
     pin_toggled = Signal(str, bool)
-
-    def __init__(self, view: QAbstractItemView) -> None:
-        super().__init__(view)
-        self._view = view
-        self.angle = 0.0
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802 - Qt's
-        """All rows are equally high, so that the view can jump in a long list."""
-        return QSize(0, theme().metric("row"))
+    angle = 0.0
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """A header or a thread."""
+        """A group's name without a fill, or a thread."""
+        if index.data(ThreadRole.KIND) != "header":
+            super().paint(painter, option, index)
+            return
         t = theme()
-        rect = option.rect.adjusted(t.px(8), 0, -t.px(8), 0)  # type: ignore[attr-defined]
         painter.save()
-        if index.data(ThreadRole.KIND) == "header":
-            painter.setFont(t.font("caption"))
-            painter.setPen(t.color("text-3"))
-            box = rect.adjusted(t.px(8), t.px(8), 0, 0)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, index.data())
-        else:
-            self._thread(painter, option, index, rect)
+        painter.setFont(t.font("caption"))
+        painter.setPen(t.color("text-3"))
+        box = option.rect.adjusted(t.px(16), t.px(8), 0, 0)
+        painter.drawText(box, _LEFT, index.data())
         painter.restore()
 
-    def _thread(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, rect: QRect) -> None:
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """Title, then the tail."""
         t = theme()
-        flags = option.state  # type: ignore[attr-defined]
-        selected = bool(flags & QStyle.StateFlag.State_Selected)
-        hovered = bool(flags & QStyle.StateFlag.State_MouseOver)
-        current = self._view.currentIndex() == index and self._view.property("keyboard") is True
-        row_background(painter, rect, selected=selected, hovered=hovered, focused=current and self._view.hasFocus())
-        room = self._tail(painter, rect, index, hovered)
+        room = self._tail(painter, box, index, hovered)
         weight = 500 if selected else 400
-        width = rect.width() - t.px(16) - room
+        width = box.width() - t.px(16) - room
         painter.setFont(t.font("body", weight))
         painter.setPen(t.color("text"))
         text = elided(" ".join(str(index.data()).split()), "body", width, weight=weight)
-        box = QRect(rect.x() + t.px(8), rect.y(), width, rect.height())
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        painter.drawText(QRect(box.x() + t.px(8), box.y(), width, box.height()), _LEFT, text)
 
     def _tail(self, painter: QPainter, rect: QRect, index: Index, hovered: bool) -> int:
         """Draw what stands at the right end; returns its width in pixels."""
@@ -100,8 +85,8 @@ class ThreadDelegate(QStyledItemDelegate):
         side = theme().px(24)
         return QRect(rect.right() - 2 * side - theme().px(2), rect.y(), side, rect.height())
 
-    def editorEvent(  # noqa: N802 - Qt's
-        self, event: QEvent, model: object, option: QStyleOptionViewItem, index: Index
+    def editorEvent(
+        self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index
     ) -> bool:
         """A click on the pin or on the menu glyph acts on the row without opening it."""
         if event.type() != QEvent.Type.MouseButtonPress or index.data(ThreadRole.KIND) == "header":
@@ -109,7 +94,7 @@ class ThreadDelegate(QStyledItemDelegate):
         if not isinstance(event, QMouseEvent) or event.button() != Qt.MouseButton.LeftButton:
             return False
         t = theme()
-        rect = option.rect.adjusted(t.px(8), 0, -t.px(8), 0)  # type: ignore[attr-defined]
+        rect = option.rect.adjusted(t.px(8), 0, -t.px(8), 0)
         spot = event.position().toPoint()
         thread_id = str(index.data(ThreadRole.ID))
         if self.menu_rect(rect).contains(spot):
@@ -120,8 +105,5 @@ class ThreadDelegate(QStyledItemDelegate):
             return True
         return False
 
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: N802 - Qt's
-        """Renaming happens in place, in a plain field."""
-        editor = super().createEditor(parent, option, index)
-        editor.setAccessibleName("New title")
-        return editor
+
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

@@ -1,0 +1,53 @@
+"""What the composer offers while a person types ``/`` (skills) or ``@`` (files inside the boundary)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.presenter.chat_state import Offer
+from desktop.presenter.fuzzy import match
+
+if TYPE_CHECKING:
+    from desktop.presenter.bridge import Bridge
+
+MOST = 40
+"""Offers shown for one word."""
+
+Source = Callable[[str], Awaitable[Sequence[Offer]]]
+"""(what was typed after the prefix) -> everything that might fit; it may itself narrow by folder."""
+
+
+class OffersViewModel(QObject):
+    """One request at a time: a newer one overtakes an older."""
+
+    ready = Signal(str, str, object)
+
+    def __init__(self, bridge: Bridge, sources: dict[str, Source], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._sources = sources
+        self._number = 0
+
+    def want(self, prefix: str, text: str) -> None:
+        """Offer for ``prefix`` and the word typed after it; anything else takes the offers away."""
+        self._number += 1
+        source = self._sources.get(prefix)
+        if source is None:
+            self.ready.emit("", "", ())
+        else:
+            self._bridge.spawn(self._find(self._number, prefix, text, source), name="offers")
+
+    async def _find(self, number: int, prefix: str, text: str, source: Source) -> None:
+        rows = await source(text)
+        if number != self._number:
+            return
+        wanted = text.rsplit("/", 1)[-1] if prefix == "@" else text
+        scored = []
+        for place, row in enumerate(rows):
+            fit = match(wanted, row.label)
+            if fit is not None:
+                scored.append((-fit.score, place, row))
+        self.ready.emit(prefix, text, tuple(row for _, _, row in sorted(scored, key=lambda s: s[:2])[:MOST]))

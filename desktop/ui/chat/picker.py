@@ -1,0 +1,192 @@
+"""A list to choose from: models and agents with a field that filters, and the composer's offers without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QFrame, QWidget
+
+from desktop.presenter.fuzzy import Ranges, match
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, glyph, marked_text
+from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.scaling import Column, sized
+from desktop.ui.widgets.text import Text
+
+WIDTH = 400
+ROWS = 9
+"""Rows shown before the list scrolls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``value`` is what is chosen, ``label`` what is read, ``hint`` stands at the right, ``icon`` at the left."""
+
+    value: str
+    label: str
+    hint: str = ""
+    icon: str = ""
+    ranges: Ranges = ()
+
+
+class Choices(QAbstractListModel):
+    """Choices as rows; ``filter`` keeps those that fit, best first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._all: tuple[Choice, ...] = ()
+        self.shown: list[Choice] = []
+
+    def fill(self, choices: Sequence[Choice]) -> None:
+        """Take new choices and show all of them."""
+        self._all = tuple(choices)
+        self.filter("")
+
+    def filter(self, text: str) -> None:
+        """Show what fits ``text``."""
+        found = []
+        for place, choice in enumerate(self._all):
+            fit = match(text, choice.label)
+            if fit is not None:
+                kept = Choice(choice.value, choice.label, choice.hint, choice.icon, fit.ranges)
+                found.append((-fit.score, place, kept))
+        self.beginResetModel()
+        self.shown = [choice for _, _, choice in sorted(found, key=lambda f: f[:2])]
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        """How many fit."""
+        return len(self.shown)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """The label and, for a screen reader, the hint."""
+        if role == Qt.ItemDataRole.DisplayRole:
+            choice = self.shown[index.row()]
+            return f"{choice.label}, {choice.hint}" if choice.hint else choice.label
+        return None
+
+
+class ChoiceDelegate(RowDelegate):
+    """Icon, label with its matches, hint."""
+
+    inset = 4
+
+    def __init__(self, choices: Choices, *, mono: bool) -> None:
+        super().__init__()
+        self._choices = choices
+        self._role = "code" if mono else "body"
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """One row."""
+        t = theme()
+        choice = self._choices.shown[index.row()]
+        x = box.x() + t.px(8)
+        if choice.icon:
+            side = t.metric("icon-small")
+            glyph(painter, QRect(x, box.y(), side, box.height()), choice.icon, "text-2", side)
+            x += side + t.px(8)
+        painter.setFont(t.font("small"))
+        painter.setPen(t.color("text-3"))
+        hint = elided(choice.hint, "small", box.width() // 2)
+        width = painter.fontMetrics().horizontalAdvance(hint)
+        spot = QRect(box.right() - width - t.px(8), box.y(), width + 1, box.height())
+        painter.drawText(spot, int(Qt.AlignmentFlag.AlignVCenter), hint)
+        label = elided(choice.label, self._role, spot.left() - x - t.px(8), middle=True)
+        painter.setFont(t.font(self._role))
+        metrics = painter.fontMetrics()
+        baseline = box.y() + (box.height() + metrics.ascent() - metrics.descent()) // 2
+        marked_text(painter, x, baseline, label, choice.ranges if label == choice.label else (), self._role, "text")
+
+
+class Picker(QFrame):
+    """Opens above or below what was pressed; typing filters; Enter chooses; Escape closes and changes nothing."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget, *, name: str, empty: str, field: bool = True, mono: bool = False) -> None:
+        super().__init__(parent, Qt.WindowType.Popup if field else Qt.WindowType.Widget)
+        self.setProperty("pane", "card-attention")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName(name)
+        self._choices = Choices()
+        self.rows = RowList(name, ChoiceDelegate(self._choices, mono=mono))
+        self.rows.setModel(self._choices)
+        self._empty = Text(empty, "small", "3")
+        self.field = Field(name, hint=name, icon="search")
+        self.field.setVisible(field)
+        column = Column(self, margins=6, spacing=6)
+        column.addWidget(self.field)
+        column.addWidget(self.rows)
+        column.addWidget(self._empty)
+        sized(self, width=WIDTH)
+        self.field.textChanged.connect(self._filter)
+        self.rows.clicked.connect(lambda _: self.choose())
+        self.rows.activated.connect(lambda _: self.choose())
+        self.hide()
+
+    @property
+    def count(self) -> int:
+        """How many rows are shown."""
+        return len(self._choices.shown)
+
+    def fill(self, choices: Sequence[Choice], current: str = "") -> None:
+        """Take choices; ``current`` is marked."""
+        self._choices.fill(choices)
+        self._show(next((i for i, c in enumerate(self._choices.shown) if c.value == current), 0))
+
+    def _filter(self, text: str) -> None:
+        self._choices.filter(text)
+        self._show(0)
+
+    def _show(self, row: int) -> None:
+        rows = self.count
+        self._empty.setVisible(rows == 0)
+        self.rows.setVisible(rows > 0)
+        self.rows.setFixedHeight(theme().px(32) * min(ROWS, max(1, rows)) + 2)
+        if rows:
+            self.rows.setCurrentIndex(self._choices.index(row))
+        self.adjustSize()
+
+    def open_at(self, anchor: QWidget) -> None:
+        """Above the widget that was pressed, below where there is no room."""
+        self.field.clear()
+        self.adjustSize()
+        corner = anchor.mapToGlobal(QPoint(0, 0))
+        top = corner.y() - self.height() - theme().px(6)
+        screen = anchor.screen().availableGeometry()
+        if top < screen.top():
+            top = corner.y() + anchor.height() + theme().px(6)
+        left = max(screen.left(), min(corner.x(), screen.right() - self.width()))
+        self.move(left, top)
+        self.show()
+        self.field.setFocus()
+
+    def step(self, delta: int) -> None:
+        """Move the mark up or down, round the ends."""
+        if self.count:
+            row = (self.rows.currentIndex().row() + delta) % self.count
+            self.rows.setCurrentIndex(self._choices.index(row))
+
+    def choose(self) -> None:
+        """Choose the marked row."""
+        row = self.rows.currentIndex().row()
+        if 0 <= row < self.count:
+            value = self._choices.shown[row].value
+            self.hide()
+            self.chosen.emit(value)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Up, Down, Enter, Escape while the field has the keys."""
+        moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+        if event.key() in moves:
+            self.step(moves[Qt.Key(event.key())])
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.choose()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.hide()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,252 @@
+"""The list of threads beside the transcript, and what a search over all of them found."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QStringListModel, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QPainter
+from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
+
+from desktop.domain.threads import SearchHit
+from desktop.presenter.threads import ThreadListModel, ThreadRole, ThreadsViewModel
+from desktop.ui.chat.thread_delegate import ThreadDelegate
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, marked_text
+from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.containers import EmptyState, PaneHeader
+from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Text
+
+SEARCH_DELAY = 120
+"""Milliseconds after the last key before the search runs."""
+
+SPIN = 50
+"""Milliseconds between two pictures of a turning glyph; only while a listed thread runs."""
+
+
+class ThreadRows(RowList):
+    """The rows; F2 renames, Delete deletes, the context menu key opens the menu."""
+
+    rename_wanted = Signal(str)
+    delete_wanted = Signal(str)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys of the row under the cursor."""
+        thread_id = self.currentIndex().data(ThreadRole.ID)
+        if thread_id and event.key() == Qt.Key.Key_F2:
+            self.rename_wanted.emit(thread_id)
+        elif thread_id and event.key() == Qt.Key.Key_Delete:
+            self.delete_wanted.emit(thread_id)
+        else:
+            super().keyPressEvent(event)
+
+
+class HitDelegate(RowDelegate):
+    """Two lines: the thread's title with the day, and the found text with its matches underlined."""
+
+    height = 52
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hits: tuple[SearchHit, ...] = ()
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """Both lines."""
+        t = theme()
+        hit = self.hits[index.row()]
+        day = time.strftime("%d %b", time.localtime(hit.created_at))
+        painter.setFont(t.font("caption", 400))
+        painter.setPen(t.color("text-3"))
+        width = painter.fontMetrics().horizontalAdvance(day)
+        right = QRect(box.right() - t.px(8) - width, box.y() + t.px(6), width + 1, t.px(20))
+        painter.drawText(right, int(Qt.AlignmentFlag.AlignVCenter), day)
+        painter.setFont(t.font("body", 500))
+        painter.setPen(t.color("text"))
+        room = box.width() - t.px(28) - width
+        left = QRect(box.x() + t.px(8), box.y() + t.px(6), room, t.px(20))
+        title = elided(" ".join((hit.title or "New chat").split()), "body", room, weight=500)
+        painter.drawText(left, int(Qt.AlignmentFlag.AlignVCenter), title)
+        painter.setClipRect(box.adjusted(t.px(8), 0, -t.px(8), 0))
+        marked_text(painter, box.x() + t.px(8), box.y() + t.px(42), hit.snippet, hit.ranges, "small", "text-2")
+
+
+class ThreadList(QFrame):
+    """264 pixels: head with search and new chat, then threads, or what a search found."""
+
+    new_chat = Signal()
+    opened = Signal(str, str)
+    rename_wanted = Signal(str)
+
+    def __init__(self, threads: ThreadsViewModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._threads = threads
+        self._wanted = ""
+        self.setProperty("pane", "list")
+        sized(self, width=264)
+        self._model = threads.model()
+        self.delegate = ThreadDelegate()
+        self.rows = ThreadRows("Threads", self.delegate)
+        self.rows.setModel(self._model)
+        self.rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.field = Field("Search all threads", hint="Search all threads", icon="search")
+        self._hit_delegate = HitDelegate()
+        self._hit_model = QStringListModel(self)
+        self.hits = RowList("Search results", self._hit_delegate)
+        self.hits.setModel(self._hit_model)
+        self._found = Text("", "small", "3")
+        self._later = QTimer(self, singleShot=True, interval=SEARCH_DELAY)
+        self._spin = QTimer(self, interval=SPIN)
+        self._lay_out()
+        self._connect()
+        self._rearranged()
+
+    def _lay_out(self) -> None:
+        column = Column(self, spacing=0)
+        head = PaneHeader("Chats", left=16, right=8)
+        head.setProperty("pane", "plain")
+        self._search = IconButton("search", "Search all threads", shortcut="Ctrl+Shift+F")
+        self._new = IconButton("new", "New chat", shortcut="Ctrl+N")
+        head.add(self._search)
+        head.add(self._new)
+        column.addWidget(head)
+        self._search_box = pane("plain")
+        row = Column(self._search_box, margins=(8, 0, 8, 8), spacing=6)
+        row.addWidget(self.field)
+        under = Row(margins=(8, 0, 8, 0))
+        under.addWidget(self._found)
+        row.addLayout(under)
+        self._search_box.setVisible(False)
+        column.addWidget(self._search_box)
+        holder = QWidget()
+        self._stack = QStackedLayout(holder)
+        self._empty = EmptyState("chats", "No threads yet", "What you write to an agent is kept here.")
+        for widget in (self.rows, self.hits, self._empty):
+            self._stack.addWidget(widget)
+        column.addWidget(holder, 1)
+
+    def _connect(self) -> None:
+        self._search.clicked.connect(self.toggle_search)
+        self._new.clicked.connect(self.new_chat)
+        self.rows.clicked.connect(self._open_row)
+        self.rows.activated.connect(self._open_row)
+        self.rows.customContextMenuRequested.connect(self._context_menu)
+        self.rows.rename_wanted.connect(self.rename_wanted)
+        self.rows.delete_wanted.connect(self._threads.delete)
+        self.delegate.menu_requested.connect(self._menu_below)
+        self.delegate.pin_toggled.connect(self._threads.pin)
+        self.hits.clicked.connect(self._open_hit)
+        self.hits.activated.connect(self._open_hit)
+        self.field.textChanged.connect(lambda _: self._later.start())
+        self._later.timeout.connect(lambda: self._threads.search(self.field.text()))
+        self._threads.hits_changed.connect(self._show_hits)
+        self._threads.rearranged.connect(self._rearranged)
+        self._model.dataChanged.connect(lambda *_: self._watch_running())
+        self._spin.timeout.connect(self._turn)
+
+    # -- threads ----------------------------------------------------------------------------------------------------
+
+    def select(self, thread_id: str) -> None:
+        """Mark the open thread, now or as soon as it is listed."""
+        self._wanted = thread_id
+        row = self._model.place(thread_id)
+        if row < 0:
+            self.rows.clearSelection()
+            self.rows.setCurrentIndex(QModelIndex())
+        elif self.rows.currentIndex().row() != row:
+            self.rows.setCurrentIndex(self._model.index(row))
+
+    def _rearranged(self) -> None:
+        self.select(self._wanted)
+        self._show_stack()
+        self._watch_running()
+
+    def _show_stack(self) -> None:
+        if self.searching and self.field.text().strip():
+            self._stack.setCurrentWidget(self.hits)
+        else:
+            self._stack.setCurrentWidget(self.rows if self._model.rowCount() else self._empty)
+
+    def _open_row(self, index: QModelIndex) -> None:
+        thread_id = index.data(ThreadRole.ID)
+        if thread_id:
+            self.opened.emit(thread_id, "")
+
+    def _context_menu(self, spot: QPoint) -> None:
+        index = self.rows.indexAt(spot)
+        if index.data(ThreadRole.ID):
+            self._menu(index.data(ThreadRole.ID)).popup(self.rows.viewport().mapToGlobal(spot))
+
+    def _menu_below(self, thread_id: str, rect: QRect) -> None:
+        self._menu(thread_id).popup(self.rows.viewport().mapToGlobal(rect.bottomLeft()))
+
+    def _menu(self, thread_id: str) -> QMenu:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        pinned = bool(self._model.index(self._model.place(thread_id)).data(ThreadRole.PINNED))
+        for text, keys, act in (
+            ("Unpin" if pinned else "Pin", "", lambda: self._threads.pin(thread_id, not pinned)),
+            ("Rename", "F2", lambda: self.rename_wanted.emit(thread_id)),
+            ("Delete", "Del", lambda: self._threads.delete(thread_id)),
+        ):
+            action = QAction(f"{text}\t{keys}" if keys else text, menu)
+            action.triggered.connect(lambda _=False, act=act: act())
+            menu.addAction(action)
+        return menu
+
+    def _watch_running(self) -> None:
+        model: ThreadListModel = self._model
+        running = any(model.index(i).data(ThreadRole.STATE) == "running" for i in range(min(60, model.rowCount())))
+        if running and not self._spin.isActive() and not theme().less_motion:
+            self._spin.start()
+        elif not running:
+            self._spin.stop()
+
+    def _turn(self) -> None:
+        self.delegate.angle = (self.delegate.angle + 360 * SPIN / 1200) % 360
+        self.rows.viewport().update()
+
+    # -- search -----------------------------------------------------------------------------------------------------
+
+    @property
+    def searching(self) -> bool:
+        """Whether the search field is shown."""
+        return not self._search_box.isHidden()
+
+    def toggle_search(self) -> None:
+        """Show the field and put the keys there, or put it away."""
+        if self.searching:
+            self.close_search()
+        else:
+            self._search_box.setVisible(True)
+            self.field.setFocus()
+
+    def close_search(self) -> None:
+        """Back to the list; the words are forgotten."""
+        self.field.clear()
+        self._search_box.setVisible(False)
+        self._show_stack()
+
+    def _show_hits(self, text: str, hits: tuple[SearchHit, ...]) -> None:
+        self._hit_delegate.hits = hits
+        self._hit_model.setStringList([f"{hit.title}: {hit.snippet}" for hit in hits])
+        words = "" if not text.strip() else f"{len(hits)} found" if hits else "Nothing found"
+        self._found.setText(words)
+        self._found.updateGeometry()
+        self._show_stack()
+
+    def _open_hit(self, index: QModelIndex) -> None:
+        hit = self._hit_delegate.hits[index.row()]
+        self.opened.emit(hit.thread_id, hit.message_id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape puts the search away; Down goes from the field to what was found."""
+        if event.key() == Qt.Key.Key_Escape and self.searching:
+            self.close_search()
+        elif event.key() == Qt.Key.Key_Down and self.field.hasFocus():
+            self.hits.setFocus()
+        else:
+            super().keyPressEvent(event)
