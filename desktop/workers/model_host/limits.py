@@ -4,6 +4,7 @@ ANSWER_MAX = 4_000_000  # text of one answer; more ends it as if by the output l
 REASONING_MAX = 4_000_000
 CALLS_MAX = 128  # tool calls in one message
 ARGUMENTS_MAX = 1_000_000  # of one call
+VALUES_MAX = 20_000  # values inside one call's arguments
 ALL_ARGUMENTS_MAX = 4_000_000
 NAME_MAX = 256
 ID_MAX = 16_384  # Gemini hides a signature in the id

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.workers.model_host.limits import ALL_ARGUMENTS_MAX, ARGUMENTS_MAX, CALLS_MAX, ID_MAX, NAME_MAX
+from desktop.workers.model_host.limits import ALL_ARGUMENTS_MAX, ARGUMENTS_MAX, CALLS_MAX, ID_MAX, NAME_MAX, VALUES_MAX
+
+_TEXTS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 @dataclass
@@ -96,4 +99,15 @@ class Collector:
             seen.add(call.call_id)
             if not call.name and not call.problem:
                 call.problem = "The call names no tool."
+            if not call.problem and crowded("".join(call.pieces)):
+                call.problem = f"The arguments hold more than {VALUES_MAX:,} values."
         return self._calls
+
+
+def crowded(raw: str) -> bool:
+    """Whether JSON text holds more values than the app could read without holding its loop. Texts do not count."""
+    return _separators(raw) > VALUES_MAX and _separators(_TEXTS.sub('""', raw)) > VALUES_MAX
+
+
+def _separators(raw: str) -> int:
+    return raw.count(",") + raw.count("[") + raw.count("{")

@@ -1,0 +1,69 @@
+"""A real model host for coroutine tests, each on its own loop, and what a request to it takes."""
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.messages import ChatMessage, user_message
+from desktop.domain.models import Connection, ModelRef, ModelRequest, StreamItem
+from desktop.models.client import Models, build
+from desktop.models.providers import LocalAddresses
+from desktop.workers.child import ChildProcess
+from desktop.workers.model_child import model_host
+
+KEY = "sk-test-0123456789abcdefghij"
+
+
+class Secrets:
+    """A secret store in memory: the keyring's own tests are the safety room's."""
+
+    def __init__(self, **values: str) -> None:
+        self.values = values
+        self.asked: list[str] = []
+
+    async def get(self, name: str) -> str | None:
+        self.asked.append(name)
+        return self.values.get(name)
+
+    async def put(self, name: str, value: str) -> bool:
+        self.values[name] = value
+        return False
+
+    async def delete(self, name: str) -> None:
+        self.values.pop(name, None)
+
+
+@contextlib.asynccontextmanager
+async def running_host() -> AsyncIterator[ChildProcess]:
+    """A model host that has loaded litellm. Ended with the block."""
+    host = model_host(secrets=lambda: (KEY,))
+    try:
+        host.start()
+        await host.call("ping", {"wait": True}, timeout=60)
+        yield host
+    finally:
+        await host.stop()
+
+
+def models_over(child: Any, *connections: Connection, addresses: LocalAddresses | None = None) -> Models:
+    """The models room over a child, with a key for every connection."""
+    secrets = Secrets(key=KEY)
+    return build(child, secrets, lambda: connections, addresses=addresses or LocalAddresses({}), demo_pace_s=0)
+
+
+def connection(provider: str, base_url: str, **options: str) -> Connection:
+    return Connection(provider, provider, provider.title(), base_url=base_url, secret_name="key", options=options)
+
+
+def request(ref: str, messages: Sequence[ChatMessage] = (), **more: Any) -> ModelRequest:
+    return ModelRequest(ModelRef.parse(ref), tuple(messages) or (user_message("Hi"),), **more)
+
+
+def meta(token: CancellationToken | None = None) -> RunMeta:
+    return RunMeta("run", token or CancellationToken(), thread_id="thread")
+
+
+async def collect(models: Models, asked: ModelRequest, about: RunMeta | None = None) -> list[StreamItem]:
+    """All items of one stream."""
+    return [item async for item in models.client.stream(asked, about or meta())]
