@@ -90,3 +90,21 @@ class AuditEntry:
     paths: tuple[str, ...] = ()
     outcome: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRecord:
+    """A remembered decision: calls of ``tool`` (a pattern) whose arguments fit ``constraints`` (R-PRM-4).
+
+    ``origin`` says where it came from, for a person; times are seconds since the epoch.
+    """
+
+    rule_id: str
+    tool: str
+    constraints: Mapping[str, Any]
+    decision: Literal["allow", "deny"]
+    origin: str
+    created_at: float
+    last_used_at: float | None = None
+    uses: int = 0
+    revoked_at: float | None = None

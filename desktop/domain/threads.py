@@ -13,11 +13,13 @@ from typing import Any, Literal
 from desktop.domain.messages import Block, Role, StopReason, Usage
 
 MessageStatus = Literal["open", "complete", "interrupted"]
+ThreadState = Literal["", "running", "interrupted", "failed"]
+"""What became of a thread's last run, as far as a person has to know; empty: nothing special."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
-    """A long-lived conversation. Times are seconds since the epoch."""
+    """A long-lived conversation. Times are seconds since the epoch; ``updated_at`` is the last message's."""
 
     thread_id: str
     title: str
@@ -31,6 +33,7 @@ class ThreadRecord:
     titled_by: Literal["none", "auto", "person"] = "none"
     usage: Usage = field(default_factory=Usage)
     label: str = ""
+    state: ThreadState = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +88,32 @@ class SearchHit:
     snippet: str
     ranges: tuple[tuple[int, int], ...]
     created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRecord:
+    """What was typed and not sent. ``thread_id`` is empty for a chat that does not exist yet."""
+
+    thread_id: str
+    text: str
+    attachments: tuple[Block, ...] = ()
+    updated_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedRecord:
+    """A message typed during a run: it goes out when the run has ended."""
+
+    queue_id: str
+    thread_id: str
+    text: str
+    attachments: tuple[Block, ...] = ()
+    created_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What the last process left open, closed as ``interrupted`` when the store was opened (S-JRN-2)."""
+
+    runs: tuple[RunRecord, ...] = ()
+    messages: int = 0

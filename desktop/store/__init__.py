@@ -1,0 +1,10 @@
+"""SQLite on one thread of its own: threads as message trees, runs, drafts, audit, search (architecture.md "Storage").
+
+``Store`` is the door; everything else of the room is reached through it.
+"""
+
+from desktop.store.home_lock import HomeLock
+from desktop.store.open_message import OpenMessage
+from desktop.store.store import Store
+
+__all__ = ["HomeLock", "OpenMessage", "Store"]

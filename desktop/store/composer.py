@@ -1,0 +1,111 @@
+"""What was typed and not sent yet (drafts, messages that wait for a run to end), and the state of windows."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from desktop.domain.threads import DraftRecord, QueuedRecord
+from desktop.store.rows import blocks_from_json, blocks_json, clean, to_json
+from desktop.store.worker import StoreThread
+
+_QUEUE = "queue_id, thread_id, text, attachments_json, created_at"
+
+
+class DraftRepository:
+    """One draft a thread; the key "" is the chat that does not exist yet."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def put(self, *, draft: DraftRecord) -> None:
+        """Keep a draft; an empty one is forgotten."""
+        values = (draft.thread_id, clean(draft.text), blocks_json(draft.attachments), draft.updated_at)
+
+        def work(connection: sqlite3.Connection) -> None:
+            if draft.text or draft.attachments:
+                connection.execute("INSERT OR REPLACE INTO drafts VALUES (?,?,?,?)", values)
+            else:
+                connection.execute("DELETE FROM drafts WHERE thread_id = ?", (draft.thread_id,))
+
+        await self._thread.write(work)
+
+    async def get(self, *, thread_id: str) -> DraftRecord | None:
+        """The draft, or None."""
+
+        def work(connection: sqlite3.Connection) -> DraftRecord | None:
+            row = connection.execute(
+                "SELECT thread_id, text, attachments_json, updated_at FROM drafts WHERE thread_id = ?", (thread_id,)
+            ).fetchone()
+            return None if row is None else DraftRecord(row[0], row[1], blocks_from_json(row[2]), row[3])
+
+        return await self._thread.read(work)
+
+    async def delete(self, *, thread_id: str) -> None:
+        """Forget it."""
+        await self.put(draft=DraftRecord(thread_id, ""))
+
+
+class QueueRepository:
+    """Messages that wait. ``MessageRepository.add(from_queue=…)`` sends one and takes it out in one transaction."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def add(self, *, record: QueuedRecord) -> None:
+        """One more at the end; on the disk when this returns."""
+        attachments = blocks_json(record.attachments)
+        values = (record.queue_id, record.thread_id, clean(record.text), attachments, record.created_at)
+        query = f"INSERT INTO queue ({_QUEUE}) VALUES (?,?,?,?,?)"
+        await self._thread.write(lambda connection: connection.execute(query, values), durable=True)
+
+    async def waiting(self, *, thread_id: str) -> list[QueuedRecord]:
+        """Those of a thread, the next to be sent first."""
+        query = f"SELECT {_QUEUE} FROM queue WHERE thread_id = ? ORDER BY seq"
+
+        def work(connection: sqlite3.Connection) -> list[QueuedRecord]:
+            rows = connection.execute(query, (thread_id,))
+            return [QueuedRecord(row[0], row[1], row[2], blocks_from_json(row[3]), row[4]) for row in rows]
+
+        return await self._thread.read(work)
+
+    async def remove(self, *, queue_id: str) -> bool:
+        """Take one back; False when it is no longer there."""
+        query = "DELETE FROM queue WHERE queue_id = ?"
+        return await self._thread.write(lambda connection: connection.execute(query, (queue_id,)).rowcount == 1)
+
+
+class StateRepository:
+    """Small things that come back after a restart: geometry, the open thread. Keys are ours, values are JSON."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def get(self, *, key: str, default: Any = None) -> Any:
+        """The value, or ``default``."""
+        query = "SELECT value_json FROM state WHERE key = ?"
+        row = await self._thread.read(lambda connection: connection.execute(query, (key,)).fetchone())
+        return default if row is None else json.loads(row[0])
+
+    async def put(self, *, key: str, value: Any) -> None:
+        """Keep a value."""
+        await self.put_many(values={key: value})
+
+    async def put_many(self, *, values: dict[str, Any]) -> None:
+        """Keep several in one transaction."""
+        rows = [(key, to_json(value)) for key, value in values.items()]
+        query = "INSERT OR REPLACE INTO state VALUES (?, ?)"
+        await self._thread.write(lambda connection: connection.executemany(query, rows))
+
+    async def everything(self) -> dict[str, Any]:
+        """All of it: one read at the start."""
+        query = "SELECT key, value_json FROM state"
+        return await self._thread.read(
+            lambda connection: {key: json.loads(value) for key, value in connection.execute(query)}
+        )
+
+    async def delete(self, *, key: str) -> None:
+        """Forget a value."""
+        query = "DELETE FROM state WHERE key = ?"
+        await self._thread.write(lambda connection: connection.execute(query, (key,)))

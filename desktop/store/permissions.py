@@ -1,0 +1,107 @@
+"""What was decided about calls: the activity log, and the rules that a person asked to be remembered."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+from desktop.domain.errors import NotFound
+from desktop.domain.permission import AuditEntry, RuleRecord
+from desktop.store.rows import clean, to_json
+from desktop.store.worker import StoreThread
+
+_AUDIT = (
+    "at, run_id, thread_id, call_id, chain_json, tool, category, decision, decided_by, digest, summary, paths_json, "
+    "outcome, extra_json"
+)
+_RULE = "rule_id, tool, constraints_json, decision, origin, created_at, last_used_at, uses, revoked_at"
+
+
+class AuditRepository:
+    """Append-only: entries are added, and their outcome is filled in once; nothing is changed or removed (R-PRM-13)."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def add(self, *, entry: AuditEntry) -> int:
+        """Write a decision down, on the disk when this returns; its number."""
+        values = (
+            entry.at, entry.run_id, entry.thread_id, entry.call_id, to_json(entry.chain), clean(entry.tool),
+            entry.category, entry.decision, entry.by, entry.digest, clean(entry.summary), to_json(entry.paths),
+            clean(entry.outcome), to_json(entry.extra),
+        )  # fmt: skip
+        query = f"INSERT INTO audit ({_AUDIT}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        return await self._thread.write(lambda at: at.execute(query, values).lastrowid or 0, durable=True)
+
+    async def set_outcome(self, *, number: int, outcome: str) -> bool:
+        """What became of the call; False when that is already known."""
+        query = "UPDATE audit SET outcome = ? WHERE seq = ? AND outcome = ''"
+        return await self._thread.write(
+            lambda connection: connection.execute(query, (clean(outcome), number)).rowcount == 1
+        )
+
+    async def list_entries(
+        self, *, thread_id: str = "", run_id: str = "", tool: str = "", decision: str = "",
+        before: int | None = None, limit: int = 200,
+    ) -> list[tuple[int, AuditEntry]]:  # fmt: skip
+        """(number, entry), newest first; empty filters let everything through; ``before`` pages on by number."""
+        filters = {"thread_id": thread_id, "run_id": run_id, "tool": tool, "decision": decision}
+        used = {name: value for name, value in filters.items() if value}
+        conditions = "".join(f" AND {name} = ?" for name in used) + ("" if before is None else " AND seq < ?")
+        values = (*used.values(), *(() if before is None else (before,)), limit)
+        query = f"SELECT seq, {_AUDIT} FROM audit WHERE 1{conditions} ORDER BY seq DESC LIMIT ?"
+
+        def work(connection: sqlite3.Connection) -> list[tuple[int, AuditEntry]]:
+            return [(row[0], _entry(row[1:])) for row in connection.execute(query, values)]
+
+        return await self._thread.read(work)
+
+
+def _entry(row: tuple[Any, ...]) -> AuditEntry:
+    return AuditEntry(
+        at=row[0], run_id=row[1], thread_id=row[2], call_id=row[3], chain=tuple(json.loads(row[4])), tool=row[5],
+        category=row[6], decision=row[7], by=row[8], digest=row[9], summary=row[10], paths=tuple(json.loads(row[11])),
+        outcome=row[12], extra=json.loads(row[13]),
+    )  # fmt: skip
+
+
+class RuleRepository:
+    """Remembered decisions. A revoked rule stays on record and applies no more."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def add(self, *, rule: RuleRecord) -> None:
+        """Remember a decision."""
+        values = (
+            rule.rule_id, clean(rule.tool), to_json(rule.constraints), rule.decision, clean(rule.origin),
+            rule.created_at, rule.last_used_at, rule.uses, rule.revoked_at,
+        )  # fmt: skip
+        query = f"INSERT INTO rules ({_RULE}) VALUES (?,?,?,?,?,?,?,?,?)"
+        await self._thread.write(lambda connection: connection.execute(query, values), durable=True)
+
+    async def list_rules(self, *, revoked: bool = False) -> list[RuleRecord]:
+        """The rules in force, oldest first; with ``revoked`` all that ever were."""
+        condition = "" if revoked else "WHERE revoked_at IS NULL "
+        query = f"SELECT {_RULE} FROM rules {condition}ORDER BY created_at, rule_id"
+
+        def work(connection: sqlite3.Connection) -> list[RuleRecord]:
+            return [RuleRecord(row[0], row[1], json.loads(row[2]), *row[3:]) for row in connection.execute(query)]
+
+        return await self._thread.read(work)
+
+    async def used(self, *, rule_id: str, at: float) -> None:
+        """Count a use."""
+        await self._change("SET uses = uses + 1, last_used_at = ? WHERE rule_id = ?", at, rule_id)
+
+    async def revoke(self, *, rule_id: str, at: float) -> None:
+        """From now on it applies to nothing. Raises NotFound when it is not in force."""
+        await self._change("SET revoked_at = ? WHERE rule_id = ? AND revoked_at IS NULL", at, rule_id)
+
+    async def _change(self, change: str, at: float, rule_id: str) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            if connection.execute(f"UPDATE rules {change}", (at, rule_id)).rowcount != 1:
+                raise NotFound("That rule no longer exists.")
+
+        await self._thread.write(work, durable=True)

@@ -1,0 +1,87 @@
+"""Full-text search over messages and titles."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from desktop.domain.threads import SearchHit
+from desktop.store import tree
+from desktop.store.search_text import END, START, match_expression, snippet_ranges
+from desktop.store.worker import StoreThread
+
+SNIPPET_WORDS = 24
+_MESSAGES = (
+    f"SELECT m.thread_id, m.message_id, t.title, snippet(message_search, 0, ?, ?, '…', {SNIPPET_WORDS}), m.created_at "
+    "FROM message_search JOIN messages m ON m.seq = message_search.rowid JOIN threads t ON t.thread_id = m.thread_id "
+    "WHERE message_search MATCH ? AND t.deleted_at IS NULL AND (? = '' OR m.thread_id = ?) "
+    "ORDER BY message_search.rowid DESC LIMIT ?"
+)
+_TITLES = (
+    "SELECT t.thread_id, '', t.title, highlight(title_search, 0, ?, ?), t.updated_at "
+    "FROM title_search JOIN threads t ON t.seq = title_search.rowid "
+    "WHERE title_search MATCH ? AND t.deleted_at IS NULL ORDER BY t.updated_at DESC LIMIT ?"
+)
+
+
+class SearchRepository:
+    """Finds words anywhere in messages and titles, whatever the script; deleted threads are left out.
+
+    A message is found once it is complete (or interrupted); branches that are not shown are searched too.
+    """
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def messages(self, *, text: str, thread_id: str = "", limit: int = 50) -> list[SearchHit]:
+        """Messages with all these words, newest first; with ``thread_id`` only of that thread."""
+        wanted = match_expression(text)
+        return await self._hits(_MESSAGES, (START, END, wanted, thread_id, thread_id, limit)) if wanted else []
+
+    async def titles(self, *, text: str, limit: int = 50) -> list[SearchHit]:
+        """Threads whose title has all these words, last used first. ``message_id`` is empty, the title the snippet."""
+        wanted = match_expression(text)
+        return await self._hits(_TITLES, (START, END, wanted, limit)) if wanted else []
+
+    async def _hits(self, query: str, values: tuple[str | int, ...]) -> list[SearchHit]:
+        def work(connection: sqlite3.Connection) -> list[SearchHit]:
+            return [
+                SearchHit(row[0], row[1], row[2], *snippet_ranges(row[3]), row[4])
+                for row in connection.execute(query, values)
+            ]
+
+        return await self._thread.read(work)
+
+    async def check(self) -> list[str]:
+        """What is wrong with the index: messages that are missing from it or have gone. Empty when all is well."""
+        return await self._thread.read(_check)
+
+    async def rebuild(self) -> None:
+        """Make the index of messages anew, should it ever be wrong."""
+        await self._thread.write(_rebuild)
+
+
+_FINDABLE = (
+    "SELECT m.seq FROM messages m WHERE m.status <> 'open' AND EXISTS "
+    "(SELECT 1 FROM blocks b WHERE b.message_seq = m.seq AND b.kind = 'text' "
+    "AND trim(b.text, ' ' || char(9, 10, 13)) <> '')"
+)
+
+
+def _check(connection: sqlite3.Connection) -> list[str]:
+    found = []
+    missing = connection.execute(f"{_FINDABLE} AND m.seq NOT IN (SELECT rowid FROM message_search)").fetchall()
+    found += [f"message {row[0]} cannot be found" for row in missing]
+    gone = connection.execute("SELECT rowid FROM message_search EXCEPT SELECT seq FROM messages").fetchall()
+    found += [f"message {row[0]} is found but does not exist" for row in gone]
+    try:
+        connection.execute("INSERT INTO message_search (message_search) VALUES ('integrity-check')")
+    except sqlite3.DatabaseError as error:
+        found.append(f"the index is damaged: {error}")
+    return found
+
+
+def _rebuild(connection: sqlite3.Connection) -> None:
+    from_scratch = connection.execute("SELECT seq FROM messages WHERE status <> 'open'").fetchall()
+    connection.execute("DELETE FROM message_search")
+    for (seq,) in from_scratch:
+        tree.index(connection, seq)

@@ -1,0 +1,87 @@
+"""The door of the room: opens the database of a home and holds the repositories."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from pathlib import Path
+
+from desktop.domain.threads import Recovery
+from desktop.store import database
+from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
+from desktop.store.messages import MessageRepository
+from desktop.store.permissions import AuditRepository, RuleRepository
+from desktop.store.runs import RunRepository, recover
+from desktop.store.search import SearchRepository
+from desktop.store.threads import ThreadRepository
+from desktop.store.worker import StoreThread
+
+
+class Store:
+    """``open`` it first, ``close`` it last; the repositories work in between, all on one event loop.
+
+    ``path`` is the file, such as ``~/.agent/data/assent.db``. Only one process may have a home open, because opening
+    closes the runs that the last process left: take ``HomeLock`` first.
+    """
+
+    def __init__(self, path: Path, *, migrations: Path = database.MIGRATIONS) -> None:
+        self.path = path
+        self._thread = StoreThread(path, lambda at: database.open_database(at, migrations))
+        self.threads = ThreadRepository(self._thread)
+        self.messages = MessageRepository(self._thread)
+        self.runs = RunRepository(self._thread)
+        self.audit = AuditRepository(self._thread)
+        self.rules = RuleRepository(self._thread)
+        self.drafts = DraftRepository(self._thread)
+        self.queue = QueueRepository(self._thread)
+        self.search = SearchRepository(self._thread)
+        self.state = StateRepository(self._thread)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be used."""
+        return self._thread.is_open
+
+    async def open(self) -> Recovery:
+        """Open, bring up to date, and close what a crash left open; what that was.
+
+        Raises StoreCorrupt, StoreTooNew, StoreFull, HomeNotWritable or StoreError; then it stays closed, and
+        ``rescue_copy`` and ``start_fresh`` still work.
+        """
+        await self._thread.open()
+        try:
+            now = time.time()
+            return await self._thread.write(lambda connection: recover(connection, now))
+        except BaseException:
+            await self._thread.close()
+            raise
+
+    async def close(self) -> None:
+        """Write what is waiting and close. Safe to call twice."""
+        await self._thread.close()
+
+    async def verify(self) -> None:
+        """Read the whole file in another thread while work goes on. Raises StoreCorrupt."""
+        await asyncio.to_thread(database.verify, self.path)
+
+    async def version(self) -> int:
+        """The format of the open database, for ``--check``."""
+        return await self._thread.read(database.version)
+
+    async def rescue_copy(self) -> Path:
+        """Copy a damaged database, as it is, to a name that is not taken; where the copy is. Only while closed."""
+        return await asyncio.to_thread(database.rescue_copy, self.path)
+
+    async def start_fresh(self) -> Path:
+        """Move the database aside, if the person agrees; where it is now. ``open`` then makes an empty one."""
+        await self.close()
+        return await asyncio.to_thread(database.start_fresh, self.path)
+
+    async def back_up(self, target: Path) -> None:
+        """Write a complete copy of the open database to a file that does not exist yet."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("VACUUM INTO ?", (str(target),))
+
+        await self._thread.read(work)

@@ -1,0 +1,184 @@
+"""Threads: the list, one thread's record, and everything that changes it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from desktop.domain.errors import NotFound
+from desktop.domain.messages import Usage
+from desktop.domain.threads import ThreadRecord, ThreadState
+from desktop.store import tree
+from desktop.store.rows import THREAD, clean, thread_from, usage_row
+from desktop.store.search_text import searchable
+from desktop.store.worker import StoreThread
+
+_PURGE = 200  # messages deleted at once, so that other work gets its turn between
+_COLUMNS = (
+    "thread_id, title, created_at, updated_at, agent, model, pinned, deleted_at, titled_by, label, state, "
+    "input_tokens, output_tokens, reasoning_tokens, cached_tokens, cost_usd"
+)
+
+
+class ThreadRepository:
+    """Every change is committed when its call returns. Raises NotFound for a thread that does not exist."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def create(self, *, record: ThreadRecord) -> None:
+        """Add a thread; its ``active_leaf`` is set by its messages."""
+        await self._thread.write(lambda connection: _insert(connection, record))
+
+    async def get(self, *, thread_id: str) -> ThreadRecord:
+        """One thread, deleted ones included."""
+        return await self._thread.read(lambda connection: _get(connection, thread_id))
+
+    async def list_all(self, *, deleted: bool = False) -> list[ThreadRecord]:
+        """All threads, or all deleted ones: pinned first, then by their last message, newest first."""
+        condition = "IS NOT NULL" if deleted else "IS NULL"
+
+        def work(connection: sqlite3.Connection) -> list[ThreadRecord]:
+            rows = connection.execute(
+                f"SELECT {THREAD} FROM threads t WHERE t.deleted_at {condition} "
+                "ORDER BY t.pinned DESC, t.updated_at DESC, t.seq DESC"
+            )
+            return [thread_from(row) for row in rows]
+
+        return await self._thread.read(work)
+
+    async def rename(self, *, thread_id: str, title: str, by_person: bool) -> bool:
+        """Set the title. One that a person chose is never replaced by an automatic one: then False."""
+
+        def work(connection: sqlite3.Connection) -> bool:
+            seq, titled_by = _one(connection, thread_id, "seq, titled_by")
+            if titled_by == "person" and not by_person:
+                return False
+            values = (clean(title), "person" if by_person else "auto", seq)
+            connection.execute("UPDATE threads SET title = ?, titled_by = ? WHERE seq = ?", values)
+            _index_title(connection, seq, clean(title))
+            return True
+
+        return await self._thread.write(work)
+
+    async def pin(self, *, thread_id: str, pinned: bool) -> None:
+        """Keep it at the top of the list, or no longer."""
+        await self._set(thread_id, pinned=int(pinned))
+
+    async def set_model(self, *, thread_id: str, model: str) -> None:
+        """The model of the next run, ``connection/model``."""
+        await self._set(thread_id, model=clean(model))
+
+    async def set_agent(self, *, thread_id: str, agent: str) -> None:
+        """The agent of the next run."""
+        await self._set(thread_id, agent=clean(agent))
+
+    async def set_label(self, *, thread_id: str, label: str) -> None:
+        """A short word shown with the title."""
+        await self._set(thread_id, label=clean(label))
+
+    async def set_state(self, *, thread_id: str, state: ThreadState) -> None:
+        """What the list shows of the last run; runs set it themselves."""
+        await self._set(thread_id, state=state)
+
+    async def delete(self, *, thread_id: str, at: float) -> None:
+        """Out of the list and the search; ``restore`` undoes it until ``purge``. ``at``: seconds since the epoch."""
+        await self._set(thread_id, deleted_at=at)
+
+    async def restore(self, *, thread_id: str) -> None:
+        """Undo ``delete``."""
+        await self._set(thread_id, deleted_at=None)
+
+    async def purge(self, *, thread_id: str) -> None:
+        """Forget a deleted thread for good, in steps between which other work is done. Not for one in the list."""
+
+        def step(connection: sqlite3.Connection) -> bool:
+            row = connection.execute("SELECT deleted_at FROM threads WHERE thread_id = ?", (thread_id,)).fetchone()
+            if row is None or row[0] is None:
+                return True
+            done = connection.execute(
+                "DELETE FROM messages WHERE seq IN "
+                "(SELECT seq FROM messages WHERE thread_id = ? ORDER BY seq DESC LIMIT ?)", (thread_id, _PURGE)
+            ).rowcount
+            if done < _PURGE:
+                connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,))
+            return done < _PURGE
+
+        while not await self._thread.write(step):
+            pass
+
+    async def purge_deleted(self, *, before: float) -> int:
+        """Purge what was deleted before then; how many threads."""
+        old = [t for t in await self.list_all(deleted=True) if t.deleted_at is not None and t.deleted_at < before]
+        for thread in old:
+            await self.purge(thread_id=thread.thread_id)
+        return len(old)
+
+    async def set_leaf(self, *, thread_id: str, message_id: str | None) -> None:
+        """Show the path that ends in this message (None: an empty thread), and remember the way to it."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            seq = None
+            if message_id is not None:
+                seq, owner, _ = tree.sequence(connection, message_id)
+                if owner != thread_id:
+                    raise NotFound("That message belongs to another conversation.")
+                tree.point_at(connection, seq)
+            _update(connection, thread_id, active_leaf=seq)
+
+        await self._thread.write(work)
+
+    async def add_usage(self, *, thread_id: str, usage: Usage) -> Usage:
+        """Count what a round used; the thread's new sum."""
+
+        def work(connection: sqlite3.Connection) -> Usage:
+            total = _get(connection, thread_id).usage.plus(usage)
+            names = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost_usd")
+            _update(connection, thread_id, **dict(zip(names, usage_row(total), strict=True)))
+            return total
+
+        return await self._thread.write(work)
+
+    async def _set(self, thread_id: str, **values: str | float | None) -> None:
+        await self._thread.write(lambda connection: _update(connection, thread_id, **values))
+
+
+def _insert(connection: sqlite3.Connection, record: ThreadRecord) -> None:
+    values = (
+        record.thread_id, clean(record.title), record.created_at, record.updated_at, clean(record.agent),
+        clean(record.model), int(record.pinned), record.deleted_at, record.titled_by, clean(record.label),
+        record.state, *usage_row(record.usage),
+    )  # fmt: skip
+    marks = ",".join("?" * len(values))
+    seq = connection.execute(f"INSERT INTO threads ({_COLUMNS}) VALUES ({marks})", values).lastrowid
+    _index_title(connection, seq, clean(record.title))
+
+
+def _index_title(connection: sqlite3.Connection, seq: int | None, title: str) -> None:
+    connection.execute("DELETE FROM title_search WHERE rowid = ?", (seq,))
+    connection.execute("INSERT INTO title_search (rowid, body) VALUES (?, ?)", (seq, searchable(title)))
+
+
+def _get(connection: sqlite3.Connection, thread_id: str) -> ThreadRecord:
+    row = connection.execute(f"SELECT {THREAD} FROM threads t WHERE t.thread_id = ?", (thread_id,)).fetchone()
+    if row is None:
+        raise _missing()
+    return thread_from(row)
+
+
+def _one(connection: sqlite3.Connection, thread_id: str, columns: str) -> tuple[int, str]:
+    row = connection.execute(f"SELECT {columns} FROM threads WHERE thread_id = ?", (thread_id,)).fetchone()
+    if row is None:
+        raise _missing()
+    return row[0], row[1]
+
+
+def _update(connection: sqlite3.Connection, thread_id: str, **values: str | float | None) -> None:
+    """Column names are ours, never from outside."""
+    columns = ", ".join(f"{name} = ?" for name in values)
+    done = connection.execute(f"UPDATE threads SET {columns} WHERE thread_id = ?", (*values.values(), thread_id))
+    if done.rowcount != 1:
+        raise _missing()
+
+
+def _missing() -> NotFound:
+    return NotFound("That conversation no longer exists.", next_step="Choose another one or start a new chat.")

@@ -1,0 +1,138 @@
+"""The message tree in SQL: insert, walk up to the root, walk down to a leaf. Runs on the store's thread."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from desktop.domain.errors import BugError, NotFound
+from desktop.domain.messages import Block
+from desktop.domain.threads import MessageRecord
+from desktop.store.rows import BLOCK, MESSAGE, block_from, block_row, clean, message_from, usage_row
+from desktop.store.search_text import searchable
+
+_INSERT = (
+    "INSERT INTO messages (message_id, thread_id, parent_seq, role, created_at, status, side, author, model, run_id, "
+    "round_number, stop_reason, elapsed_ms, input_tokens, output_tokens, reasoning_tokens, cached_tokens, cost_usd) "
+    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+)
+_UP = (
+    "WITH RECURSIVE path (seq, parent_seq) AS ("
+    " SELECT seq, parent_seq FROM messages WHERE seq = ?"
+    " UNION ALL SELECT m.seq, m.parent_seq FROM path JOIN messages m ON m.seq = path.parent_seq LIMIT ?) "
+)
+_DOWN = (
+    "WITH RECURSIVE way (seq, depth) AS ("
+    " SELECT ?, 0 UNION ALL"
+    " SELECT coalesce(m.active_child, (SELECT max(c.seq) FROM messages c WHERE c.parent_seq = m.seq)), depth + 1"
+    " FROM way JOIN messages m ON m.seq = way.seq) "
+    "SELECT seq FROM way WHERE seq IS NOT NULL ORDER BY depth DESC LIMIT 1"
+)
+
+
+def sequence(connection: sqlite3.Connection, message_id: str) -> tuple[int, str, int | None]:
+    """seq, thread id and parent's seq of a message. Raises NotFound."""
+    row = connection.execute(
+        "SELECT seq, thread_id, parent_seq FROM messages WHERE message_id = ?", (message_id,)
+    ).fetchone()
+    if row is None:
+        raise NotFound("That message no longer exists.", next_step="Reload the conversation.")
+    return row[0], row[1], row[2]
+
+
+def insert(connection: sqlite3.Connection, record: MessageRecord, *, make_leaf: bool) -> int:
+    """Add a message below its parent; its place in the database."""
+    parent = None
+    if record.parent_id is not None:
+        parent, thread_id, _ = sequence(connection, record.parent_id)
+        if thread_id != record.thread_id:
+            raise BugError(f"message {record.message_id} would hang below one of another thread")
+    values = (
+        record.message_id, record.thread_id, parent, record.role, record.created_at, record.status, record.side,
+        clean(record.author), clean(record.model), record.run_id, record.round_number, record.stop_reason,
+        record.elapsed_ms, *usage_row(record.usage),
+    )  # fmt: skip
+    seq = connection.execute(_INSERT, values).lastrowid
+    if seq is None:
+        raise BugError("an inserted message has no place")
+    insert_blocks(connection, seq, 0, record.blocks)
+    if record.status != "open":
+        index(connection, seq)
+    if parent is not None:
+        connection.execute("UPDATE messages SET active_child = ? WHERE seq = ?", (seq, parent))
+    leaf = ", active_leaf = ?2" if make_leaf else ""
+    found = connection.execute(
+        f"UPDATE threads SET updated_at = max(updated_at, ?1){leaf} WHERE thread_id = ?3",
+        (record.created_at, seq, record.thread_id),
+    )
+    if found.rowcount != 1:
+        raise NotFound("That conversation no longer exists.", next_step="Start a new chat.")
+    return seq
+
+
+def insert_blocks(connection: sqlite3.Connection, seq: int, position: int, blocks: Sequence[Block]) -> None:
+    """Blocks from ``position`` on."""
+    rows = [(seq, position + place, *block_row(block)) for place, block in enumerate(blocks)]
+    connection.executemany(
+        "INSERT INTO blocks (message_seq, position, kind, text, fields_json) VALUES (?,?,?,?,?)", rows
+    )
+
+
+def index(connection: sqlite3.Connection, seq: int) -> None:
+    """Make a finished message findable by what people and models wrote in it."""
+    texts = connection.execute(
+        "SELECT text FROM blocks WHERE message_seq = ? AND kind = 'text' ORDER BY position", (seq,)
+    ).fetchall()
+    body = "\n".join(searchable(text) for (text,) in texts)
+    if body.strip():
+        connection.execute("INSERT INTO message_search (rowid, body) VALUES (?, ?)", (seq, body))
+
+
+def path_seqs(connection: sqlite3.Connection, start: int | None, limit: int | None) -> list[int]:
+    """From ``start`` up to the root, at most ``limit``, oldest first. A parent is always older than its child."""
+    if start is None:
+        return []
+    rows = connection.execute(_UP + "SELECT seq FROM path", (start, -1 if limit is None else limit))
+    return sorted(seq for (seq,) in rows)
+
+
+def leaf_below(connection: sqlite3.Connection, seq: int) -> int:
+    """Where one gets from a message: the child that was shown last, else the newest, and so on down."""
+    return int(connection.execute(_DOWN, (seq,)).fetchone()[0])
+
+
+def point_at(connection: sqlite3.Connection, leaf: int) -> None:
+    """Remember on every message above ``leaf`` that this is the way that is shown."""
+    wrong = connection.execute(
+        _UP + "SELECT path.seq, p.seq FROM path JOIN messages p ON p.seq = path.parent_seq "
+        "WHERE p.active_child IS NOT path.seq",
+        (leaf, -1),
+    ).fetchall()
+    connection.executemany("UPDATE messages SET active_child = ? WHERE seq = ?", wrong)
+
+
+_CHUNK = 500  # seqs a query, well below SQLite's limit of variables
+
+
+def load(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[MessageRecord]:
+    """Messages with their blocks, in the order of ``seqs`` (which must rise)."""
+    found: list[MessageRecord] = []
+    for at in range(0, len(seqs), _CHUNK):
+        found += _load_chunk(connection, seqs[at : at + _CHUNK])
+    return found
+
+
+def _load_chunk(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[MessageRecord]:
+    marks = ",".join("?" * len(seqs))
+    blocks: dict[int, list[Block]] = {}
+    for seq, kind, text, fields in connection.execute(
+        f"SELECT {BLOCK} FROM blocks WHERE message_seq IN ({marks}) ORDER BY message_seq, position", seqs
+    ):
+        blocks.setdefault(seq, []).append(block_from(kind, text, fields))
+    rows: list[tuple[Any, ...]] = connection.execute(
+        f"SELECT {MESSAGE} FROM messages m LEFT JOIN messages p ON p.seq = m.parent_seq "
+        f"WHERE m.seq IN ({marks}) ORDER BY m.seq",
+        seqs,
+    ).fetchall()
+    return [message_from(row, blocks.get(row[0], ())) for row in rows]
