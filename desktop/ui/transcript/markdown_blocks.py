@@ -7,6 +7,7 @@ the rest. Feeding a text in any pieces gives the blocks that feeding it whole gi
 from __future__ import annotations
 
 import copy
+
 from desktop.ui.transcript.markdown_leaves import Code, Leaf, Markers, Math, Paragraph, Path, Table
 from desktop.ui.transcript.markdown_model import DEEPEST, LONG_LINE, Block, ContainerKind
 from desktop.ui.transcript.markdown_text import (

@@ -10,8 +10,8 @@ from desktop.ui.transcript.markdown_blocks import Block, MarkdownSplitter, split
 from desktop.ui.transcript.markdown_model import CODE_LINE_CUT, PARAGRAPH_CUT, PARAGRAPH_LOOKAHEAD
 
 LINES = [
-    "", "", " ", "plain text", "more *words* here", "- item", "* star", "1. one", "2) two", "  - nested", "
-    indented", "\ttab", "> quote", "> > deep", ">", "```", "```py", "~~~", "   ```", "  text", "===", "---",
+    "", "", " ", "plain text", "more *words* here", "- item", "* star", "1. one", "2) two", "  - nested",
+    "    indented", "\ttab", "> quote", "> > deep", ">", "```", "```py", "~~~", "   ```", "  text", "===", "---",
     "***", "# head", "## two ##", "| a | b |", "|---|--:|", "| 1 | 2 |", "a|b", "$$", "$$ x^2 $$", "\\[", "\\]",
     "[ref]: http://x.y 'title'", "[ref]:", "<div>", "- [ ] task", "- [x] done", "-", "1.", "<http://y>", "\\",
     "two  ", "word " * 90, "x" * 700, "漢字" * 300, "é👩‍👩‍👧 שלום", "| " + "c" * 1100 + " |", "word " * 500,

@@ -1,0 +1,76 @@
+"""What a waiting call would change, in a few lines for its card. Cheap for files of any size: only the ends are compared.
+
+The whole diff is the request's own view; this only shows that there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SHOWN = 8
+LONGEST_LINE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewLine:
+    """``sign`` is "+", "-" or "" (a remark)."""
+
+    number: str
+    sign: str
+    text: str
+
+
+def preview_lines(preview: Mapping[str, Any]) -> list[PreviewLine]:
+    """The lines to show for a request's ``preview`` (see ``PreCheck``)."""
+    kind = preview.get("kind")
+    if kind == "diff":
+        return _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
+    if kind == "command":
+        return [PreviewLine("", "", line[:LONGEST_LINE]) for line in _head(str(preview.get("command") or ""))]
+    if kind == "argv":
+        words = [str(word) for word in preview.get("argv") or ()]
+        return [PreviewLine("", "", " ".join(words)[:LONGEST_LINE])]
+    return []
+
+
+def _head(text: str) -> list[str]:
+    lines = text[: LONGEST_LINE * SHOWN].split("\n")
+    return lines[:SHOWN] + (["…"] if len(lines) > SHOWN else [])
+
+
+def _size(text: str) -> str:
+    count = len(text)
+    return f"{count} B" if count < 1000 else f"{count / 1e3:.0f} KB" if count < 1e6 else f"{count / 1e6:.1f} MB"
+
+
+def _diff(before: str, after: str, new: bool) -> list[PreviewLine]:
+    if new:
+        lines = after.count("\n") + (not after.endswith("\n") and bool(after))
+        remark = PreviewLine("", "", f"new file, {lines:,} line{'s' * (lines != 1)}, {_size(after)}")
+        first = after.split("\n", 3)[:3]
+        shown = first[:1] if lines > 3 else [line for line in first if line]
+        return [remark] + [PreviewLine(str(n), "+", line[:LONGEST_LINE]) for n, line in enumerate(shown, 1)]
+    if before == after:
+        return [PreviewLine("", "", "no change to the file's text")]
+    return _changed(before.split("\n"), after.split("\n"))
+
+
+def _changed(old: list[str], new: list[str]) -> list[PreviewLine]:
+    start, limit = 0, min(len(old), len(new))
+    while start < limit and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < limit - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    gone, come = old[start : len(old) - end], new[start : len(new) - end]
+    half = SHOWN // 2
+    room_old = max(half, SHOWN - len(come))
+    room_new = max(half, SHOWN - len(gone))
+    lines = [PreviewLine(str(start + n), "-", line[:LONGEST_LINE]) for n, line in enumerate(gone[:room_old], 1)]
+    lines += [PreviewLine(str(start + n), "+", line[:LONGEST_LINE]) for n, line in enumerate(come[:room_new], 1)]
+    hidden = max(0, len(gone) - room_old) + max(0, len(come) - room_new)
+    if hidden:
+        lines.append(PreviewLine("", "", f"{hidden:,} more line{'s' * (hidden != 1)} in this change: open the request"))
+    return lines

@@ -1,0 +1,216 @@
+"""Pieces of running text: paragraphs, headings, list items, quotes, and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QPointF, QRectF
+
+from desktop.ui.transcript.inline import InlineParser, Run, mended
+from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.markdown_model import Block
+from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
+from desktop.ui.transcript.text_box import BoxStyle, Marked, TextBox
+
+INDENT = {"item": 24, "quote": 18}
+
+
+class BlockPiece(Piece):
+    """A piece made of one Markdown block."""
+
+    __slots__ = ("block",)
+
+    def __init__(self, key: str, block: Block) -> None:
+        super().__init__(key)
+        self.block = block
+
+    def accepts(self, block: Block) -> bool:
+        """Whether the piece can show this later state of its block."""
+        mine = self.block
+        return (mine.kind, mine.path, mine.part, mine.level) == (block.kind, block.path, block.part, block.level)
+
+    def indent(self, look: Look) -> int:
+        return look.px(sum(INDENT[kind] for kind, _ in self.block.path))
+
+    def gap(self, look: Look, before: Piece | None) -> int:
+        if self.block.part or before is None:
+            return 0
+        previous = before.block if isinstance(before, BlockPiece) else None
+        if self.block.kind == "heading":
+            return look.px(18 if self.block.level < 3 else 14)
+        if previous is not None and previous.kind == "heading":
+            return look.px(8)
+        if self.block.path and previous is not None and previous.path:
+            return look.px(8 if self.block.loose and not self.block.markers else 4)
+        text = self.block.kind == "paragraph" or (previous is not None and previous.kind == "paragraph")
+        return look.px(10 if text else 8)
+
+    def draw_path(self, canvas: Canvas, origin: QPointF, shared: int = 0) -> None:
+        """Quote bars and list markers at the left. ``shared``: pixels above that belong to the same quote."""
+        look, x = canvas.look, origin.x()
+        for kind, _ in self.block.path:
+            if kind == "quote":
+                bar = QRectF(x + look.px(2), origin.y() - shared, look.px(3), self.height + shared)
+                canvas.painter.fillRect(bar, look.color("border-strong"))
+            x += look.px(INDENT[kind])
+        for depth, marker in self.block.markers:
+            right = origin.x() + look.px(sum(INDENT[kind] for kind, _ in self.block.path[: depth + 1]))
+            box = QRectF(right - look.px(60), origin.y(), look.px(54), look.line("reading"))
+            canvas.words(marker, box, "reading", "text-2", right=True)
+
+    def marker_text(self) -> str:
+        """The markers as plain text."""
+        return "".join(f"{'  ' * depth}{marker} " for depth, marker in self.block.markers)
+
+    def plain(self, start: int, end: int) -> str:
+        text = super().plain(start, end)
+        return self.marker_text() + text if start == 0 and self.block.markers else text
+
+
+class TextPiece(BlockPiece):
+    """A paragraph, a heading, or what an item or a quote says."""
+
+    __slots__ = ("_lead", "_open", "_parser", "_references", "_runs", "_shared")
+
+    def __init__(self, key: str, block: Block, parser: InlineParser, references: Mapping[str, str]) -> None:
+        super().__init__(key, block)
+        self._parser, self._references = parser, references
+        self._runs: tuple[Run, ...] = ()
+        self._open = False
+        self._shared = 0
+
+    def update(self, block: Block, *, open_: bool) -> None:
+        """Takes the block's newer state; ``open_``: more of it may come."""
+        self.block, self._open = block, open_
+
+    def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
+        block = self.block
+        source = mended(block.text) if self._open else block.text
+        self.text, self._runs = self._parser.parse(source, self._references)
+        glue = block.glue if block.part else ""
+        font, line = look.font("reading"), look.line("reading")
+        if block.kind == "heading":
+            font, line = look.heading(block.level)
+        left = self.indent(look)
+        box = TextBox(self.text, BoxStyle(font, line), self._formats(look))
+        lead = self._lead_in(before, look)
+        box.lay_out(width - left, lead)
+        self.overlap = line if box.used_lead else 0
+        self.boxes = [Placed(box, left, 0, 0, "text" if block.kind != "paragraph" or not self._quoted() else "text-2")]
+        self.boxes[0].room = width - left
+        self.height = box.height
+        self.glue = glue
+        self._shared = self._shared_above(look, before)
+
+    def _quoted(self) -> bool:
+        return any(kind == "quote" for kind, _ in self.block.path)
+
+    def _shared_above(self, look: Look, before: Piece | None) -> int:
+        if not isinstance(before, BlockPiece) or not self._quoted():
+            return 0
+        mine = {ident for kind, ident in self.block.path if kind == "quote"}
+        theirs = {ident for kind, ident in before.block.path if kind == "quote"}
+        return self.gap(look, before) if mine & theirs else 0
+
+    def _lead_in(self, before: Piece | None, look: Look) -> float:
+        if not self.block.part or not isinstance(before, TextPiece) or before.boxes[0].box.right_to_left():
+            return 0.0
+        space = look.metrics("reading").horizontalAdvance(" ") if self.block.glue else 0.0
+        return before.boxes[0].box.end_x() + space
+
+    def _formats(self, look: Look) -> list[Marked]:
+        return [(run.start, run.end, look.inline_format(run.look)) for run in self._runs]
+
+    def draw(self, canvas: Canvas, origin: QPointF) -> None:
+        if self.block.path:
+            self.draw_path(canvas, origin, self._shared)
+        self.draw_boxes(canvas, origin)
+        for spot in self.spots():
+            if spot.key == canvas.focus:
+                canvas.ring(spot.rect.translated(origin), 3)
+
+    def spots(self) -> Sequence[Spot]:
+        found = []
+        for index, run in enumerate(self._runs):
+            if run.href:
+                label = self.text[run.start : run.end]
+                rect = self._rect(run.start, run.end)
+                found.append(Spot("link", f"{self.key}/link{index}", rect, label, run.href, "link"))
+        return found
+
+    def _rect(self, start: int, end: int) -> QRectF:
+        """Around a stretch; of one that breaks, around its first line's rest."""
+        first, last = self.cursor_rect(start), self.cursor_rect(end)
+        if last.y() > first.y():
+            return QRectF(first.x(), first.y(), self.boxes[0].x + self.boxes[0].box.width - first.x(), first.height())
+        return QRectF(first.x(), first.y(), max(2.0, last.x() - first.x()), first.height())
+
+    def link_at(self, x: float, y: float) -> str:
+        if not self.over_text(x, y):
+            return ""
+        offset = self.offset_at(x, y)
+        return next((run.href for run in self._runs if run.href and run.start <= offset <= run.end), "")
+
+    def markdown(self, start: int, end: int) -> str:
+        if start == 0 and end == len(self.text):
+            return self._prefix() + self.block.text.replace("\n", "\n" + " " * len(self._prefix()))
+        return "".join(_marked(self.text, run, start, end) for run in _with_gaps(self._runs, len(self.text)))
+
+    def _prefix(self) -> str:
+        block = self.block
+        if block.kind == "heading":
+            return "#" * max(1, block.level) + " "
+        shown = dict(block.markers)
+        prefix = ""
+        for depth, (kind, _) in enumerate(block.path):
+            if kind == "quote":
+                prefix += "> "
+            else:
+                marker = shown.get(depth, "")
+                prefix += {"•": "- ", "☐": "- [ ] ", "☑": "- [x] ", "": "  "}.get(marker, marker + " ")
+        return prefix
+
+
+def _with_gaps(runs: Sequence[Run], length: int) -> list[Run]:
+    found: list[Run] = []
+    at = 0
+    for run in runs:
+        if run.start > at:
+            found.append(Run(at, run.start))
+        found.append(run)
+        at = run.end
+    if at < length:
+        found.append(Run(at, length))
+    return found
+
+
+def _marked(text: str, run: Run, start: int, end: int) -> str:
+    low, high = max(run.start, start), min(run.end, end)
+    if low >= high:
+        return ""
+    body = text[low:high].replace("\u2028", "  \n")
+    if run.math:
+        return f"${body}$"
+    for flag, mark in ((run.code, "`"), (run.struck, "~~"), (run.italic, "*"), (run.bold, "**")):
+        if flag:
+            body = f"{mark}{body}{mark}"
+    return f"[{body}]({run.href})" if run.href else body
+
+
+class RulePiece(BlockPiece):
+    """A line across."""
+
+    __slots__ = ("_width",)
+
+    def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
+        del before
+        self._width = width
+        self.height = look.px(9)
+
+    def draw(self, canvas: Canvas, origin: QPointF) -> None:
+        left = self.indent(canvas.look)
+        canvas.line(origin.x() + left, origin.y() + canvas.look.px(4), self._width - left, "border-strong")
+
+    def markdown(self, start: int, end: int) -> str:
+        del start, end
+        return "---"

@@ -1,0 +1,311 @@
+"""The card of a tool call: folded to one line, opened to arguments and result, or waiting for a person's answer.
+
+Folded, it draws text straight; the boxes of its body are made on first opening. Of a long result only the head, the
+tail and the pages asked for are ever laid out, so a 5 MB result costs what 24 KB cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+
+from desktop.presenter.transcript_items import ToolPart
+from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
+from desktop.ui.transcript.preview import PreviewLine, preview_lines
+from desktop.ui.transcript.text_box import BoxStyle, TextBox, Wrap
+
+FOLDED = 38
+FOOT = 41
+PAGE = 8000
+HEAD_SHOWN, TAIL_SHOWN = 4000, 1600
+CHUNK_LINES = 40
+LIVE_TAIL = 400
+GLYPHS = {"read": "read", "write": "write", "admin": "admin", "agent": "agent"}
+STATES = {
+    "waiting": ("ask", "ask", "waiting for you"),
+    "running": ("running", "running", "running"),
+    "writing": ("", "text-3", "queued"),
+    "done": ("allow", "allow", "done"),
+    "failed": ("failed", "failed", "failed"),
+    "denied": ("deny", "deny", "denied"),
+    "aborted": ("stop", "text-2", "stopped"),
+}
+RUNNING = frozenset({"running"})
+
+
+def seconds_text(milliseconds: float) -> str:
+    """``0.04 s``, ``12.4 s``, ``3 min 20 s``."""
+    seconds = milliseconds / 1000
+    if seconds < 0.1:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+class ToolCard(Piece):
+    """One call. ``open`` survives changes of the part."""
+
+    __slots__ = ("_body_top", "_preview", "_sections", "_shown", "_spots", "_width", "open", "part")
+
+    def __init__(self, key: str, part: ToolPart) -> None:
+        super().__init__(key)
+        self.part = part
+        self.open = False
+        self._shown = HEAD_SHOWN
+        self._sections: list[tuple[str, float]] = []
+        self._spots: list[Spot] = []
+        self._preview: list[PreviewLine] = []
+        self._width = 0.0
+        self._body_top = 0.0
+
+    @property
+    def waiting(self) -> bool:
+        return self.part.state == "waiting"
+
+    @property
+    def live(self) -> bool:
+        return self.part.state in RUNNING
+
+    @property
+    def unfolded(self) -> bool:
+        """Whether the body shows: opened by the person, or there is something to answer or to watch."""
+        return self.open or self.waiting or (self.live and bool(self.part.result))
+
+    def toggle(self) -> None:
+        """Opens or folds."""
+        self.open = not self.open
+
+    def more(self) -> None:
+        """Shows another page of the result."""
+        self._shown += PAGE
+
+    # --------------------------------------------------------------------------------------------------------- layout
+
+    def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
+        del before
+        self._width = width
+        self.boxes, self._sections, self._spots = [], [], []
+        self.height = look.px(FOLDED)
+        head = QRectF(0, 0, width, look.px(FOLDED))
+        verb = "Close" if self.unfolded else "Open"
+        self._spots.append(Spot("toggle", f"{self.key}/head", head, f"{verb} {self.part.tool}", self.part.call_id))
+        self.text = f"{self.part.tool} {self.part.summary}".strip()
+        head_length = len(self.text)
+        if self.waiting:
+            self._lay_out_waiting(look)
+        elif self.open:
+            self._lay_out_open(look)
+        elif self.unfolded:
+            self._lay_out_watched(look)
+        bodies = "\n".join(placed.box.text for placed in self.boxes)
+        if bodies:
+            self.text += "\n" + bodies
+            base = head_length + 1
+            for placed in self.boxes:
+                placed.base = base
+                base += len(placed.box.text) + 1
+
+    def _lay_out_waiting(self, look: Look) -> None:
+        request = self.part.request
+        self._preview = preview_lines(request.preview) if request else []
+        if request and not self._preview and not self.open:
+            text = self.part.arguments.strip()
+            self._preview = [PreviewLine("", "", line[:300]) for line in text.split("\n")[:6]] if text != "{}" else []
+        self._body_top = float(self.height)
+        if self.open:
+            self._lay_out_open(look)
+        elif self._preview:
+            self.height += len(self._preview) * look.line("code") + look.px(8)
+        self.height += look.px(FOOT)
+
+    def _lay_out_open(self, look: Look) -> None:
+        y = float(self.height) + look.px(4)
+        part = self.part
+        if part.arguments:
+            y = self._section(look, "Arguments", y)
+            y = self._chunks(look, part.arguments[: self._shown + TAIL_SHOWN], y)
+        if part.result:
+            y = self._section(look, "Result" if part.state != "failed" else "Error", y)
+            y = self._result(look, part.result, y)
+        if part.detail:
+            y = self._section(look, "Decision", y)
+            y = self._chunks(look, part.detail, y)
+        self.height = round(y) + look.px(6)
+
+    def _section(self, look: Look, title: str, y: float) -> float:
+        self._sections.append((title, y))
+        return y + look.line("caption") + look.px(4)
+
+    def _result(self, look: Look, text: str, y: float) -> float:
+        if len(text) <= self._shown + TAIL_SHOWN:
+            return self._chunks(look, text, y)
+        y = self._chunks(look, _to_line_end(text[: self._shown]), y)
+        hidden = len(text) - self._shown - TAIL_SHOWN
+        size = f"{hidden / 1e6:.1f} MB" if hidden >= 1e6 else f"{hidden / 1e3:.0f} KB" if hidden >= 1e3 else f"{hidden} B"
+        label = f"Show more ({size} not shown)"
+        width = look.metrics("small", 500).horizontalAdvance(label) + look.px(16)
+        rect = QRectF(look.px(12), y + look.px(4), width, look.px(24))
+        self._spots.append(Spot("more", f"{self.key}/more", rect, label, self.key))
+        return self._chunks(look, text[-TAIL_SHOWN:], y + look.px(32))
+
+    def _chunks(self, look: Look, text: str, y: float) -> float:
+        """Mono text in boxes of some lines each, so that drawing and hitting stay cheap."""
+        style = BoxStyle(look.font("code"), look.line("code"), Wrap.WrapAnywhere, code=True)
+        lines = text.rstrip("\n").split("\n")
+        room = self._width - 2 * look.px(13)
+        for first in range(0, len(lines), CHUNK_LINES):
+            box = TextBox("\n".join(lines[first : first + CHUNK_LINES]), style)
+            box.lay_out(room)
+            self.boxes.append(Placed(box, look.px(13), y, 0, "text-2", room=room))
+            y += box.height
+        return y + look.px(4)
+
+    def _lay_out_watched(self, look: Look) -> None:
+        text = self.part.result
+        shown = text if len(text) <= LIVE_TAIL else "…" + text[-LIVE_TAIL:].split(" ", 1)[-1]
+        box = TextBox(" ".join(shown.split()), BoxStyle(look.font("body"), look.line("body")))
+        box.lay_out(self._width - look.px(33) - look.px(16))
+        self.boxes = [Placed(box, look.px(33), self.height, 0, "text-2")]
+        self.height += box.height + look.px(10)
+
+    # -------------------------------------------------------------------------------------------------------- drawing
+
+    def draw(self, canvas: Canvas, origin: QPointF) -> None:
+        look = canvas.look
+        frame = QRectF(origin.x(), origin.y(), self._width, self.height)
+        canvas.frame(frame, "surface", "ask" if self.waiting else "border")
+        if self.waiting:
+            canvas.head(QRectF(frame.x() + 1, frame.y() + 1, frame.width() - 2, look.px(FOLDED) - 2), "ask-soft")
+            if self.height > look.px(FOLDED):
+                canvas.line(frame.x() + 1, frame.y() + look.px(FOLDED) - 1, frame.width() - 2, "border")
+        self._draw_ledger(canvas, origin)
+        self._draw_head(canvas, origin)
+        if self.waiting:
+            self._draw_waiting(canvas, frame)
+        self._draw_body(canvas, origin)
+
+    def _draw_ledger(self, canvas: Canvas, origin: QPointF) -> None:
+        name = GLYPHS.get(self.part.category, "read")
+        token = name if name != "agent" else "running"
+        size = canvas.look.px(16)
+        y = origin.y() + (canvas.look.px(FOLDED) - size) / 2
+        canvas.glyph(name, token, origin.x() - canvas.look.px(32), y, 16)
+
+    def _draw_head(self, canvas: Canvas, origin: QPointF) -> None:
+        look, height = canvas.look, canvas.look.px(FOLDED)
+        icon = "down" if self.unfolded else "right"
+        canvas.glyph(icon, "text-2", origin.x() + look.px(9), origin.y() + (height - look.px(14)) / 2, 14)
+        right = self._draw_state(canvas, QRectF(origin.x(), origin.y(), self._width - look.px(13), height))
+        x = origin.x() + look.px(31)
+        name_width = look.metrics("code", 500).horizontalAdvance(self.part.tool)
+        canvas.words(self.part.tool, QRectF(x, origin.y(), right - x, height), "code", "text", 500)
+        x += name_width + look.px(9)
+        if right - x > look.px(24):
+            summary = self.part.summary[:600].replace("\n", " ")
+            elided = look.metrics("code").elidedText(summary, Qt.TextElideMode.ElideMiddle, right - x - look.px(12))
+            canvas.words(elided, QRectF(x, origin.y(), right - x, height), "code", "text-2")
+        if canvas.focus == f"{self.key}/head":
+            canvas.ring(QRectF(origin.x(), origin.y(), self._width, height).adjusted(2, 2, -2, -2))
+
+    def _draw_state(self, canvas: Canvas, rect: QRectF) -> float:
+        """Facts and state at the right; returns where they begin."""
+        look = canvas.look
+        icon, token, word = STATES.get(self.part.state, ("", "text-2", self.part.state))
+        if clock := self.clock(canvas.now):
+            word = f"{word} {clock}"
+        weight = None if token == "text-3" else 500
+        canvas.words(word, rect, "small", token, weight, right=True)
+        x = rect.right() - look.metrics("small", weight).horizontalAdvance(word)
+        if icon:
+            x -= look.px(20)
+            angle = canvas.angle if self.live else 0.0
+            canvas.glyph(icon, token, x, rect.y() + (rect.height() - look.px(16)) / 2, 16, angle)
+        for fact in reversed(self.part.facts):
+            x -= look.px(8)
+            canvas.words(fact, QRectF(rect.x(), rect.y(), x - rect.x(), rect.height()), "small", "text-3", right=True)
+            x -= look.metrics("small").horizontalAdvance(fact)
+        return x - look.px(8)
+
+    def clock(self, now: float) -> str:
+        """Elapsed time: running from ``started_at``, else as measured."""
+        if self.live and self.part.started_at:
+            return seconds_text(max(0.0, now - self.part.started_at) * 1000)
+        elapsed = self.part.elapsed_ms
+        return seconds_text(elapsed) if elapsed is not None and self.part.state in ("done", "failed") else ""
+
+    def _draw_waiting(self, canvas: Canvas, frame: QRectF) -> None:
+        look = canvas.look
+        if not self.open:
+            y = frame.y() + self._body_top + look.px(4)
+            for line in self._preview:
+                self._draw_preview(canvas, line, QRectF(frame.x() + 1, y, frame.width() - 2, look.line("code")))
+                y += look.line("code")
+        foot = QRectF(frame.x(), frame.bottom() - look.px(FOOT), frame.width(), look.px(FOOT))
+        canvas.line(foot.x() + 1, foot.y(), foot.width() - 2)
+        self._draw_chain(canvas, foot)
+
+    def _draw_chain(self, canvas: Canvas, foot: QRectF) -> None:
+        look = canvas.look
+        x = foot.x() + look.px(13)
+        chain = self.part.chain or (self.part.request.chain if self.part.request else ())
+        names = [*chain] if chain and chain[-1] == self.part.tool else [*chain, self.part.tool]
+        for index, name in enumerate(names[-4:]):
+            if index:
+                canvas.glyph("right", "text-3", x + look.px(3), foot.y() + (foot.height() - look.px(14)) / 2, 14)
+                x += look.px(20)
+            canvas.words(name, QRectF(x, foot.y(), foot.width() / 2, foot.height()), "small", "text-2")
+            x += look.metrics("small").horizontalAdvance(name)
+
+    def _draw_preview(self, canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
+        look = canvas.look
+        tokens = {"+": ("diff-add-bg", "diff-add"), "-": ("diff-del-bg", "diff-del")}
+        fill, ink = tokens.get(line.sign, ("", "text-3" if not line.sign else "text"))
+        if fill:
+            canvas.painter.fillRect(rect, look.color(fill))
+        canvas.words(line.number, rect.adjusted(0, 0, look.px(28) - rect.width(), 0), "mono-small", "text-3", right=True)
+        canvas.words(line.sign, rect.adjusted(look.px(42), 0, 0, 0), "code", ink)
+        room = rect.adjusted(look.px(56), 0, -look.px(12), 0)
+        text = look.metrics("code").elidedText(line.text, Qt.TextElideMode.ElideRight, room.width())
+        canvas.words(text, room, "code", ink)
+
+    def _draw_body(self, canvas: Canvas, origin: QPointF) -> None:
+        look = canvas.look
+        if self._sections:
+            canvas.line(origin.x() + 1, origin.y() + look.px(FOLDED) - 1, self._width - 2)
+        for title, y in self._sections:
+            box = QRectF(origin.x() + look.px(13), origin.y() + y, self._width, look.line("caption") + look.px(4))
+            canvas.words(title, box, "caption", "text-3")
+        self.draw_boxes(canvas, origin)
+        for spot in self._spots[1:]:
+            canvas.hover_fill(spot, origin)
+            canvas.words(spot.label, spot.rect.translated(origin).adjusted(look.px(8), 0, 0, 0), "small", "text-2", 500)
+        if not self.open and self.live and self.boxes and canvas.caret_on:
+            placed = self.boxes[-1]
+            bar = placed.box.cursor_rect(len(placed.box.text)).translated(origin.x() + placed.x, origin.y() + placed.y)
+            canvas.painter.fillRect(bar.adjusted(1, 2, 1, -2), look.color("text"))
+
+    def spots(self) -> Sequence[Spot]:
+        return self._spots
+
+    def answers_rect(self, look: Look) -> QRectF:
+        """Where the answer buttons lie, relative to the card."""
+        return QRectF(self._width / 3, self.height - look.px(FOOT), self._width * 2 / 3 - look.px(9), look.px(FOOT) - 1)
+
+    def state_rect(self, look: Look) -> QRectF:
+        """The part that changes while a call runs."""
+        return QRectF(self._width / 2, 0, self._width / 2, look.px(FOLDED))
+
+    def markdown(self, start: int, end: int) -> str:
+        whole = start == 0 and end == len(self.text)
+        return f"`{self.part.tool}` {self.part.summary}".strip() if whole else self.text[start:end]
+
+    def spoken(self) -> str:
+        """The call in words, for a screen reader."""
+        state = STATES.get(self.part.state, ("", "", self.part.state))[2]
+        return f"Tool call {self.part.tool}, {self.part.summary[:120]}, {state}"
+
+
+def _to_line_end(text: str) -> str:
+    cut = text.rfind("\n", len(text) - 600)
+    return text[:cut] if cut > 0 else text
