@@ -68,7 +68,8 @@ def skill_from_text(text: str, path: str) -> SkillFile | LoadProblem:
     data = parsed.data
     name, description = data.get("name"), data.get("description")
     if not isinstance(name, str) or not is_bare_name(name):
-        return LoadProblem(path, f"name must be 1 to 64 of a-z, 0-9 and single hyphens, not {name!r}", *_at(text, "name"))
+        problem = f"name must be 1 to 64 of a-z, 0-9 and single hyphens, not {name!r}"
+        return LoadProblem(path, problem, *_at(text, "name"))
     if not isinstance(description, str) or not description.strip():
         return LoadProblem(path, "description is required", *_at(text, "description"))
     metadata = data.get("metadata") or {}

@@ -104,7 +104,8 @@ class Bench:
         self, tool: str, arguments: Any = None, *, caller: Caller | None = None, parent: Invocation | None = None,
         limits: Any = None, problem: str = "",
     ) -> Outcome:  # fmt: skip
-        block = ToolCallBlock("c1", tool, {"path": "a"} if arguments is None and not problem else arguments, "", problem)
+        given = {"path": "a"} if arguments is None and not problem else arguments
+        block = ToolCallBlock("c1", tool, given, "", problem)
         request = CallRequest(
             block, caller or Caller(), parent or self.root, self.events.append, "m1", "m2", limits
         )

@@ -1,0 +1,169 @@
+"""What a person does with threads without running anything: list, search, rename, drafts, branches, export."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping, Sequence
+
+from desktop.conversation.export import render
+from desktop.domain.errors import ConfigurationError
+from desktop.domain.events import ThreadChanged
+from desktop.domain.ids import new_id
+from desktop.domain.threads import DraftRecord, MessageRecord, SearchHit, ThreadRecord
+from desktop.store import Store
+from desktop.supervision.bus import Bus
+
+_SECRET = re.compile(r"key|token|secret|passw|authorization|credential", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+class ThreadDesk:
+    """Reads and small writes; every write is told on the bus as ``ThreadChanged``. Errors are the store's."""
+
+    def __init__(self, store: Store, bus: Bus) -> None:
+        self._store = store
+        self._bus = bus
+
+    def _changed(self, thread_id: str, what: str) -> None:
+        self._bus.publish(ThreadChanged(thread_id=thread_id, run_id="", what=what))
+
+    # -- threads ------------------------------------------------------------------------------------------------------
+
+    async def create_thread(self, *, agent: str = "assistant", model: str = "", title: str = "") -> ThreadRecord:
+        """A new, empty thread (R-SES-1)."""
+        now = time.time()
+        by = "person" if title else "none"
+        record = ThreadRecord(new_id(), title, now, now, agent, model, titled_by=by)  # type: ignore[arg-type]
+        await self._store.threads.create(record=record)
+        self._changed(record.thread_id, "created")
+        return record
+
+    async def thread(self, thread_id: str) -> ThreadRecord:
+        """One thread. Raises NotFound."""
+        return await self._store.threads.get(thread_id=thread_id)
+
+    async def threads(self) -> list[ThreadRecord]:
+        """All threads, pinned first, then the latest."""
+        return await self._store.threads.list_all()
+
+    async def rename(self, thread_id: str, title: str) -> None:
+        """A person's title; it is never replaced by an automatic one."""
+        await self._store.threads.rename(thread_id=thread_id, title=title, by_person=True)
+        self._changed(thread_id, "title")
+
+    async def pin(self, thread_id: str, pinned: bool) -> None:
+        """Keep at the top, or no longer."""
+        await self._store.threads.pin(thread_id=thread_id, pinned=pinned)
+        self._changed(thread_id, "pinned")
+
+    async def delete(self, thread_id: str) -> None:
+        """Out of the list; ``undo_delete`` brings it back."""
+        await self._store.threads.delete(thread_id=thread_id, at=time.time())
+        self._changed(thread_id, "deleted")
+
+    async def undo_delete(self, thread_id: str) -> None:
+        """Back into the list."""
+        await self._store.threads.restore(thread_id=thread_id)
+        self._changed(thread_id, "restored")
+
+    async def set_model(self, thread_id: str, model: str) -> None:
+        """The model of the next run, ``connection/model``."""
+        await self._store.threads.set_model(thread_id=thread_id, model=model)
+        self._changed(thread_id, "model")
+
+    async def set_agent(self, thread_id: str, agent: str) -> None:
+        """The agent of the next run."""
+        await self._store.threads.set_agent(thread_id=thread_id, agent=agent)
+        self._changed(thread_id, "agent")
+
+    async def search(self, text: str) -> list[SearchHit]:
+        """Titles first, then messages."""
+        titles = await self._store.search.titles(text=text)
+        return [*titles, *await self._store.search.messages(text=text)]
+
+    # -- environment (R-DEF-15) ---------------------------------------------------------------------------------------
+
+    async def environment(self, thread_id: str) -> dict[str, str]:
+        """The thread's own facts, which the agent is told; never a subprocess's environment."""
+        kept = await self._store.state.get(key=f"environment:{thread_id}", default={})
+        return {str(name): str(value) for name, value in kept.items()} if isinstance(kept, Mapping) else {}
+
+    async def set_environment(self, thread_id: str, values: Mapping[str, str]) -> None:
+        """Replace them. Raises ConfigurationError for names that are none, or that look like secrets."""
+        for name in values:
+            if not _NAME.fullmatch(name) or _SECRET.search(name):
+                raise ConfigurationError(
+                    f"{name!r} cannot be kept with a thread.",
+                    next_step="Use letters, digits and _; keep keys and passwords in the keyring.",
+                )
+        await self._store.state.put(key=f"environment:{thread_id}", value=dict(values))
+        self._changed(thread_id, "environment")
+
+    # -- drafts -------------------------------------------------------------------------------------------------------
+
+    async def draft(self, thread_id: str) -> str:
+        """What was typed and not sent; "" is the chat that has no thread yet."""
+        found = await self._store.drafts.get(thread_id=thread_id)
+        return found.text if found is not None else ""
+
+    async def save_draft(self, thread_id: str, text: str) -> None:
+        """Keep it; an empty one is forgotten."""
+        await self._store.drafts.put(draft=DraftRecord(thread_id, text, updated_at=time.time()))
+
+    # -- messages and branches ----------------------------------------------------------------------------------------
+
+    async def message(self, message_id: str) -> MessageRecord:
+        """One message. Raises NotFound."""
+        return await self._store.messages.get(message_id=message_id)
+
+    async def path(self, thread_id: str, *, before: str | None = None, limit: int | None = None) -> list[MessageRecord]:
+        """The last ``limit`` messages of the path that is shown (above ``before``), oldest first."""
+        return await self._store.messages.path(thread_id=thread_id, before=before, limit=limit)
+
+    async def sibling_places(self, message_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """message id -> (1-based place, how many), only where there are several."""
+        return await self._store.messages.sibling_places(message_ids=message_ids)
+
+    async def go_sibling(self, message_id: str, delta: int) -> str:
+        """Show the sibling ``delta`` places on and what follows it; the id of what is shown. Stops at the ends."""
+        record = await self.message(message_id)
+        siblings = await self._store.messages.siblings(message_id=message_id)
+        place = min(max(siblings.index(message_id) + delta, 0), len(siblings) - 1)
+        leaf = await self._store.messages.leaf_below(message_id=siblings[place])
+        await self._show(record.thread_id, leaf)
+        return siblings[place]
+
+    async def branch_from(self, message_id: str) -> str:
+        """Go on after this message: what follows stays as a branch. Of an answer its last message is meant."""
+        record = await self.message(message_id)
+        leaf = record.message_id
+        if record.role != "user":
+            leaf = await self._end_of_answer(record)
+        await self._show(record.thread_id, leaf)
+        return leaf
+
+    async def _end_of_answer(self, record: MessageRecord) -> str:
+        """The last message of the answer that ``record`` belongs to, before a person speaks again."""
+        last = record.message_id
+        bottom = await self._store.messages.leaf_below(message_id=last)
+        path = await self._store.messages.path_to(message_id=bottom)
+        ids = [message.message_id for message in path]
+        for message in path[ids.index(last) :]:
+            if message.role == "user":
+                break
+            last = message.message_id
+        return last
+
+    async def _show(self, thread_id: str, leaf: str) -> None:
+        await self._store.threads.set_leaf(thread_id=thread_id, message_id=leaf)
+        self._changed(thread_id, "leaf")
+
+    # -- export -------------------------------------------------------------------------------------------------------
+
+    async def export(self, thread_id: str, fmt: str) -> bytes:
+        """The path that is shown as ``md``, ``json`` or ``html``, UTF-8. Raises ConfigurationError for others."""
+        thread = await self.thread(thread_id)
+        messages = await self.path(thread_id)
+        return await asyncio.to_thread(render, thread, messages, fmt)

@@ -1,0 +1,32 @@
+"""From stored messages to what the loop works with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, ToolResultBlock
+from desktop.domain.threads import MessageRecord
+from desktop.store import Store
+
+RECENT = 400
+"""Messages read for a run: several times what the sliding window takes, so that its groups stay whole."""
+
+
+async def messages_up_to(store: Store, thread_id: str, message_id: str) -> list[ChatMessage]:
+    """The recent part of the path that ends in ``message_id``, oldest first."""
+    above = await store.messages.path(thread_id=thread_id, before=message_id, limit=RECENT)
+    return chat_messages([*above, await store.messages.get(message_id=message_id)])
+
+
+def chat_messages(records: Iterable[MessageRecord]) -> list[ChatMessage]:
+    """Records as messages: a tool record becomes one message a result, thinking text is left out (R-CTX-10)."""
+    messages: list[ChatMessage] = []
+    for record in records:
+        if record.role == "tool":
+            results = [block for block in record.blocks if isinstance(block, ToolResultBlock)]
+            messages.extend(ChatMessage("tool", (block,)) for block in results)
+            continue
+        blocks: tuple[Block, ...] = tuple(b for b in record.blocks if not isinstance(b, ReasoningBlock))
+        if blocks:
+            messages.append(ChatMessage(record.role, blocks, record.stop_reason, record.usage, record.model))
+    return messages

@@ -1,0 +1,39 @@
+"""The system text of a run: the skill's body, then what holds on this machine for this thread."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping, Sequence
+
+from desktop.domain.safety import SafetySettings
+from desktop.domain.tools import Tool
+
+MAX_FOLDERS = 12
+
+
+def system_text(
+    body: str, tools: Sequence[Tool], safety: SafetySettings | None, environment: Mapping[str, str]
+) -> str:
+    """What precedes every request of a run. Only the day is named, so that providers can cache it."""
+    facts = [f"Today is {time.strftime('%A, %d %B %Y')}; the system is {platform.system()}."]
+    if safety is not None:
+        facts.append(f"Relative paths start in the workspace {safety.workspace}; commands run there.")
+        facts.append(f"You may use these folders: {_listed((*safety.allowed, *safety.granted))}.")
+        facts.append(f"These are closed to you: {_listed(safety.denied)}.")
+    if tools:
+        facts.append("Your tools: " + "; ".join(_tool_line(tool) for tool in tools) + ".")
+    else:
+        facts.append("You have no tools in this conversation.")
+    facts.extend(f"{name} is {value}." for name, value in environment.items())
+    return body.strip() + "\n\n# Here and now\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
+
+
+def _listed(folders: Sequence[str]) -> str:
+    shown = ", ".join(folders[:MAX_FOLDERS])
+    return shown + (f" and {len(folders) - MAX_FOLDERS} more" if len(folders) > MAX_FOLDERS else "") or "none"
+
+
+def _tool_line(tool: Tool) -> str:
+    asks = "runs at once" if tool.spec.category.rank == 0 else "asks the person each time"
+    return f"{tool.spec.provider_name} ({asks})"

@@ -1,0 +1,203 @@
+"""Writes a run into the thread as it happens, and tells the bus: one message a round, one a tool result."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from desktop.agents.loop_events import LoopEvent, Retrying
+from desktop.domain.errors import ModelRateLimited
+from desktop.domain.events import (
+    Event,
+    MessageClosed,
+    MessageOpened,
+    ReasoningArrived,
+    RetryScheduled,
+    TextArrived,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolCallWriting,
+)
+from desktop.domain.ids import new_id
+from desktop.domain.messages import Block, ChatMessage, NoticeBlock, StopReason, TextBlock, ToolResultBlock, Usage
+from desktop.domain.models import ReasoningDelta, TextDelta, ToolCallProgress
+from desktop.domain.threads import MessageRecord, MessageStatus
+from desktop.store import OpenMessage, Store
+
+_log = logging.getLogger(__name__)
+_WHOLE = ("end", "tool_calls")
+
+
+class RunRecorder:
+    """The loop's Recorder and listener for one run.
+
+    An answer that is not whole stays open until ``conclude``, so that the notice of what happened joins it. What the
+    store cannot take (disk full) is raised to the loop, which ends; partial text is written by the store's own timer.
+    """
+
+    def __init__(
+        self, store: Store, publish: Callable[[Event], None], *, thread_id: str, run_id: str, parent_id: str,
+        author: str, model: str,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._publish = publish
+        self._thread_id = thread_id
+        self._run_id = run_id
+        self._author = author
+        self._model = model
+        self._open: OpenMessage | None = None
+        self._pending: ChatMessage | None = None
+        self._round = 0
+        self._started = 0.0
+        self.leaf = parent_id
+        self.usage = Usage(cost_usd=0.0)
+        self.result_ids: dict[str, str] = {}
+        self.message_id = ""
+
+    # -- the loop's recorder ------------------------------------------------------------------------------------------
+
+    async def round_started(self, number: int) -> None:
+        """The message exists, empty, before the model is asked."""
+        self._round = number
+        await self._begin()
+
+    async def message_finished(self, message: ChatMessage) -> None:
+        """Commit a whole answer; keep one that is not for ``conclude``."""
+        if message.usage is not None:
+            self.usage = self.usage.plus(message.usage)
+        if self._open is None:
+            self._round += 1
+            await self._begin()
+            self.listen(TextDelta(message.text))
+        self._pending = message
+        if message.blocks and (message.stop_reason in _WHOLE or message.tool_calls):
+            await self._close()
+
+    async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> None:
+        """Store results below the message that asked; those that were not executed together, with their events."""
+        if self._pending is not None:
+            await self._close()
+        if executed:
+            for result in results:
+                await self._add("tool", (result,), self.result_ids.pop(result.call_id, "") or new_id())
+            return
+        message_id = new_id()
+        await self._add("tool", results, message_id)
+        for count, result in enumerate(results, 1):
+            self._announce(result, message_id)
+            if count % 100 == 0:
+                await asyncio.sleep(0)
+
+    def listen(self, event: LoopEvent) -> None:
+        """The loop's listener: deltas into the open message and onto the bus."""
+        if self._open is None:
+            return
+        if isinstance(event, TextDelta):
+            self._open.add_text(event.text)
+            self._publish(TextArrived(**self._where, text=event.text))
+        elif isinstance(event, ReasoningDelta):
+            self._open.add_reasoning(event.text)
+            self._publish(ReasoningArrived(**self._where, text=event.text))
+        elif isinstance(event, ToolCallProgress):
+            self._publish(
+                ToolCallWriting(**self._where, index=event.index, tool=event.tool[:64], characters=event.characters)
+            )
+        elif isinstance(event, Retrying):
+            self._retrying(event)
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    async def conclude(self, notices: Sequence[NoticeBlock], *, interrupted: bool = False) -> None:
+        """Close what is open, with what there is to say; without an open message the notice becomes one."""
+        if self._open is None and notices:
+            await self._begin()
+        if self._open is not None:
+            await self._close(notices, "interrupted" if interrupted else "complete")
+
+    @property
+    def unanswered(self) -> ChatMessage | None:
+        """The last message while it waits for ``conclude``."""
+        return self._pending
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _where(self) -> dict[str, str]:
+        return {"thread_id": self._thread_id, "run_id": self._run_id, "message_id": self.message_id}
+
+    def _record(self, role: str, blocks: Sequence[Block], message_id: str, status: MessageStatus) -> MessageRecord:
+        return MessageRecord(
+            message_id=message_id, thread_id=self._thread_id, parent_id=self.leaf, role=role,  # type: ignore[arg-type]
+            blocks=tuple(blocks), created_at=time.time(), status=status, side="a", author=self._author,
+            model=self._model, run_id=self._run_id, round_number=self._round,
+        )  # fmt: skip
+
+    async def _begin(self) -> None:
+        self.message_id = new_id()
+        self._started = time.perf_counter()
+        parent = self.leaf
+        record = self._record("assistant", (), self.message_id, "open")
+        self._open = await self._store.messages.open(record=record, on_problem=self._not_written)
+        self.leaf = self.message_id
+        self._publish(
+            MessageOpened(
+                **self._where, parent_id=parent, side="a", author=self._author, round_number=self._round
+            )
+        )
+
+    async def _close(self, notices: Sequence[NoticeBlock] = (), status: MessageStatus = "complete") -> None:
+        writer, message = self._open, self._pending
+        if writer is None:
+            return
+        calls = message.tool_calls if message is not None else ()
+        reason: StopReason = (message.stop_reason if message is not None else None) or "error"
+        usage = message.usage if message is not None else None
+        elapsed = int((time.perf_counter() - self._started) * 1000)
+        await writer.close(
+            stop_reason=reason, status=status, blocks=(*calls, *notices), usage=usage, elapsed_ms=elapsed,
+            model=self._model,
+        )  # fmt: skip
+        self._open = self._pending = None
+        if usage is not None:
+            await self._store.threads.add_usage(thread_id=self._thread_id, usage=usage)
+        self._publish(
+            MessageClosed(**self._where, stop_reason=reason, tool_calls=calls, usage=usage, elapsed_ms=elapsed)
+        )
+
+    async def _add(self, role: str, blocks: Sequence[Block], message_id: str) -> None:
+        await self._store.messages.add(record=self._record(role, blocks, message_id, "complete"))
+        self.leaf = message_id
+
+    def _announce(self, result: ToolResultBlock, message_id: str) -> None:
+        """A call that never entered the pipeline still has its card."""
+        self._publish(
+            ToolCallStarted(**self._where, call_id=result.call_id, tool=result.tool, arguments={}, category="")
+        )
+        self._publish(
+            ToolCallFinished(
+                **self._where, call_id=result.call_id, tool=result.tool, state=str(result.facts["state"]),
+                text=result.text, is_error=True, code=str(result.facts["code"]), elapsed_ms=0, facts=result.facts,
+                result_message_id=message_id,
+            )
+        )  # fmt: skip
+
+    def _retrying(self, event: Retrying) -> None:
+        detail = str(event.error)
+        if isinstance(event.error, ModelRateLimited) and event.error.retry_after:
+            detail = f"{detail} The provider asks for {event.error.retry_after:g} s."
+        self._publish(
+            RetryScheduled(
+                thread_id=self._thread_id, run_id=self._run_id, attempt=event.attempt - 1, delay_s=event.delay_s,
+                code=event.error.code, detail=detail,
+            )
+        )  # fmt: skip
+
+    def _not_written(self, problem: BaseException) -> None:
+        _log.info("a part of message %s waits to be written: %s", self.message_id, type(problem).__name__)
+
+
+def texts(message: ChatMessage) -> bool:
+    """Whether a message holds anything a person can read."""
+    return any(isinstance(block, TextBlock) and block.text.strip() for block in message.blocks)

@@ -1,0 +1,256 @@
+"""One run of a thread: agent, prompt, model, tools, the loop, and how it ended (architecture.md, "one message")."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+from desktop.agents.answer import Answerer
+from desktop.agents.loop import DEFAULT_LIMIT, LoopConfig, Prepare, RoundLoop, Verdict
+from desktop.agents.loop_events import LoopResult
+from desktop.agents.retry import RetryPolicy
+from desktop.agents.shrink import estimate_fixed
+from desktop.agents.window import PromptWindow
+from desktop.conversation.agents import AgentBook, AgentDefinition
+from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
+from desktop.conversation.history import messages_up_to
+from desktop.conversation.prompts import system_text
+from desktop.conversation.recorder import RunRecorder, texts
+from desktop.conversation.toolbox import Toolbox
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound
+from desktop.domain.events import ContextMeasured, RunStarted
+from desktop.domain.ids import AgentId
+from desktop.domain.limits import Limit, tightest
+from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock, ToolCallBlock
+from desktop.domain.middleware import AgentContext, ChatContext, Middleware, MiddlewareTermination
+from desktop.domain.models import ModelClient, ModelRef, ModelRequest
+from desktop.domain.safety import SettingsProvider
+from desktop.domain.scopes import Interrupt
+from desktop.domain.supervision import ExecutionBudget, Supervision
+from desktop.domain.threads import RunRecord, ThreadRecord
+from desktop.pipeline.compose import compose
+from desktop.pipeline.names import Caller, ExactTools, offered
+from desktop.pipeline.pipeline import Pipeline
+from desktop.skills.library import Library, SkillFile
+from desktop.store import Store
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.bus import Bus
+from desktop.supervision.journal import Journal
+from desktop.supervision.tasks import RunSlots
+
+MAX_RUN_ROUNDS = 250
+NUDGE = "Continue."
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """Everything a run needs, wired by ``app``.
+
+    ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the system text
+    names; ``budget`` bounds each run tree; ``agent_layers`` and ``chat_layers`` are middleware, outermost first.
+    """
+
+    store: Store
+    bus: Bus
+    client: ModelClient
+    pipeline: Pipeline
+    agents: AgentBook
+    library: Library
+    slots: RunSlots = field(default_factory=RunSlots)
+    context_window: Callable[[ModelRef], int | None] = lambda _ref: None
+    safety: SettingsProvider | None = None
+    budget: ExecutionBudget = field(default_factory=ExecutionBudget)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    redact: Callable[[str], str] = lambda text: text
+    agent_layers: Sequence[Middleware[AgentContext]] = ()
+    chat_layers: Sequence[Middleware[ChatContext]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOrder:
+    """What to run: answer below ``parent_id``; ``nudge`` asks to go on with an answer that is already there."""
+
+    thread: ThreadRecord
+    run_id: str
+    token: CancellationToken
+    parent_id: str
+    user_message_id: str
+    nudge: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class RunExecution:
+    """Carries out one order. ``go`` returns the ending and raises only CancelledError and what the store raises."""
+
+    def __init__(self, runtime: Runtime, order: RunOrder) -> None:
+        self._runtime = runtime
+        self._order = order
+        thread = order.thread
+        self.recorder = RunRecorder(
+            runtime.store, runtime.bus.publish, thread_id=thread.thread_id, run_id=order.run_id,
+            parent_id=order.parent_id, author=thread.agent, model=thread.model,
+        )  # fmt: skip
+        self._journal = Journal(order.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
+
+    async def go(self) -> Ending:
+        """Run, and store how it ended."""
+        order, runtime = self._order, self._runtime
+        thread = order.thread
+        record = RunRecord(order.run_id, thread.thread_id, time.time(), thread.agent, thread.model)
+        await runtime.store.runs.start(record=record)
+        runtime.bus.publish(
+            RunStarted(
+                thread_id=thread.thread_id, run_id=order.run_id, agent=thread.agent, model=thread.model,
+                user_message_id=order.user_message_id,
+            )
+        )  # fmt: skip
+        ending = await self._ended()
+        await self.recorder.conclude(self._notices(ending), interrupted=ending.reason == "interrupted")
+        self._journal.end(ending.status, ending.detail)
+        await runtime.store.runs.end(
+            run_id=order.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self.recorder.usage
+        )
+        return ending
+
+    async def _ended(self) -> Ending:
+        try:
+            return await self._within_agent_layers()
+        except CancellationError as error:
+            return aborted(error.reason)
+        except MiddlewareTermination as error:
+            return Ending("terminated", str(error), "terminated")
+        except KnownError as error:
+            return failed(error)
+        except Exception as error:  # the boundary of a run: a bug of ours costs this run and is in the log
+            _log.exception("run %s failed", self._order.run_id)
+            return failed(error)
+
+    async def _within_agent_layers(self) -> Ending:
+        """The run inside its agent-level chain (R-MW-6)."""
+        context = AgentContext(self._meta(), agent=self._order.thread.agent, inbox=self._order)
+
+        async def core() -> None:
+            async with AsyncExitStack() as held:
+                async with Interrupt(self._order.token):
+                    await held.enter_async_context(self._runtime.slots.slot())
+                context.result = await self._work(context.meta)
+
+        if self._runtime.agent_layers:
+            await compose(self._runtime.agent_layers)(context, core)
+        else:
+            await core()
+        result = context.result
+        return result if isinstance(result, Ending) else Ending("response")
+
+    def _meta(self) -> RunMeta:
+        order = self._order
+        node = Supervision.root(
+            AgentId(order.thread.agent, order.thread.thread_id), session_id=order.thread.thread_id,
+            execution_budget=self._runtime.budget,
+        )  # fmt: skip
+        return RunMeta(order.run_id, order.token, order.thread.thread_id, node)
+
+    async def _work(self, meta: RunMeta) -> Ending:
+        """Resolve everything first, so that a missing piece is an error before any model call (R-DEF-11)."""
+        runtime, order = self._runtime, self._order
+        agent = runtime.agents.get(order.thread.agent)
+        skill = _prompt_of(agent, runtime.library)
+        model = _model_of(order.thread)
+        caller = Caller("native", (agent.name, skill.name), ExactTools(skill.allowed_names))
+        budget = BudgetTracker(runtime.budget)
+        tools = Toolbox(runtime.pipeline, caller, meta, runtime.bus.publish, self.recorder, budget)
+        messages = await messages_up_to(runtime.store, order.thread.thread_id, order.parent_id)
+        if order.nudge and messages and messages[-1].role == "assistant":
+            messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
+        request = self._request(skill, model, tools)
+        loop = RoundLoop(
+            Answerer(runtime.client, retry=runtime.retry),
+            tools,
+            recorder=self.recorder,
+            listener=self.recorder.listen,
+            budget=budget,
+            layers=runtime.chat_layers,
+            after_round=None if agent.stop_on_response else _goes_on,
+            config=LoopConfig(limit=round_limit(agent, budget)),
+        )
+        result = await loop.run(messages, self._preparation(request), meta)
+        self._note(result)
+        if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
+            _log.error("run %s: the model client failed", order.run_id, exc_info=result.error)
+        return ending_of(result, order.token.reason)
+
+    def _request(self, skill: SkillFile, model: ModelRef, tools: Toolbox) -> ModelRequest:
+        runtime = self._runtime
+        shown = offered(runtime.pipeline.table, tools.caller.allowed)
+        safety = runtime.safety() if runtime.safety is not None else None
+        schemas = tuple(runtime.pipeline.schema(tool.spec) for tool in shown)
+        system = system_text(skill.body, shown, safety, self._order.environment)
+        return ModelRequest(model, (), system, schemas)
+
+    def _preparation(self, request: ModelRequest) -> Prepare:
+        """The window is built anew before each round (R-CTX-9), and measured."""
+        runtime, order = self._runtime, self._order
+        size = runtime.context_window(request.model)
+        window = PromptWindow(order.thread.agent, context_window=size, fixed=estimate_fixed(request))
+
+        async def prepare(messages: Sequence[ChatMessage]) -> ModelRequest:
+            view = window.view(messages)
+            runtime.bus.publish(
+                ContextMeasured(
+                    thread_id=order.thread.thread_id, run_id=order.run_id, used=view.tokens, window=size,
+                    compacted=view.compacted,
+                )
+            )  # fmt: skip
+            return ModelRequest(request.model, view.messages, request.system, request.tools)
+
+        return prepare
+
+    def _note(self, result: LoopResult) -> None:
+        status = "completed" if result.end == "response" else "failed" if result.end == "error" else "limit"
+        status = "cancelled" if result.end == "aborted" else status
+        summary = f"{result.rounds} rounds, {result.usage.output_tokens} tokens written"
+        self._journal.append("llm", self._order.thread.model, status=status, summary=summary)  # type: ignore[arg-type]
+
+    def _notices(self, ending: Ending) -> list[NoticeBlock]:
+        if ending.notice is not None:
+            return [ending.notice]
+        last = self.recorder.unanswered
+        if ending.reason != "response" or last is None:
+            return []
+        return [CUT_SHORT if last.stop_reason == "length" and texts(last) else EMPTY]
+
+
+
+def _prompt_of(agent: AgentDefinition, library: Library) -> SkillFile:
+    try:
+        return library.get(agent.prompt)
+    except NotFound as error:
+        raise ConfigurationError(
+            f"The agent {agent.title} needs the skill {agent.prompt!r} (sideA.prompt), which is not there.",
+            next_step="Choose another agent, or restore the skill.",
+        ) from error
+
+
+def _model_of(thread: ThreadRecord) -> ModelRef:
+    ref = ModelRef.parse(thread.model)
+    if not ref.connection_id or not ref.model:
+        raise KnownError("No model is chosen for this chat.", next_step="Choose a model.", code="model.none")
+    return ref
+
+
+def round_limit(agent: AgentDefinition, budget: BudgetTracker) -> Limit:
+    """The tightest of what applies (R-LIM-1): the side's own limit, else the loop's default; the budget; 250 a run."""
+    own = Limit("maxSteps", agent.max_rounds, f"the agent {agent.name}") if agent.max_rounds else DEFAULT_LIMIT
+    whole = Limit("global rounds", MAX_RUN_ROUNDS, "the app")
+    return tightest(own, budget.rounds_left(), whole) or own
+
+
+def _goes_on(message: ChatMessage, _round: int) -> Verdict:
+    """``stopOnResponse: false``: a text is followed by another round (R-SES-20)."""
+    return Verdict() if any(isinstance(block, ToolCallBlock) for block in message.blocks) else Verdict(nudge=NUDGE)

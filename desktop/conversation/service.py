@@ -1,0 +1,289 @@
+"""``ConversationService``: send, stop, edit, regenerate, continue; one run a thread (R-SES-2, R-SES-19).
+
+Async, without Qt. Events come over the bus; what a call returns is only what its caller cannot learn there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from desktop.conversation.desk import ThreadDesk
+from desktop.conversation.endings import CLOSING, Ending, failed
+from desktop.conversation.run import RunExecution, RunOrder, Runtime
+from desktop.conversation.titles import title_from
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.events import RunEnded, UserMessageQueued
+from desktop.domain.ids import new_id
+from desktop.domain.messages import Block, TextBlock, Usage
+from desktop.domain.threads import MessageRecord, QueuedRecord
+from desktop.supervision.tasks import TaskOwner
+
+STOPPED = "stopped by the person"
+CLOSE_S = 3.0
+_HOLDS_QUEUE = frozenset({"error", "budget", "terminated", "interrupted"})
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What became of a message: ``run_id`` and ``message_id`` when a run began with it, else ``queue_id``."""
+
+    run_id: str = ""
+    message_id: str = ""
+    queue_id: str = ""
+
+
+@dataclass(slots=True)
+class _Active:
+    """The run of one thread."""
+
+    thread_id: str
+    run_id: str = field(default_factory=new_id)
+    token: CancellationToken = field(default_factory=CancellationToken)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class ConversationService(ThreadDesk):
+    """Threads and their runs. ``owner`` holds the tasks of runs; ``close`` ends them all."""
+
+    def __init__(self, runtime: Runtime, owner: TaskOwner) -> None:
+        super().__init__(runtime.store, runtime.bus)
+        self._runtime = runtime
+        self._owner = owner
+        self._active: dict[str, _Active] = {}
+        self._closing = False
+
+    # -- runs ---------------------------------------------------------------------------------------------------------
+
+    async def send(self, thread_id: str, text: str, blocks: Sequence[Block] = ()) -> Sent:
+        """A person's message: committed before anything is sent, or queued while a run is under way."""
+        if thread_id in self._active:
+            return await self._enqueue(thread_id, text, blocks)
+        active = self._reserve(thread_id)
+        try:
+            if await self._store.queue.waiting(thread_id=thread_id):
+                await self._enqueue(thread_id, text, blocks)
+                return await self._send_next(active)
+            thread = await self.thread(thread_id)
+            return await self._begin(active, text, blocks, thread.active_leaf)
+        except BaseException:
+            self._release(active)
+            raise
+
+    async def edit(self, message_id: str, text: str) -> Sent:
+        """The message said differently: a sibling, with the attachments it had, and a run that answers it."""
+        record = await self.message(message_id)
+        active = self._reserve(record.thread_id)
+        try:
+            kept = [block for block in record.blocks if not isinstance(block, TextBlock)]
+            return await self._begin(active, text, kept, record.parent_id)
+        except BaseException:
+            self._release(active)
+            raise
+
+    async def regenerate(self, message_id: str) -> str:
+        """Another answer beside the one that ``message_id`` belongs to; the run's id."""
+        question = await self._question_of(await self.message(message_id))
+        return await self._answer(question.thread_id, question.message_id, question.message_id)
+
+    async def retry(self, thread_id: str) -> str:
+        """Try again what failed: beside the failed message, after everything that succeeded before it."""
+        leaf = await self._leaf(thread_id)
+        parent = leaf.parent_id if leaf.role == "assistant" and leaf.parent_id else leaf.message_id
+        question = await self._question_of(leaf)
+        return await self._answer(thread_id, parent, question.message_id)
+
+    async def continue_answer(self, ref: str) -> str:
+        """Go on with an answer that was interrupted, cut or stopped: below it, in a new message; the run's id.
+
+        ``ref`` is a message's id, or a thread's id for the end of what it shows.
+        """
+        try:
+            leaf = await self._leaf(ref)
+        except NotFound:
+            leaf = await self.message(await self._end_of(ref))
+        question = await self._question_of(leaf)
+        return await self._answer(leaf.thread_id, leaf.message_id, question.message_id, nudge=True)
+
+    async def stop(self, thread_id: str) -> bool:
+        """End the thread's run now; False when there is none. The end comes as an event within 100 ms."""
+        active = self._active.get(thread_id)
+        if active is not None:
+            active.token.cancel(STOPPED)
+        return active is not None
+
+    async def delete(self, thread_id: str) -> None:
+        """Stop its run, then take it out of the list."""
+        if await self.stop(thread_id):
+            await self.wait(thread_id)
+        await super().delete(thread_id)
+
+    def running(self) -> tuple[str, ...]:
+        """Threads with a run under way."""
+        return tuple(self._active)
+
+    async def wait(self, thread_id: str, timeout_s: float = CLOSE_S) -> bool:
+        """Wait for the thread's run to end; False when it has not in time."""
+        active = self._active.get(thread_id)
+        if active is None:
+            return True
+        try:
+            await asyncio.wait_for(active.over.wait(), timeout_s)
+        except TimeoutError:
+            return False
+        return True
+
+    async def close(self) -> list[str]:
+        """Stop all runs as interrupted, so that the next start can go on with them; threads that would not stop."""
+        self._closing = True
+        waiting = list(self._active.values())
+        for active in waiting:
+            active.token.cancel(CLOSING)
+        ended = await asyncio.gather(*(self.wait(active.thread_id) for active in waiting))
+        await self._owner.close()
+        return [active.thread_id for active, done in zip(waiting, ended, strict=True) if not done]
+
+    # -- the queue ----------------------------------------------------------------------------------------------------
+
+    async def queued(self, thread_id: str) -> list[tuple[str, str]]:
+        """(queue id, text) of what waits, the next first."""
+        return [(record.queue_id, record.text) for record in await self._store.queue.waiting(thread_id=thread_id)]
+
+    async def remove_queued(self, thread_id: str, queue_id: str) -> bool:
+        """Take a waiting message back; False when it has gone out already."""
+        removed = await self._store.queue.remove(queue_id=queue_id)
+        self._changed(thread_id, "queue")
+        return removed
+
+    async def release_queue(self, thread_id: str) -> Sent:
+        """Send what waits after a failure or a restart; an empty ``Sent`` when nothing does or a run is under way."""
+        if thread_id in self._active:
+            return Sent()
+        active = self._reserve(thread_id)
+        try:
+            return await self._send_next(active)
+        except BaseException:
+            self._release(active)
+            raise
+
+    async def _enqueue(self, thread_id: str, text: str, blocks: Sequence[Block]) -> Sent:
+        record = QueuedRecord(new_id(), thread_id, text, tuple(blocks), time.time())
+        await self._store.queue.add(record=record)
+        active = self._active.get(thread_id)
+        run_id = active.run_id if active is not None else ""
+        self._bus.publish(UserMessageQueued(thread_id=thread_id, run_id=run_id, queue_id=record.queue_id, text=text))
+        if active is None:
+            return await self.release_queue(thread_id)
+        return Sent(queue_id=record.queue_id)
+
+    async def _send_next(self, active: _Active) -> Sent:
+        waiting = await self._store.queue.waiting(thread_id=active.thread_id)
+        if not waiting:
+            self._release(active)
+            return Sent()
+        thread = await self.thread(active.thread_id)
+        first = waiting[0]
+        return await self._begin(active, first.text, first.attachments, thread.active_leaf, first.queue_id)
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _reserve(self, thread_id: str) -> _Active:
+        """The thread's one place for a run, taken before anything is awaited (R-SES-19)."""
+        if self._closing:
+            raise KnownError("Assent is closing.", code="app.closing")
+        if thread_id in self._active:
+            raise KnownError("This chat is still being answered.", next_step="Stop it first.", code="run.busy")
+        active = self._active[thread_id] = _Active(thread_id)
+        return active
+
+    def _release(self, active: _Active) -> None:
+        if self._active.get(active.thread_id) is active:
+            del self._active[active.thread_id]
+        active.over.set()
+
+    async def _begin(
+        self, active: _Active, text: str, blocks: Sequence[Block], parent_id: str | None, queue_id: str = ""
+    ) -> Sent:
+        """Commit the person's message, then start the run that answers it."""
+        own = (TextBlock(text),) if text else ()
+        record = MessageRecord(new_id(), active.thread_id, parent_id, "user", (*own, *blocks), time.time())
+        await self._store.messages.add(record=record, from_queue=queue_id)
+        await self._entitle(active.thread_id, text)
+        await self._launch(active, record.message_id, record.message_id)
+        return Sent(active.run_id, record.message_id)
+
+    async def _answer(self, thread_id: str, parent_id: str, user_message_id: str, *, nudge: bool = False) -> str:
+        active = self._reserve(thread_id)
+        try:
+            await self._launch(active, parent_id, user_message_id, nudge=nudge)
+        except BaseException:
+            self._release(active)
+            raise
+        return active.run_id
+
+    async def _launch(self, active: _Active, parent_id: str, user_message_id: str, *, nudge: bool = False) -> None:
+        order = RunOrder(
+            thread=await self.thread(active.thread_id), run_id=active.run_id, token=active.token, parent_id=parent_id,
+            user_message_id=user_message_id, nudge=nudge, environment=await self.environment(active.thread_id),
+        )  # fmt: skip
+        self._owner.spawn(self._run(active, order), f"run {active.run_id}")
+
+    async def _run(self, active: _Active, order: RunOrder) -> None:
+        execution = RunExecution(self._runtime, order)
+        ending = Ending("interrupted")
+        try:
+            ending = await execution.go()
+        except Exception as error:  # the boundary of a run: the store refused its end; it is recovered at next start
+            _log.error("run %s could not be stored to its end: %s", order.run_id, type(error).__name__)
+            ending = failed(error)
+        finally:
+            self._release(active)
+            self._ended(active, ending, execution.recorder.usage)
+        if ending.reason not in _HOLDS_QUEUE and not self._closing:
+            await self._go_on(active.thread_id)
+
+    async def _go_on(self, thread_id: str) -> None:
+        """Send the next waiting message; a failure leaves it in the queue."""
+        try:
+            await self.release_queue(thread_id)
+        except KnownError as error:
+            _log.info("a waiting message stays queued: %s", error.code)
+
+    def _ended(self, active: _Active, ending: Ending, usage: Usage) -> None:
+        self._bus.publish(
+            RunEnded(
+                thread_id=active.thread_id, run_id=active.run_id, reason=ending.reason, detail=ending.detail,
+                code=ending.code, next_step=ending.next_step, usage=usage, limit=ending.limit,
+                retry_after=ending.retry_after,
+            )
+        )  # fmt: skip
+
+    async def _entitle(self, thread_id: str, text: str) -> None:
+        """A title from the first message, unless there is one (N-4)."""
+        thread = await self.thread(thread_id)
+        title = title_from(text) if thread.titled_by == "none" else ""
+        if title and await self._store.threads.rename(thread_id=thread_id, title=title, by_person=False):
+            self._changed(thread_id, "title")
+
+    async def _leaf(self, thread_id: str) -> MessageRecord:
+        thread = await self.thread(thread_id)
+        if thread.active_leaf is None:
+            raise KnownError("This chat is empty.", next_step="Write a message.", code="thread.empty")
+        return await self.message(thread.active_leaf)
+
+    async def _question_of(self, record: MessageRecord) -> MessageRecord:
+        """The person's message that ``record`` answers: itself, or the nearest above it, else the first of all."""
+        while record.role != "user" and record.parent_id is not None:
+            above = await self._store.messages.path(thread_id=record.thread_id, before=record.message_id, limit=50)
+            record = next((message for message in reversed(above) if message.role == "user"), above[0])
+        return record
+
+    async def _end_of(self, message_id: str) -> str:
+        record = await self.message(message_id)
+        return message_id if record.role == "user" else await self._end_of_answer(record)

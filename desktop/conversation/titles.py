@@ -1,0 +1,30 @@
+"""A thread's title by a cheap local rule: at most six words of what the person asked for (N-4)."""
+
+from __future__ import annotations
+
+import re
+
+MAX_WORDS = 6
+MAX_CHARACTERS = 60
+_LOOK = 2_000
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKS = re.compile(r"[#>*_`~|]+|\]\([^)]*\)|[\[\]]")
+_LINK = re.compile(r"https?://(?:www\.)?([^/\s]+)\S*")
+_OPENING = re.compile(
+    r"^(?:(?:hi|hello|hey|hallo|please|bitte|ok|okay|so)\b[\s,!.]*|(?:can|could|would|will) you (?:please )?"
+    r"|i (?:want|need|would like|'d like) (?:you )?to |help me (?:to )?)+",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+
+
+def title_from(text: str) -> str:
+    """A title, or "" when the text holds none (only code, only white space)."""
+    plain = _MARKS.sub(" ", _LINK.sub(r"\1", _FENCE.sub(" ", text[:_LOOK])))
+    for sentence in _SENTENCE.split(plain):
+        words = " ".join(sentence.split())
+        shorter = _OPENING.sub("", words).strip() or words
+        title = " ".join(shorter.split()[:MAX_WORDS])[:MAX_CHARACTERS].strip(" ,;:.!?-–—。")
+        if any(character.isalnum() for character in title):
+            return title[0].upper() + title[1:]
+    return " ".join(text[:_LOOK].split())[:MAX_CHARACTERS]

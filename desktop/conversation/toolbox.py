@@ -1,0 +1,46 @@
+"""The loop's way into the pipeline for one run."""
+
+from __future__ import annotations
+
+from desktop.conversation.recorder import RunRecorder
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.events import EventSink
+from desktop.domain.ids import new_id
+from desktop.domain.messages import ToolCallBlock, ToolResultBlock
+from desktop.domain.tools import Category
+from desktop.pipeline.context import CallRequest, Invocation
+from desktop.pipeline.names import Caller
+from desktop.pipeline.pipeline import Pipeline
+from desktop.supervision.budgets import BudgetTracker
+
+
+class Toolbox:
+    """Makes a model's calls on behalf of ``caller`` (agents' ToolRunner)."""
+
+    def __init__(
+        self, pipeline: Pipeline, caller: Caller, meta: RunMeta, sink: EventSink, recorder: RunRecorder,
+        budget: BudgetTracker,
+    ) -> None:  # fmt: skip
+        self.caller = caller
+        self._pipeline = pipeline
+        self._root = Invocation(meta)
+        self._sink = sink
+        self._recorder = recorder
+        self._budget = budget
+
+    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
+        """One call through every gate; its result is stored under the id given here."""
+        result_id = self._recorder.result_ids[call.call_id] = new_id()
+        outcome = await self._pipeline.invoke(
+            CallRequest(call, self.caller, self._root, self._sink, self._recorder.message_id, result_id)
+        )
+        self._budget.tool_calls += 1
+        waited = outcome.facts.get("waited_ms", 0)
+        if waited:
+            self._budget.waited(waited / 1000)
+        return outcome.block(call)
+
+    def parallel(self, call: ToolCallBlock) -> bool:
+        """Category read, and declared safe beside others (R-LOOP-12)."""
+        tool = self._pipeline.table.find(call.tool)
+        return tool is not None and tool.spec.parallel_safe and tool.spec.category is Category.READ
