@@ -12,6 +12,7 @@ from PySide6.QtCore import Signal
 
 from desktop.domain.messages import Block
 from desktop.domain.threads import ThreadRecord
+from desktop.presenter.exporting import write_whole
 from desktop.presenter.open_thread import OpenThread
 
 
@@ -113,3 +114,12 @@ class ChatViewModel(OpenThread):
 
         if thread_id:
             self._spawn(work(), "export")
+
+    def save_export(self, path: str, data: bytes) -> None:
+        """Write an export where the person chose: whole or not at all."""
+
+        async def work() -> None:
+            await self._bridge.in_thread(write_whole, path, data)
+            self.announced.emit("Exported.")
+
+        self._spawn(work(), "save export")

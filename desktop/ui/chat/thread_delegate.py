@@ -85,9 +85,7 @@ class ThreadDelegate(RowDelegate):
         side = theme().px(24)
         return QRect(rect.right() - 2 * side - theme().px(2), rect.y(), side, rect.height())
 
-    def editorEvent(
-        self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index
-    ) -> bool:
+    def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
         """A click on the pin or on the menu glyph acts on the row without opening it."""
         if event.type() != QEvent.Type.MouseButtonPress or index.data(ThreadRole.KIND) == "header":
             return False

@@ -1,0 +1,230 @@
+"""Models and keys: local servers found, providers connected, the key tested before it is kept.
+
+A key passes through here once on its way to the keyring; it is in no attribute, signal, log or error text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.errors import KnownError
+from desktop.domain.models import Connection, LocalServer, ModelInfo, ProviderInfo, SecretStore
+
+if TYPE_CHECKING:
+    from desktop.models.catalogue import Catalogue
+    from desktop.presenter.bridge import Bridge
+
+DEMO_MODEL = "demo/demo"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """How connections and the default model are read and kept: the settings, wired by ``app``."""
+
+    connections: Callable[[], Sequence[Connection]]
+    keep_connections: Callable[[Sequence[Connection]], Awaitable[None]]
+    default_model: Callable[[], str]
+    keep_default_model: Callable[[str], Awaitable[None]]
+    keyring_note: Callable[[], Awaitable[str]]
+
+
+class ModelSetupViewModel(QObject):
+    """What the first-run page, the settings page and the model picker share."""
+
+    changed = Signal()
+    tested = Signal(str, bool, str)
+    chosen = Signal(str)
+
+    def __init__(
+        self, catalogue: Catalogue, secrets: SecretStore, bridge: Bridge, saved: Saved, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._catalogue = catalogue
+        self._secrets = secrets
+        self._bridge = bridge
+        self._saved = saved
+        self._servers: tuple[LocalServer, ...] = ()
+        self._models: tuple[ModelInfo, ...] = ()
+        self._looking = False
+        self._testing = 0
+        self._note = ""
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    @property
+    def servers(self) -> tuple[LocalServer, ...]:
+        """Local servers as last looked for, running or not."""
+        return self._servers
+
+    @property
+    def looking(self) -> bool:
+        """Whether a look is under way."""
+        return self._looking
+
+    @property
+    def testing(self) -> bool:
+        """Whether a key is being tested."""
+        return self._testing > 0
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        """What the person connected."""
+        return tuple(self._saved.connections())
+
+    @property
+    def models(self) -> tuple[ModelInfo, ...]:
+        """Everything that can be chosen, as last listed."""
+        return self._models
+
+    @property
+    def providers(self) -> tuple[ProviderInfo, ...]:
+        """Kinds of connections."""
+        return self._catalogue.providers()
+
+    @property
+    def default_model(self) -> str:
+        """The model of new chats, or ""."""
+        return self._saved.default_model()
+
+    @property
+    def keyring_note(self) -> str:
+        """A plain notice when keys cannot be kept by the system, else ""."""
+        return self._note
+
+    def problem(self, connection_id: str) -> str:
+        """Why a connection's models could not be listed, or ""."""
+        error = self._catalogue.problems.get(connection_id)
+        return f"{error} {error.next_step}".strip() if error else ""
+
+    def describe(self, ref: str) -> tuple[str, int | None]:
+        """(name for a person, context window or None) of a model."""
+        for model in self._models:
+            if str(model.ref) == ref:
+                return model.title, model.context_window
+        return ref.partition("/")[2] or ref, None
+
+    # -- acting -----------------------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Look for local servers and list all models; one look at a time."""
+        if not self._looking:
+            self._looking = True
+            self.changed.emit()
+            self._bridge.spawn(self._look(), name="look for models")
+
+    async def _look(self) -> None:
+        try:
+            self._note = await self._saved.keyring_note()
+            self._servers = await self._catalogue.servers()
+            self.changed.emit()
+            self._models = tuple(await self._catalogue.models())
+        except KnownError as error:
+            self.tested.emit("local", False, f"{error} {error.next_step}".strip())
+        finally:
+            self._looking = False
+            self.changed.emit()
+
+    def test_and_keep(self, provider: str, fields: Mapping[str, str]) -> None:
+        """Make one request with what was typed; keep the connection and the key only when it works."""
+        info = next((p for p in self.providers if p.provider == provider), None)
+        if info is not None:
+            self._run_test(provider, self._test_and_keep(info, dict(fields)))
+
+    def _run_test(self, name: str, work: Awaitable[str]) -> None:
+        async def guarded() -> None:
+            self._testing += 1
+            self.changed.emit()
+            try:
+                sentence = await work
+            except KnownError as error:
+                self.tested.emit(name, False, f"{error} {error.next_step} Nothing was kept.".replace("  ", " "))
+            else:
+                self.tested.emit(name, True, sentence)
+            finally:
+                self._testing -= 1
+                self.changed.emit()
+
+        self._bridge.spawn(guarded(), name="test connection")
+
+    async def _test_and_keep(self, info: ProviderInfo, fields: dict[str, str]) -> str:
+        key = fields.pop("key", "").strip()
+        if "key" in info.needs and not key:
+            raise KnownError("There is no key yet.", next_step=f"Paste the key that {info.title} gave you.")
+        connection = self._new_connection(info, fields, bool(key))
+        models = await self._catalogue.test(connection, key)
+        kept = await self._secrets.put(connection.secret_name, key) if key else True
+        await self._saved.keep_connections([*self.connections, connection])
+        self._models = (*models, *(m for m in self._models if m.ref.connection_id != connection.connection_id))
+        found = f"{info.title} works: {len(models)} models." if models else f"{info.title} works."
+        return found if kept else f"{found} There is no keyring, so the key is forgotten when Assent is closed."
+
+    def _new_connection(self, info: ProviderInfo, fields: Mapping[str, str], has_key: bool) -> Connection:
+        taken = {c.connection_id for c in self.connections}
+        name = next(n for n in (info.provider, *(f"{info.provider}-{i}" for i in range(2, 10_000))) if n not in taken)
+        options = {k: v.strip() for k, v in fields.items() if k != "base_url" and v.strip()}
+        return Connection(
+            connection_id=name,
+            provider=info.provider,
+            title=info.title if name == info.provider else f"{info.title} {name.rpartition('-')[2]}",
+            base_url=fields.get("base_url", "").strip(),
+            secret_name=f"connection/{name}" if has_key else "",
+            options=options,
+        )
+
+    def replace_key(self, connection_id: str, key: str) -> None:
+        """Test another key for a connection; the old one stays until the new one works."""
+        connection = self._find(connection_id)
+        if connection is not None:
+            self._run_test(connection_id, self._replace_key(connection, key.strip()))
+
+    async def _replace_key(self, connection: Connection, key: str) -> str:
+        models = await self._catalogue.test(connection, key)
+        await self._secrets.put(connection.secret_name or f"connection/{connection.connection_id}", key)
+        await self._catalogue.forget(connection.connection_id)
+        return f"The new key works: {len(models)} models."
+
+    def test_connection(self, connection_id: str) -> None:
+        """One request with the key that is kept."""
+
+        async def work() -> str:
+            models = await self._catalogue.test_saved(connection_id)
+            return f"It works: {len(models)} models."
+
+        self._run_test(connection_id, work())
+
+    def delete_connection(self, connection_id: str) -> None:
+        """Forget a connection and its key."""
+
+        async def work() -> None:
+            connection = self._find(connection_id)
+            if connection is None:
+                return
+            await self._saved.keep_connections([c for c in self.connections if c.connection_id != connection_id])
+            await self._catalogue.forget(connection_id)
+            self._models = tuple(m for m in self._models if m.ref.connection_id != connection_id)
+            if connection.secret_name:
+                await self._secrets.delete(connection.secret_name)
+            self.changed.emit()
+
+        self._bridge.spawn(work(), name="delete connection")
+
+    def _find(self, connection_id: str) -> Connection | None:
+        return next((c for c in self.connections if c.connection_id == connection_id), None)
+
+    def use(self, ref: str) -> None:
+        """Make a model the default and say so."""
+
+        async def work() -> None:
+            await self._saved.keep_default_model(ref)
+            self.changed.emit()
+            self.chosen.emit(ref)
+
+        self._bridge.spawn(work(), name="choose model")
+
+    def start_demo(self) -> None:
+        """The built-in demo model: not an AI, offline."""
+        self.use(DEMO_MODEL)

@@ -1,0 +1,143 @@
+"""The composer with what opens around it: offers, attachments, the lists of models and agents, and editing."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from desktop.presenter.chat_state import Offer
+from desktop.ui.chat.composer import Composer
+from desktop.ui.chat.message_edit import MessageEdit
+from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.picker import Choice, Picker
+from desktop.ui.chat.pickers import AgentPicker, ModelPicker
+from desktop.ui.theme import theme
+from desktop.ui.widgets.scaling import Column, Row, sized
+
+DRAFT_DELAY = 300
+"""Milliseconds after the last key before the draft is kept."""
+
+WIDEST_IMAGE = 2048
+"""A pasted image wider than this many pixels is made smaller."""
+
+
+class ComposerPane(QWidget):
+    """The foot of the open thread."""
+
+    def __init__(self, models: ChatModels, page: QWidget) -> None:
+        super().__init__()
+        self._models = models
+        self._page = page
+        self.composer = Composer()
+        self.editing = MessageEdit()
+        self.offers = Picker(page, name="Offers", empty="Nothing fits", field=False)
+        self.offers.rows.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._draft = QTimer(self)
+        self._draft.setSingleShot(True)
+        self._draft.setInterval(DRAFT_DELAY)
+        line = Row(self, margins=(56, 8, 24, 16), spacing=0)
+        line.addStretch(1)
+        inner = Column(spacing=8)
+        inner.addWidget(sized(self.editing, max_width=720))
+        inner.addWidget(sized(self.composer, max_width=720))
+        line.addLayout(inner, 1000)
+        line.addStretch(1)
+        self._connect()
+
+    def _connect(self) -> None:
+        chat, models, composer = self._models.chat, self._models, self.composer
+        chat.meters_changed.connect(composer.show_meters)
+        chat.state_changed.connect(composer.show_state)
+        chat.queue_changed.connect(composer.show_queue)
+        chat.draft_loaded.connect(composer.load_draft)
+        models.attaching.ready.connect(composer.add_attachment)
+        models.offers.ready.connect(self._show_offers)
+        self.editing.done.connect(chat.edit)
+        self.offers.chosen.connect(composer.complete)
+        composer.send.connect(self._send)
+        composer.stop.clicked.connect(chat.stop)
+        composer.queued_removed.connect(chat.remove_queued)
+        composer.draft_changed.connect(lambda _: self._draft.start())
+        self._draft.timeout.connect(self._save_draft)
+        composer.offers_wanted.connect(models.offers.want)
+        composer.text.files_dropped.connect(models.attaching.files)
+        composer.text.text_dropped.connect(models.attaching.text)
+        composer.text.image_pasted.connect(self._image_pasted)
+        composer.text.key_for_offers.connect(self._offer_key)
+        composer.attach.clicked.connect(self._choose_files)
+        composer.agent.clicked.connect(self._choose_agent)
+        composer.model.clicked.connect(self.choose_model)
+
+    # -- drafts -----------------------------------------------------------------------------------------------------
+
+    def _send(self, text: str, attachments: tuple[object, ...]) -> None:
+        # The draft is forgotten by the view-model once the message is stored, not by a timer that races it.
+        self._draft.stop()
+        self._models.chat.send(text, attachments)  # type: ignore[arg-type]
+
+    def _save_draft(self) -> None:
+        self._models.chat.set_draft(self.composer.text.toPlainText())
+
+    def keep_draft(self) -> None:
+        """What is typed is kept before another thread is shown."""
+        if self._draft.isActive():
+            self._draft.stop()
+            self._save_draft()
+
+    # -- lists ------------------------------------------------------------------------------------------------------
+
+    def choose_model(self) -> None:
+        """Open the list of models over the composer."""
+        picker = ModelPicker(self._page, self._models.setup, self._models.chat.meters.model)
+        picker.chosen.connect(self._model_chosen)
+        picker.open_at(self.composer.model)
+
+    def _model_chosen(self, value: str) -> None:
+        if value == "open-models":
+            self._models.shell.run_command(value)
+        else:
+            self._models.chat.set_model(value)
+
+    def _choose_agent(self) -> None:
+        picker = AgentPicker(self._page, self._models.agents, self._models.chat.meters.agent)
+        picker.chosen.connect(self._models.chat.set_agent)
+        picker.open_at(self.composer.agent)
+
+    # -- attachments ------------------------------------------------------------------------------------------------
+
+    def _choose_files(self) -> None:
+        dialog = QFileDialog(self, "Attach files or images")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(lambda paths: self._models.attaching.files(tuple(paths)))
+        dialog.open()
+
+    def _image_pasted(self, image: object) -> None:
+        if not isinstance(image, QImage) or image.isNull():
+            return
+        data = QByteArray()
+        buffer = QBuffer(data)
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        small = image if image.width() <= WIDEST_IMAGE else image.scaledToWidth(WIDEST_IMAGE)
+        small.save(buffer, b"PNG")
+        self._models.attaching.image(bytes(data.data()))
+
+    # -- offers -----------------------------------------------------------------------------------------------------
+
+    def _show_offers(self, prefix: str, text: str, offers: tuple[Offer, ...]) -> None:
+        self.composer.text.offers_open = bool(offers)
+        self.offers.setVisible(bool(offers))
+        if offers:
+            self.offers.fill([Choice(o.insert, o.label, o.hint, o.icon) for o in offers])
+            corner = self.composer.mapTo(self._page, self.composer.rect().topLeft())
+            self.offers.move(corner.x(), corner.y() - self.offers.height() - theme().px(6))
+            self.offers.raise_()
+
+    def _offer_key(self, key: Qt.Key) -> None:
+        if key == Qt.Key.Key_Escape:
+            self._models.offers.want("", "")
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.offers.step(1 if key == Qt.Key.Key_Down else -1)
+        else:
+            self.offers.choose()

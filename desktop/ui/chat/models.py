@@ -1,0 +1,27 @@
+"""The view-models of the Chats page, as one bundle that ``app`` wires."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.attaching import AttachingViewModel
+from desktop.presenter.chat import ChatViewModel
+from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.presenter.offers import OffersViewModel
+from desktop.presenter.shell import ShellViewModel
+from desktop.presenter.threads import ThreadsViewModel
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModels:
+    """``agents`` is (name, title) of every agent that can be chosen."""
+
+    chat: ChatViewModel
+    threads: ThreadsViewModel
+    approvals: ApprovalsViewModel
+    shell: ShellViewModel
+    setup: ModelSetupViewModel
+    offers: OffersViewModel
+    attaching: AttachingViewModel
+    agents: tuple[tuple[str, str], ...]

@@ -1,0 +1,139 @@
+"""The Chats page: threads at the left, the open thread with its composer at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.thread_list import ThreadList
+from desktop.ui.chat.thread_pane import ThreadPane
+from desktop.ui.theme import theme
+from desktop.ui.widgets.scaling import Row
+from desktop.ui.widgets.toast import Toast
+
+NARROW = 840
+"""Below this width of the page (at 100 %) the list of threads folds away."""
+
+
+class ChatPage(QWidget):
+    """Puts the two panes together; what they do is in the view-models."""
+
+    request_wanted = Signal(str)
+
+    def __init__(self, models: ChatModels, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._models = models
+        self._narrow = False
+        self.setProperty("pane", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.threads = ThreadList(models.threads)
+        self.thread = ThreadPane(models, self)
+        self.toast = Toast(self.thread)
+        row = Row(self, spacing=0)
+        row.addWidget(self.threads)
+        row.addWidget(self.thread, 1)
+        self._connect()
+
+    def _connect(self) -> None:
+        models, chat = self._models, self._models.chat
+        chat.opened.connect(self.threads.select)
+        chat.exported.connect(self._save_export)
+        models.threads.deleted.connect(self._deleted)
+        models.threads.open_requested.connect(self.open)
+        models.attaching.refused.connect(self.toast.say)
+        models.approvals.refused.connect(self.toast.say)
+        self.threads.opened.connect(self.open)
+        self.threads.new_chat.connect(self.new_chat)
+        self.threads.rename_wanted.connect(self._rename)
+        self.toast.undone.connect(models.threads.undo_delete)
+        self.thread.header.fold.clicked.connect(self._toggle_list)
+        self.thread.new_chat.connect(self.new_chat)
+        self.thread.said.connect(self.toast.say)
+        self.thread.request_wanted.connect(self.request_wanted)
+
+    # -- from the shell ---------------------------------------------------------------------------------------------
+
+    def open(self, thread_id: str, message_id: str = "") -> None:
+        """Show a thread, at a message if one is named."""
+        self.thread.foot.keep_draft()
+        if thread_id != self._models.chat.thread_id:
+            self._models.chat.open_thread(thread_id)
+        if message_id:
+            self.thread.jump(message_id)
+        if self._narrow:
+            self.threads.setVisible(False)
+
+    def new_chat(self) -> None:
+        """An empty chat, with the keys in its composer."""
+        self.thread.foot.keep_draft()
+        self._models.chat.new_thread()
+        self.thread.foot.composer.text.setFocus()
+
+    def begin_find(self) -> None:
+        """Ctrl+F."""
+        self.thread.find_bar.begin()
+
+    def search_threads(self) -> None:
+        """Ctrl+Shift+F."""
+        self.threads.setVisible(True)
+        if not self.threads.searching:
+            self.threads.toggle_search()
+        self.threads.field.setFocus()
+
+    def choose_model(self) -> None:
+        """Ctrl+M."""
+        self.thread.foot.choose_model()
+
+    # -- inside -----------------------------------------------------------------------------------------------------
+
+    def _rename(self, thread_id: str) -> None:
+        self.open(thread_id)
+        self.thread.header.edit_title()
+
+    def _deleted(self, thread_id: str, title: str) -> None:
+        self.toast.say(f"“{title[:60]}” deleted", thread_id)
+        if thread_id == self._models.chat.thread_id:
+            self._models.chat.new_thread()
+
+    def _save_export(self, fmt: str, data: bytes) -> None:
+        dialog = QFileDialog(self, "Export this thread")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(fmt)
+        dialog.selectFile(f"{file_name(self._models.chat.title)}.{fmt}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda path: self._models.chat.save_export(path, data))
+        dialog.open()
+
+    def _toggle_list(self) -> None:
+        self.threads.setVisible(not self.threads.isVisible())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where it is narrow the list folds away."""
+        super().resizeEvent(event)
+        narrow = self.width() < theme().px(NARROW)
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self.thread.header.fold.setVisible(narrow)
+            self.threads.setVisible(not narrow)
+            self.thread.header.show_narrow(narrow)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape closes what is on top: find, editing, search. It never answers a request."""
+        if event.key() != Qt.Key.Key_Escape:
+            super().keyPressEvent(event)
+        elif self.thread.find_bar.isVisible():
+            self.thread.find_bar.put_away()
+        elif self.thread.foot.editing.isVisible():
+            self.thread.foot.editing.cancel()
+        elif self.threads.searching:
+            self.threads.close_search()
+        else:
+            super().keyPressEvent(event)
+
+
+def file_name(title: str) -> str:
+    """A title as a file name: letters, digits, dashes; never a path."""
+    kept = "".join(c if c.isalnum() or c in " -_" else " " for c in title)
+    return "-".join(kept.split())[:80] or "thread"

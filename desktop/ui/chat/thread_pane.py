@@ -1,0 +1,171 @@
+"""The open thread: head, find bar, transcript and composer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
+
+from desktop.presenter.transcript_items import TextPart, TranscriptItem
+from desktop.ui.chat.composer_pane import ComposerPane
+from desktop.ui.chat.find_bar import FindBar
+from desktop.ui.chat.header import ThreadHeader
+from desktop.ui.chat.models import ChatModels
+from desktop.ui.theme import theme
+from desktop.ui.transcript import TranscriptView
+from desktop.ui.widgets.containers import EmptyState
+from desktop.ui.widgets.scaling import Column
+
+EMPTY_SENTENCE = "Write below. The agent can read files inside your boundary. Before it writes a file or runs a command, it asks you."
+
+
+class ThreadPane(QFrame):
+    """Shows what the view-model says and hands on what a person does in the transcript."""
+
+    request_wanted = Signal(str)
+    new_chat = Signal()
+    said = Signal(str)
+
+    def __init__(self, models: ChatModels, page: QWidget) -> None:
+        super().__init__()
+        self._models = models
+        self._items: dict[str, TranscriptItem] = {}
+        self._jump_to = ""
+        self.header = ThreadHeader()
+        self.find_bar = FindBar()
+        self.transcript = TranscriptView(theme())
+        self.empty = EmptyState("chats", "What should be done?", EMPTY_SENTENCE)
+        self.foot = ComposerPane(models, page)
+        column = Column(self, spacing=0)
+        for widget in (self.header, self.find_bar):
+            column.addWidget(widget)
+        column.addWidget(self.transcript, 1)
+        column.addWidget(self.empty, 1)
+        column.addWidget(self.foot)
+        self._connect()
+        self._show_empty()
+
+    def _connect(self) -> None:
+        chat = self._models.chat
+        chat.opened.connect(self._opened)
+        chat.items_reset.connect(self._reset)
+        chat.items_prepended.connect(self._prepend)
+        chat.item_added.connect(self._add)
+        chat.item_changed.connect(self._change)
+        chat.text_appended.connect(self.transcript.append_text)
+        chat.meters_changed.connect(self.header.show_meters)
+        chat.title_changed.connect(self.header.show_title)
+        self.header.renamed.connect(lambda title: self._models.threads.rename(chat.thread_id, title))
+        self.header.more.clicked.connect(self._show_menu)
+        self.find_bar.wanted.connect(self._find)
+        self.transcript.action.connect(self._act)
+        self.transcript.tool_answer.connect(self._answer)
+        self.transcript.code_copied.connect(lambda _: self.said.emit("Code copied"))
+
+    # -- what is shown ----------------------------------------------------------------------------------------------
+
+    def _opened(self, thread_id: str) -> None:
+        self.foot.editing.cancel()
+        self.find_bar.put_away()
+
+    def jump(self, message_id: str) -> None:
+        """Show a message, now or as soon as it is loaded."""
+        self._jump_to = message_id
+        self._jump()
+
+    def _jump(self) -> None:
+        if self._jump_to in self._items:
+            self.transcript.scroll_to(self._jump_to)
+            self._jump_to = ""
+
+    def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
+        self._items = {item.message_id: item for item in items}
+        self.transcript.set_items(items)
+        self._show_empty()
+        self._jump()
+
+    def _prepend(self, items: tuple[TranscriptItem, ...]) -> None:
+        self._items.update((item.message_id, item) for item in items)
+        self.transcript.prepend_items(items)
+        self._jump()
+
+    def _add(self, item: TranscriptItem) -> None:
+        self._items[item.message_id] = item
+        self.transcript.add_item(item)
+        self._show_empty()
+        if item.side == "human":
+            self.transcript.scroll_to_end()
+
+    def _change(self, item: TranscriptItem) -> None:
+        self._items[item.message_id] = item
+        self.transcript.change_item(item)
+
+    def _show_empty(self) -> None:
+        self.empty.setVisible(not self._items)
+        self.transcript.setVisible(bool(self._items))
+
+    def _find(self, text: str, forward: bool) -> None:
+        place, count = self.transcript.find(text, forward)
+        self.find_bar.show_count(place, count)
+
+    # -- what is done -----------------------------------------------------------------------------------------------
+
+    def _act(self, message_id: str, action: str) -> None:
+        chat = self._models.chat
+        acts: dict[str, Callable[[], None]] = {
+            "regenerate": lambda: chat.regenerate(message_id),
+            "branch": lambda: chat.branch_from(message_id),
+            "previous": lambda: chat.go_sibling(message_id, -1),
+            "next": lambda: chat.go_sibling(message_id, 1),
+            "continue": lambda: chat.continue_answer(message_id),
+            "retry": chat.retry,
+            "edit": lambda: self.foot.editing.begin(message_id, self._text_of(message_id)),
+            "quote": lambda: self._quote(message_id),
+            "new-chat": self.new_chat.emit,
+            "choose-model": self.foot.choose_model,
+        }
+        act = acts.get(action)
+        if act is not None:
+            act()
+        elif action != "copy":
+            self._models.shell.run_command(action)
+
+    def _quote(self, message_id: str) -> None:
+        self.foot.composer.quote(self.transcript.selected_text() or self._text_of(message_id))
+
+    def _text_of(self, message_id: str) -> str:
+        item = self._items.get(message_id)
+        parts = item.parts if item else ()
+        return "\n\n".join(part.markdown for part in parts if isinstance(part, TextPart))
+
+    def _answer(self, call_id: str, choice: str) -> None:
+        approvals = self._models.approvals
+        request = approvals.for_call(self._models.chat.thread_id, call_id)
+        if request is None:
+            return
+        if choice == "open":
+            self.request_wanted.emit(request.request_id)
+        elif choice == "deny":
+            approvals.answer(request.request_id, "deny", digest=request.digest)
+        elif choice == "allow_once":
+            approvals.answer(request.request_id, "allow_once", digest=request.digest)
+
+    def _show_menu(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        chat = self._models.chat
+        rows: tuple[tuple[str, Callable[[], None]], ...] = (
+            ("Rename\tF2", self.header.edit_title),
+            ("Find in this thread\tCtrl+F", self.find_bar.begin),
+            ("Export as Markdown", lambda: chat.export("md")),
+            ("Export as a web page", lambda: chat.export("html")),
+            ("Export as JSON", lambda: chat.export("json")),
+            ("Delete", lambda: self._models.threads.delete(chat.thread_id)),
+        )
+        for text, act in rows:
+            action = menu.addAction(text)
+            action.setEnabled(bool(chat.thread_id))
+            action.triggered.connect(lambda _=False, act=act: act())
+        corner = self.header.more.mapToGlobal(self.header.more.rect().bottomRight())
+        menu.popup(corner - QPoint(menu.sizeHint().width(), 0))
