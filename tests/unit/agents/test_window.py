@@ -1,0 +1,120 @@
+"""The prompt window: what is kept, what is dropped, and that no call loses its result."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from desktop.agents.window import PromptWindow
+from desktop.domain.errors import ModelContextTooLong
+from desktop.domain.messages import (
+    ChatMessage,
+    NoticeBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    user_message,
+)
+from tests.unit.agents.test_loop import valid
+
+
+def answer(text: str) -> ChatMessage:
+    return ChatMessage("assistant", (TextBlock(text),))
+
+
+def round_of(number: int, result: str = "r", calls: int = 1) -> list[ChatMessage]:
+    ids = [f"{number}.{place}" for place in range(calls)]
+    asked = ChatMessage("assistant", tuple(ToolCallBlock(i, "read_file", {}) for i in ids))
+    return [asked, *(ChatMessage("tool", (ToolResultBlock(i, "read_file", result),)) for i in ids)]
+
+
+@pytest.mark.spec("R-CTX-3", "R-CTX-6")
+def test_a_short_conversation_is_sent_whole_and_the_list_is_not_touched() -> None:
+    messages = [user_message("a"), *round_of(1), answer("b")]
+    before = list(messages)
+    view = PromptWindow().view(messages)
+    assert list(view.messages) == before
+    assert not view.compacted
+    assert messages == before
+
+
+@pytest.mark.spec("R-CTX-5", "R-CTX-6")
+def test_in_a_long_tool_loop_the_window_keeps_what_the_person_asked_and_whole_rounds() -> None:
+    messages = [user_message("the task"), *(m for n in range(200) for m in round_of(n))]
+    view = PromptWindow().view(messages)
+    assert view.messages[0].text == "the task"
+    assert len(view.messages) <= 101
+    assert valid(view.messages)
+    assert view.messages[-1] is messages[-1]
+    assert view.compacted
+
+
+@pytest.mark.spec("R-CTX-5")
+@given(st.lists(st.sampled_from("uatT"), max_size=60), st.integers(1, 30), st.one_of(st.none(), st.integers(50, 400)))
+def test_no_window_ever_parts_a_call_from_its_result(shape: list[str], last: int, size: int | None) -> None:
+    messages: list[ChatMessage] = []
+    for number, letter in enumerate(shape):
+        if letter == "u":
+            messages.append(user_message(f"question {number}"))
+        elif letter == "a":
+            messages.append(answer(f"answer {number}"))
+        elif letter == "t":
+            messages.extend(round_of(number, "x" * 40, 3))
+        else:
+            messages.extend(round_of(number, "x" * 40, 3)[:-2])  # two results are missing
+    try:
+        view = PromptWindow(last=last, context_window=size).view(messages)
+    except ModelContextTooLong:
+        return
+    assert valid(view.messages)
+    if any(m.role == "user" for m in messages):
+        asked = next(m for m in reversed(messages) if m.role == "user")
+        assert asked in view.messages
+
+
+@pytest.mark.spec("R-CTX-5", "R-LOOP-10")
+def test_a_call_left_unanswered_by_a_crash_is_answered_and_an_orphan_result_left_out() -> None:
+    orphan = ChatMessage("tool", (ToolResultBlock("x", "t", "nobody asked"),))
+    crashed = round_of(1)[:1]
+    view = PromptWindow().view([orphan, user_message("a"), *crashed, user_message("b")])
+    assert [m.role for m in view.messages] == ["user", "assistant", "tool", "user"]
+    assert view.messages[2].blocks[0].text == "Operation aborted"
+
+
+@pytest.mark.spec("R-CTX-10")
+def test_thinking_and_notices_are_never_sent_and_an_answer_of_only_those_is_left_out() -> None:
+    mixed = ChatMessage("assistant", (ReasoningBlock("hm"), TextBlock("so"), NoticeBlock("cut")))
+    empty = ChatMessage("assistant", (NoticeBlock("no network"),))
+    view = PromptWindow().view([user_message("a"), empty, user_message("b"), mixed])
+    assert [[b.kind for b in m.blocks] for m in view.messages] == [["text"], ["text"], ["text"]]
+
+
+@pytest.mark.spec("R-CTX-7", "R-CTX-8")
+def test_what_does_not_fit_loses_its_oldest_first_then_long_results_are_shortened() -> None:
+    messages = [user_message("old " * 200), answer("older " * 200), user_message("now"), *round_of(1, "y" * 3000)]
+    view = PromptWindow(context_window=400).view(messages)
+    assert [m.role for m in view.messages] == ["user", "assistant", "tool"]
+    assert view.compacted
+    assert "characters left out" in view.messages[2].blocks[0].text
+    assert view.tokens <= 300
+
+
+@pytest.mark.spec("R-CTX-7")
+def test_when_even_the_last_message_does_not_fit_the_model_is_not_asked() -> None:
+    with pytest.raises(ModelContextTooLong) as caught:
+        PromptWindow(context_window=1000).view([user_message("z" * 50_000)])
+    assert caught.value.next_step
+
+
+@pytest.mark.spec("R-CTX-1", "R-CTX-2")
+async def test_the_window_of_a_thread_is_its_history_then_compaction() -> None:
+    class History:
+        async def read(self, thread_id: str) -> list[ChatMessage]:
+            return [user_message(f"in {thread_id} {n}") for n in range(300)]
+
+    window = PromptWindow("assistant", History(), last=10)
+    messages = await window.get_prompt_window("thread-1")
+    assert window.agent_id == "assistant"
+    assert [m.text for m in messages] == [f"in thread-1 {n}" for n in range(290, 300)]
