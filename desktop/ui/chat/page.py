@@ -29,11 +29,11 @@ class ChatPage(QWidget):
         self.setProperty("pane", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.threads = ThreadList(models.threads)
-        self.thread = ThreadPane(models, self)
-        self.toast = Toast(self.thread)
+        self.pane = ThreadPane(models, self)
+        self.toast = Toast(self.pane)
         row = Row(self, spacing=0)
         row.addWidget(self.threads)
-        row.addWidget(self.thread, 1)
+        row.addWidget(self.pane, 1)
         self._connect()
 
     def _connect(self) -> None:
@@ -48,32 +48,32 @@ class ChatPage(QWidget):
         self.threads.new_chat.connect(self.new_chat)
         self.threads.rename_wanted.connect(self._rename)
         self.toast.undone.connect(models.threads.undo_delete)
-        self.thread.header.fold.clicked.connect(self._toggle_list)
-        self.thread.new_chat.connect(self.new_chat)
-        self.thread.said.connect(self.toast.say)
-        self.thread.request_wanted.connect(self.request_wanted)
+        self.pane.header.fold.clicked.connect(self._toggle_list)
+        self.pane.new_chat.connect(self.new_chat)
+        self.pane.said.connect(self.toast.say)
+        self.pane.request_wanted.connect(self.request_wanted)
 
     # -- from the shell ---------------------------------------------------------------------------------------------
 
     def open(self, thread_id: str, message_id: str = "") -> None:
         """Show a thread, at a message if one is named."""
-        self.thread.foot.keep_draft()
+        self.pane.foot.keep_draft()
         if thread_id != self._models.chat.thread_id:
             self._models.chat.open_thread(thread_id)
         if message_id:
-            self.thread.jump(message_id)
+            self.pane.jump(message_id)
         if self._narrow:
             self.threads.setVisible(False)
 
     def new_chat(self) -> None:
         """An empty chat, with the keys in its composer."""
-        self.thread.foot.keep_draft()
+        self.pane.foot.keep_draft()
         self._models.chat.new_thread()
-        self.thread.foot.composer.text.setFocus()
+        self.pane.foot.composer.text.setFocus()
 
     def begin_find(self) -> None:
         """Ctrl+F."""
-        self.thread.find_bar.begin()
+        self.pane.find_bar.begin()
 
     def search_threads(self) -> None:
         """Ctrl+Shift+F."""
@@ -84,13 +84,13 @@ class ChatPage(QWidget):
 
     def choose_model(self) -> None:
         """Ctrl+M."""
-        self.thread.foot.choose_model()
+        self.pane.foot.choose_model()
 
     # -- inside -----------------------------------------------------------------------------------------------------
 
     def _rename(self, thread_id: str) -> None:
         self.open(thread_id)
-        self.thread.header.edit_title()
+        self.pane.header.edit_title()
 
     def _deleted(self, thread_id: str, title: str) -> None:
         self.toast.say(f"“{title[:60]}” deleted", thread_id)
@@ -115,18 +115,18 @@ class ChatPage(QWidget):
         narrow = self.width() < theme().px(NARROW)
         if narrow != self._narrow:
             self._narrow = narrow
-            self.thread.header.fold.setVisible(narrow)
+            self.pane.header.fold.setVisible(narrow)
             self.threads.setVisible(not narrow)
-            self.thread.header.show_narrow(narrow)
+            self.pane.header.show_narrow(narrow)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape closes what is on top: find, editing, search. It never answers a request."""
         if event.key() != Qt.Key.Key_Escape:
             super().keyPressEvent(event)
-        elif self.thread.find_bar.isVisible():
-            self.thread.find_bar.put_away()
-        elif self.thread.foot.editing.isVisible():
-            self.thread.foot.editing.cancel()
+        elif self.pane.find_bar.isVisible():
+            self.pane.find_bar.put_away()
+        elif self.pane.foot.editing.isVisible():
+            self.pane.foot.editing.cancel()
         elif self.threads.searching:
             self.threads.close_search()
         else:

@@ -17,7 +17,10 @@ from desktop.ui.transcript import TranscriptView
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.scaling import Column
 
-EMPTY_SENTENCE = "Write below. The agent can read files inside your boundary. Before it writes a file or runs a command, it asks you."
+EMPTY_SENTENCE = (
+    "Write below. The agent reads files inside your boundary. "
+    "Before it writes a file or runs a command, it asks you."
+)
 
 
 class ThreadPane(QFrame):
