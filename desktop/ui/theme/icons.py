@@ -39,19 +39,35 @@ class IconCache:
             found = self._pixmaps[key] = _render(name, color, size, ratio)
         return found
 
+    def mark(self, ink: QColor, tick: QColor, size: int, ratio: float) -> QPixmap:
+        """The mark of Assent: ink, with its tick in the colour of a yes."""
+        key = (f"mark {tick.name()}", ink.rgba(), size, ratio)
+        found = self._pixmaps.get(key)
+        if found is None:
+            svg = _source("mark").replace("currentColor", ink.name())
+            head, _, tail = svg.rpartition("<path ")
+            found = self._pixmaps[key] = _draw(f'{head}<path stroke="{tick.name()}" {tail}', size, ratio)
+        return found
+
 
 def _render(name: str, color: QColor, size: int, ratio: float) -> QPixmap:
     svg = _source(name).replace("currentColor", color.name())
     if size <= SMALL:
         svg = svg.replace('stroke-width="1.5"', f'stroke-width="{SMALL_STROKE}"')
+    pixmap = _draw(svg, size, ratio, color.alphaF())
+    if name in MIRRORED and QGuiApplication.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+        pixmap = pixmap.transformed(QTransform.fromScale(-1, 1))
+        pixmap.setDevicePixelRatio(ratio)
+    return pixmap
+
+
+def _draw(svg: str, size: int, ratio: float, opacity: float = 1.0) -> QPixmap:
     side = max(1, round(size * ratio))
     pixmap = QPixmap(side, side)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
-    painter.setOpacity(color.alphaF())
+    painter.setOpacity(opacity)
     QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, side, side))
     painter.end()
-    if name in MIRRORED and QGuiApplication.layoutDirection() == Qt.LayoutDirection.RightToLeft:
-        pixmap = pixmap.transformed(QTransform.fromScale(-1, 1))
     pixmap.setDevicePixelRatio(ratio)
     return pixmap

@@ -100,6 +100,8 @@ QPlainTextEdit[kind="field"]:focus { padding: 3px; min-height: 0px; }
 QLineEdit[error="true"], QLineEdit[error="true"]:focus { border-color: $failed; }
 QLineEdit:disabled, QComboBox:disabled { color: $text-disabled; border-color: $border; background: transparent; }
 QComboBox[quiet="true"] { border-color: $border; min-height: 22px; padding: 0px 8px; font-size: 12px; }
+QLineEdit[kind="bare"], QLineEdit[kind="bare"]:focus { background: transparent; border: none; padding: 0px; }
+QLineEdit[kind="bare"] { font-size: 16px; }
 QComboBox:hover { background: $hover; }
 QComboBox:focus { border: 2px solid $focus; padding: 0px 7px; min-height: 28px; }
 QComboBox[quiet="true"]:focus { min-height: 20px; }

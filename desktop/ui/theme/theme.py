@@ -133,6 +133,10 @@ class Theme(QObject):
         """An icon's pixmap; ``size`` in logical pixels as drawn (scale it with ``px`` where it stands beside text)."""
         return self._icons.pixmap(name, self.color(color_token), size, dpr)
 
+    def mark(self, size: int, dpr: float = 1.0) -> QPixmap:
+        """The mark of Assent, ink with a green tick."""
+        return self._icons.mark(self.color("text"), self.color("accent"), size, dpr)
+
     def icon(self, name: str, color_token: str = "text-2", size: int = 16) -> QIcon:
         """An icon at the app's device pixel ratio, with its disabled look."""
         ratio = self._application.devicePixelRatio()

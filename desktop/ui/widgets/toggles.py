@@ -266,6 +266,14 @@ class Chip(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.toggled.connect(self.updateGeometry)
 
+    def set_label(self, text: str) -> None:
+        """Another text."""
+        self._label = text
+        self.setText(text)
+        self.setAccessibleName(text)
+        self.updateGeometry()
+        self.update()
+
     def sizeHint(self) -> QSize:
         """Text, and the cross when on."""
         t = theme()

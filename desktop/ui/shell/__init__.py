@@ -1,0 +1,1 @@
+"""The window: rail, pages, command palette, toasts, banners, notifications."""

@@ -1,0 +1,250 @@
+"""The window: the rail and one page at a time. Only the page that shows is built before the first paint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
+
+from desktop.ui.shell import geometry
+from desktop.ui.shell.loading import PageFactory, load
+from desktop.ui.shell.rail import Rail
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, rescale
+
+if TYPE_CHECKING:
+    from desktop.presenter.shell import ShellViewModel
+    from desktop.ui.shell.notify import Notifier
+    from desktop.ui.shell.palette import Palette
+    from desktop.ui.theme import Theme
+    from desktop.ui.widgets.containers import Notice
+    from desktop.ui.widgets.toast import Toast
+
+FIRST_RUN = "first_run"
+"""Key of the factory whose page stands in for Chats until a model is chosen."""
+WARM_AFTER = 400
+"""Milliseconds after the first paint before other modules are imported."""
+
+
+class MainWindow(QMainWindow):
+    """``factories``: page name (and ``first_run``) to a function that builds its widget, called at most once each.
+
+    ``page_shown(name, widget)`` follows each change of page. ``close_for_good`` closes; a plain close asks the shell.
+    """
+
+    first_painted = Signal()
+    page_shown = Signal(str, object)
+
+    def __init__(self, theme: Theme, shell: ShellViewModel, factories: Mapping[str, PageFactory]) -> None:
+        super().__init__()
+        self._theme = theme
+        self._shell = shell
+        self._factories = dict(factories)
+        self._pages: dict[str, QWidget] = {}
+        self._painted = False
+        self._leaving = False
+        self._scale = theme.scale
+        self._palette: Palette | None = None
+        self._toast: Toast | None = None
+        self._banner: Notice | None = None
+        self._notifier: Notifier | None = None
+        self._warm: Callable[[], bool] | None = None
+        self.setWindowTitle("Assent")
+        self._build()
+        self._maximize = geometry.restore(self, shell.window_state())
+        self._connect()
+        self.show_page(shell.page)
+
+    def _build(self) -> None:
+        central = QWidget()
+        central.setProperty("pane", "bg")
+        central.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        row = Row(central, spacing=0)
+        self.rail = Rail()
+        self.rail.chosen.connect(self._shell.go)
+        self._work = QWidget()
+        self._column = Column(self._work, spacing=0)
+        self.stack = QStackedWidget()
+        self._column.addWidget(self.stack, 1)
+        row.addWidget(self.rail)
+        row.addWidget(self._work, 1)
+        self.setCentralWidget(central)
+
+    def _connect(self) -> None:
+        shell = self._shell
+        shell.page_changed.connect(self.show_page)
+        shell.first_run_changed.connect(lambda: self.show_page(shell.page))
+        shell.error.connect(self.show_error)
+        shell.quitting.connect(self.show_quitting)
+        shell.banner.connect(self.show_banner)
+        self._theme.changed.connect(self._theme_changed)
+        for command in shell.commands():
+            if command.shortcut:
+                self._shortcut(command.shortcut, partial(shell.run_command, command.id))
+        self._shortcut("Ctrl+K", self.open_palette)
+
+    def _shortcut(self, keys: str, work: Callable[[], None]) -> None:
+        shortcut = QShortcut(QKeySequence(keys), self)
+        shortcut.setAutoRepeat(False)
+        shortcut.activated.connect(work)
+
+    # -- pages ------------------------------------------------------------------------------------------------------
+
+    def show_page(self, name: str) -> None:
+        """Show a page, building it on its first time; while nothing is chosen yet, Chats is the first-run page."""
+        key = FIRST_RUN if name == "chats" and self._shell.first_run and FIRST_RUN in self._factories else name
+        widget = self._page(key)
+        self.rail.set_page(name)
+        self.stack.setCurrentWidget(widget)
+        if self._painted:
+            self._focus_page(widget)
+        self.page_shown.emit(name, widget)
+
+    def page(self, name: str) -> QWidget:
+        """The widget of a page, built now if need be."""
+        return self._page(name)
+
+    def _page(self, key: str) -> QWidget:
+        widget = self._pages.get(key)
+        if widget is None:
+            factory = self._factories.get(key)
+            widget = self._pages[key] = factory() if factory is not None else pane("bg")
+            self.stack.addWidget(widget)
+        return widget
+
+    def _focus_page(self, widget: QWidget) -> None:
+        """A page may say where keys go first: ``first_focus()`` returns a widget."""
+        first = getattr(widget, "first_focus", None)
+        target = first() if callable(first) else widget
+        if isinstance(target, QWidget):
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def warm(self, step: Callable[[], bool]) -> None:
+        """Call ``step`` now and then after the first paint until it returns False (see ``loading.warm``)."""
+        self._warm = step
+
+    # -- what comes over it -----------------------------------------------------------------------------------------
+
+    def open_palette(self) -> None:
+        """Ctrl+K."""
+        if self._palette is None:
+            self._palette = load("desktop.ui.shell.palette", "Palette")(self, self._shell)
+        if self._palette.isVisible():
+            self._palette.dismiss()
+        else:
+            self._palette.open()
+
+    def show_toast(self, text: str, undo_token: str = "") -> None:
+        """A sentence at the foot; ``toast.undone`` carries the token."""
+        self.toast.say(text, undo_token)
+
+    @property
+    def toast(self) -> Toast:
+        """The window's one toast."""
+        if self._toast is None:
+            self._toast = load("desktop.ui.widgets.toast", "Toast")(self._work)
+        assert self._toast is not None
+        return self._toast
+
+    @property
+    def notifier(self) -> Notifier:
+        """Desktop notifications."""
+        if self._notifier is None:
+            self._notifier = load("desktop.ui.shell.notify", "Notifier")(self)
+            self._notifier.clicked.connect(lambda: self._shell.go("approvals"))
+        assert self._notifier is not None
+        return self._notifier
+
+    def show_error(self, title: str, sentence: str, detail: str) -> None:
+        """A dialog with the report, if there is one, and Copy."""
+        load("desktop.ui.shell.report", "show_report")(self, title, sentence, detail)
+
+    def show_banner(self, kind: str, sentence: str) -> None:
+        """A strip above the page: kind info, ask or failed; an empty sentence takes it away."""
+        if self._banner is None:
+            if not sentence:
+                return
+            self._banner = load("desktop.ui.shell.banner", "make_banner")(lambda: self.show_banner("", ""))
+            self._column.insertWidget(0, self._banner)
+        if sentence:
+            self._banner.say(sentence, kind if kind in ("info", "ask", "failed") else "info")
+        self._banner.setVisible(bool(sentence))
+
+    def show_quitting(self, sentence: str) -> None:
+        """What is still running while the app ends."""
+        self.show_banner("info", sentence)
+
+    def set_pending(self, number: int) -> None:
+        """How many requests wait: the count on the rail, the window's title, the tray."""
+        self.rail.set_count("approvals", number)
+        self.setWindowTitle(f"({number}) Assent" if number else "Assent")
+        if not number and self._notifier is not None:
+            self._notifier.quiet()
+
+    # -- the window itself ------------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Show it as it was left."""
+        if self._maximize:
+            self.showMaximized()
+        else:
+            self.show()
+
+    def close_for_good(self) -> None:
+        """Close without asking the shell again."""
+        self._leaving = True
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Remember the geometry; unless the app has said so, closing is only a request."""
+        self._shell.save_window(geometry.state_of(self))
+        if self._leaving or self._shell.on_close is None:
+            event.accept()
+        else:
+            event.ignore()
+            self._shell.close_requested()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape that nothing else wanted takes the toast away."""
+        if event.key() == Qt.Key.Key_Escape and self._toast is not None and self._toast.isVisible():
+            self._toast.dismiss()
+        else:
+            super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Keys go to the page."""
+        super().showEvent(event)
+        current = self.stack.currentWidget()
+        if current is not None and not self._painted:
+            self._focus_page(current)
+
+    def event(self, event: QEvent) -> bool:
+        """The first paint starts what may wait for it."""
+        if event.type() == QEvent.Type.Paint and not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self, self._after_first_paint)
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Nothing of its own: the pages paint."""
+
+    def _after_first_paint(self) -> None:
+        self.first_painted.emit()
+        if self._warm is not None:
+            QTimer.singleShot(WARM_AFTER, self, self._warm_one)
+
+    def _warm_one(self) -> None:
+        if self._warm is not None and self._warm():
+            QTimer.singleShot(50, self, self._warm_one)
+
+    def _theme_changed(self) -> None:
+        if self._theme.scale != self._scale:
+            self._scale = self._theme.scale
+            rescale(self)
+        for widget in self.findChildren(QWidget):
+            widget.updateGeometry()
+        self.update()
