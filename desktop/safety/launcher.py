@@ -193,6 +193,12 @@ def start(argv: list[str], restrict: dict[str, object] | None, libc: ctypes.CDLL
         os._exit(127)
 
 
+def orphaned(*_: object) -> None:
+    """The app has died: so does everything it started."""
+    end_all(os.getpid())
+    os._exit(1)
+
+
 def main() -> int:
     """Start the command, wait for it, leave nothing behind."""
     config = json.loads(sys.argv[1])
@@ -200,7 +206,7 @@ def main() -> int:
     if libc is not None:
         prctl(libc, PR_SET_CHILD_SUBREAPER, 1)
         prctl(libc, PR_SET_PDEATHSIG, signal.SIGUSR1)
-        signal.signal(signal.SIGUSR1, lambda *_: (end_all(os.getpid()), os._exit(1)))
+        signal.signal(signal.SIGUSR1, orphaned)
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGUSR1, signal.SIG_DFL)

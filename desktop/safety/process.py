@@ -69,7 +69,7 @@ class ProcessRunner:
                 reading.cancel()
         finally:
             detach()
-            signal_tree(process.pid, signal.SIGKILL, group=True)
+            _end_leftovers(process)
             _close(process)
         text, truncated = await asyncio.to_thread(output.text)
         code = process.returncode if ended == "exited" else None
@@ -95,7 +95,10 @@ class ProcessRunner:
 
 
 async def _first(
-    exiting: asyncio.Task[int], stopping: asyncio.Task[Literal[True]], timeout_s: float, process: asyncio.subprocess.Process
+    exiting: asyncio.Task[int],
+    stopping: asyncio.Task[Literal[True]],
+    timeout_s: float,
+    process: asyncio.subprocess.Process,
 ) -> Ended:
     """Wait for the end, the time limit or the abort; in the last two cases end everything."""
     try:
@@ -112,12 +115,21 @@ async def _first(
 
 async def end_process(process: asyncio.subprocess.Process, exiting: asyncio.Task[int]) -> None:
     """TERM to everything, 2 s, KILL (R-TMO-2)."""
-    signal_tree(process.pid, signal.SIGTERM)
+    await asyncio.to_thread(signal_tree, process.pid, signal.SIGTERM)
     await asyncio.wait({exiting}, timeout=TERM_GRACE_S)
     deadline = time.monotonic() + KILL_GRACE_S
     while not exiting.done() and time.monotonic() < deadline:
-        signal_tree(process.pid, signal.SIGKILL, group=True)
+        await asyncio.to_thread(signal_tree, process.pid, signal.SIGKILL, group=True)
         await asyncio.wait({exiting}, timeout=0.05)
+
+
+def _end_leftovers(process: asyncio.subprocess.Process) -> None:
+    """The last resort when waiting was cut short twice, and the only one where no launcher holds the tree."""
+    if process.returncode is None:
+        signal_tree(process.pid, signal.SIGKILL, group=True)
+    elif _PLATFORM not in ("linux", "win32"):
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def signal_tree(root: int, number: int, *, group: bool = False) -> None:

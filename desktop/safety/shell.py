@@ -1,0 +1,309 @@
+"""Reads a shell command before anybody is asked (semantics.md 29, C-33): every part judged, some refused outright.
+
+The reading is for people and for the category; it never makes a command harmless. Whatever cannot be read is admin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from dataclasses import dataclass, field
+
+from desktop.domain.errors import SettingsError
+from desktop.domain.safety import Blocked, SafetySettings, SettingsProvider, ShellReading
+from desktop.domain.tools import Category, Judgement
+from desktop.safety import blocklist
+from desktop.safety.boundary import PathPolicy, workspace_of
+from desktop.safety.shell_effects import Effect, effect_of
+from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
+from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand, parse
+from desktop.safety.shell_unwrap import SHELLS, Unwrapped, unwrap
+from desktop.safety.shell_words import Word, base_name
+
+MAX_COMMAND = 100_000
+MAX_SCRIPTS = 8
+_MAX_JUDGEMENTS = 100
+_SHOWN = 400
+_ENTERING = ("cd", "pushd", "chdir")
+_MEANINGFUL_NAMES = frozenset(
+    "PATH LD_PRELOAD LD_LIBRARY_PATH BASH_ENV ENV IFS PROMPT_COMMAND PS4 SHELLOPTS PYTHONPATH PYTHONSTARTUP NODE_OPTIONS "
+    "GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR VISUAL PERL5OPT RUBYOPT HOME CDPATH".split()
+)
+
+
+class ShellReader:
+    """Implements ``domain.safety.ShellReader``. Reading happens in a thread: it looks at the disk, and the first one
+    imports the parser."""
+
+    def __init__(self, policy: PathPolicy, settings: SettingsProvider) -> None:
+        self._policy = policy
+        self._settings = settings
+
+    async def read(self, command: str) -> ShellReading:
+        """Judge a command that would start in the workspace."""
+        return await asyncio.to_thread(self.read_now, command)
+
+    def read_now(self, command: str) -> ShellReading:
+        """The same, blocking."""
+        settings = self._settings()
+        try:
+            patterns = blocklist.compile_patterns(settings.blocked_patterns)
+        except SettingsError as error:
+            return ShellReading(Category.ADMIN, raised_because=str(error))
+        blocked = blocklist.blocked_by_pattern(command, patterns)
+        if len(command) > MAX_COMMAND:
+            return ShellReading(Category.ADMIN, blocked, "it is too long to be read")
+        reading = _Reading(settings, self._policy)
+        if patterns and len(command) > blocklist.PATTERN_WINDOW:
+            reading.raise_for("it is longer than what the blocked patterns are compared with")
+        reading.script(command, 0)
+        return reading.result(blocked)
+
+
+@dataclass(slots=True)
+class _Judged:
+    """One sub-command while it is being judged."""
+
+    command: SimpleCommand
+    effect: Effect
+    touches: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class _Reading:
+    """One command's reading while it grows."""
+
+    def __init__(self, settings: SafetySettings, policy: PathPolicy) -> None:
+        home = os.path.expanduser("~")
+        start = os.path.realpath(workspace_of(settings))
+        self._settings = settings
+        self._variables = {"HOME": home, "PWD": start}
+        self._paths = PathReader(policy.lists(), home, [start])
+        self._reasons: dict[str, None] = {}
+        self._judgements: list[Judgement] = []
+        self._touched: dict[str, None] = {}
+        self._blocked: Blocked | None = None
+        self._network = False
+        self._scripts = 0
+
+    def raise_for(self, reason: str) -> None:
+        """Admin, because."""
+        if reason:
+            self._reasons[reason] = None
+
+    def result(self, blocked: Blocked | None) -> ShellReading:
+        """The finished reading."""
+        reasons = list(self._reasons)
+        shown = "; ".join(reasons[:4]) + (f"; and {len(reasons) - 4} more reasons" if len(reasons) > 4 else "")
+        return ShellReading(
+            category=Category.ADMIN if reasons else Category.WRITE,
+            blocked=self._blocked or blocked,
+            raised_because=shown,
+            judgements=tuple(self._judgements[:_MAX_JUDGEMENTS]),
+            paths=tuple(self._touched),
+            uses_network=self._network,
+        )
+
+    def script(self, source: str, depth: int) -> None:
+        """Read a whole text as shell commands."""
+        self._scripts += 1
+        if depth > MAX_SCRIPTS or self._scripts > 40:
+            self.raise_for("commands are nested too deeply to be read")
+            return
+        parsed: Parsed = parse(source, self._variables)
+        for problem in parsed.problems:
+            self.raise_for(f"not all of it can be read: {problem}")
+        for command in parsed.commands:
+            self._simple(command, depth)
+        for text in parsed.unread:
+            self.script(text, depth + 1)
+
+    def _simple(self, command: SimpleCommand, depth: int) -> None:
+        unwrapped = unwrap(command.words)
+        for layer in unwrapped.layers:
+            self._check_blocked(layer)
+        inner = unwrapped.innermost
+        judged = _Judged(command, self._effect(inner, unwrapped))
+        for reason in unwrapped.reasons:
+            self._note(judged, reason)
+        self._names(command, judged)
+        self._executed(unwrapped, judged)
+        self._piped(command, unwrapped, judged, depth)
+        self._written(judged)
+        for redirect in command.redirects:
+            self._redirect(redirect, judged)
+        self._denied(command, judged)
+        self._finish(judged)
+        for folder in unwrapped.folders:
+            self._paths.enter(folder)
+        if inner and base_name(inner[0].text) in _ENTERING:
+            self._paths.enter(inner[1] if len(inner) > 1 else None)
+        for script in unwrapped.scripts:
+            if script.dynamic:
+                self.raise_for("it runs text that is only known when it runs")
+            self.script(script.text, depth + 1)
+
+    def _check_blocked(self, layer: tuple[Word, ...], *, only_asks_for: str = "") -> bool:
+        found = blocklist.blocked_by(layer, relax_plain_rm=self._settings.relax_plain_rm)
+        if found is not None and found.word != only_asks_for:
+            self._blocked = self._blocked or found
+        return found is not None
+
+    def _effect(self, inner: tuple[Word, ...], unwrapped: Unwrapped) -> Effect:
+        if not inner or unwrapped.lookup_only:
+            return Effect("reads")
+        if inner[0].split:
+            return Effect("unknown", reasons=["which command it is shows only when it runs"])
+        name = base_name(inner[0].text)
+        if name == "rm":
+            return Effect("deletes", list(inner[1:]), reasons=["rm deletes files for good"])
+        if name in ("hash", "enable", "bind", "complete") and any(w.text.startswith("-") for w in inner[1:]):
+            return Effect("unknown", reasons=[f"{name} can change what a command name means"])
+        return effect_of(name, inner[1:])
+
+    def _names(self, command: SimpleCommand, judged: _Judged) -> None:
+        """Variables that change what later commands do."""
+        declared = command.words[1:] if command.words and command.words[0].text in ("export", "declare", "typeset") else ()
+        for word in (*command.assignments, *declared):
+            name = re.match(r"([A-Za-z_]\w*)\+?=", word.text)
+            if name and (name[1] in _MEANINGFUL_NAMES or name[1].startswith(("BASH_FUNC", "DYLD_", "GIT_CONFIG"))):
+                self._note(judged, f"setting {name[1]} can change which programs run")
+
+    def _executed(self, unwrapped: Unwrapped, judged: _Judged) -> None:
+        """What ``find -exec`` runs: rm asks as admin (R-BLK-8), every other blocked word is blocked."""
+        for argv in unwrapped.executed:
+            nested = unwrap(argv)
+            for layer in nested.layers:
+                if self._check_blocked(layer, only_asks_for="rm"):
+                    self._note(judged, "it deletes everything that find finds")
+            for script in nested.scripts:
+                self.script(script.text, 1)
+                if script.dynamic:
+                    self._note(judged, "it runs text that is only known when it runs")
+            inner = self._effect(nested.innermost, nested)
+            for reason in (*nested.reasons, *inner.reasons):
+                self._note(judged, reason)
+            if inner.kind not in ("reads", "unknown"):
+                judged.effect.kind = inner.kind
+
+    def _piped(self, command: SimpleCommand, unwrapped: Unwrapped, judged: _Judged, depth: int) -> None:
+        """Text that a shell or an interpreter is fed with."""
+        inner = unwrapped.innermost
+        fed = [item for item in command.redirects if item.feeds_text]
+        reads_code = unwrapped.reads_stdin_as_code
+        if inner and not reads_code and _interprets_input(inner):
+            if fed or command.piped_from is not None:
+                self._note(judged, f"{base_name(inner[0].text)} runs a program that it is fed with")
+            return
+        if not reads_code:
+            return
+        for item in fed:
+            self.script(item.target.text, depth + 1)
+            if item.target.dynamic:
+                self._note(judged, "it runs text that is only known when it runs")
+        if command.piped_from is not None:
+            self._code_from(command.piped_from, judged, depth)
+        elif not fed:
+            self._note(judged, "it runs whatever comes in")
+
+    def _code_from(self, source: SimpleCommand, judged: _Judged, depth: int) -> None:
+        name = base_name(source.words[0].text) if source.words else ""
+        texts = [item.target.text for item in source.redirects if item.feeds_text]
+        if name in ("echo", "printf", "cat") and not any(word.dynamic for word in source.words):
+            if name != "cat":
+                texts.append(" ".join(word.text for word in source.words[1:] if not word.text.startswith("-")))
+            for text in texts:
+                self.script(text.replace("\\n", "\n"), depth + 1)
+        self._note(judged, f"it runs text that {name or 'another command'} gives it")
+
+    def _written(self, judged: _Judged) -> None:
+        """Targets outside the workspace, and existing files that would be lost (R-BLK-8)."""
+        effect = judged.effect
+        for word in effect.writes:
+            found = self._paths.resolve(word)
+            if not found and word.dynamic and effect.replaces:
+                self._note(judged, "what it overwrites shows only when it runs")
+            for path in found:
+                self._target(path, word, judged)
+
+    def _target(self, path: str, word: Word, judged: _Judged) -> None:
+        effect, words = judged.effect, judged.command.words
+        judged.touches.append(path)
+        if self._paths.outside_workspace(path) and not hosts_in(word):
+            self._note(judged, f"{path} is outside the workspace")
+        if not effect.replaces or harmless_target(path):
+            return
+        if os.path.isdir(path) and word is effect.writes[0]:
+            sources = [w for w in words[1:] if w is not word and not w.text.startswith("-")]
+            clashing = [w for w in sources if w.split or os.path.lexists(os.path.join(path, base_name(w.text)))]
+            if clashing:
+                self._note(judged, f"it can overwrite files in {path}")
+        elif os.path.lexists(path) and word is effect.writes[0]:
+            self._note(judged, f"it overwrites {path}")
+
+    def _redirect(self, redirect: Redirect, judged: _Judged) -> None:
+        if redirect.feeds_text:
+            return
+        word = redirect.target
+        found = self._paths.resolve(word)
+        if redirect.writes and not found:
+            self._note(judged, "which file it writes shows only when it runs")
+        if not redirect.writes:
+            judged.touches += found
+            return
+        for path in found:
+            if harmless_target(path):
+                continue
+            judged.touches.append(path)
+            if judged.effect.kind in ("reads", "unknown"):
+                judged.effect.kind = "writes"
+            if path.startswith(("/dev/tcp/", "/dev/udp/")):
+                judged.effect.kind = "network"
+                self._note(judged, "it sends data to another computer")
+            if self._paths.outside_workspace(path):
+                self._note(judged, f"{path} is outside the workspace")
+            if os.path.lexists(path) and redirect.operator not in (">>", "&>>"):
+                self._note(judged, f"it overwrites {path}")
+
+    def _denied(self, command: SimpleCommand, judged: _Judged) -> None:
+        """Any word that leads to a denied path raises and is named (C-33)."""
+        words = [*command.words, *command.assignments]
+        words += [item.target for item in command.redirects if not item.feeds_text]
+        for word in words:
+            if why := self._paths.denied(word, recursive=judged.effect.recursive):
+                self._note(judged, f"{word.text[:80]}: {why}")
+            judged.touches += hosts_in(word)
+            if re.match(r"[~/.]", word.known) and not word.dynamic and word is not words[0]:
+                judged.touches += [path for path in self._paths.resolve(word) if not harmless_target(path)]
+        if self._paths.folder_unknown:
+            self._note(judged, "in which folder it works shows only when it runs")
+
+    def _note(self, judged: _Judged, reason: str) -> None:
+        if reason not in judged.notes:
+            judged.notes.append(reason)
+        self.raise_for(reason)
+
+    def _finish(self, judged: _Judged) -> None:
+        for reason in judged.effect.reasons:
+            self._note(judged, reason)
+        hosts = [host for word in judged.command.words for host in hosts_in(word)]
+        self._network = self._network or judged.effect.kind == "network" or bool(hosts)
+        touches = tuple(dict.fromkeys(judged.touches))
+        for path in touches:
+            if path.startswith(os.sep) or os.path.isabs(path):
+                self._touched[path] = None
+        command = judged.command
+        text = command.text if len(command.text) <= _SHOWN else command.text[: _SHOWN - 1] + "…"
+        self._judgements.append(
+            Judgement(text, judged.effect.kind, command.operator, touches[:20], "; ".join(judged.notes[:4]))
+        )
+
+
+def _interprets_input(inner: tuple[Word, ...]) -> bool:
+    """An interpreter without a program of its own reads it from its input."""
+    name = base_name(inner[0].text)
+    names = ("python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "tclsh", "pwsh", "powershell")
+    if name in SHELLS or name not in names:
+        return False
+    return all(word.text == "-" or (word.text.startswith("-") and word.text not in ("-c", "-e", "-m")) for word in inner[1:])

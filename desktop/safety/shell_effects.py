@@ -1,0 +1,294 @@
+"""What well-known commands do: read, write, delete, talk to the network, act with other rights (R-BLK-8).
+
+Tables first, then the few commands whose arguments decide. A command that is not known is ``unknown``, never harmless.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from desktop.safety.blocklist import forces_push, git_command
+from desktop.safety.shell_words import Word
+
+
+@dataclass(slots=True)
+class Effect:
+    """``kind`` as in Judgement; ``writes`` the words that name what is written; ``replaces``: existing files there are
+    lost; ``recursive``: it goes into folders by itself; ``reasons`` make it admin."""
+
+    kind: str
+    writes: list[Word] = field(default_factory=list)
+    replaces: bool = False
+    recursive: bool = False
+    reasons: list[str] = field(default_factory=list)
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+READS = _set("""
+    cat head tail less more wc grep egrep fgrep zgrep rg ag ack ls dir vdir find fd locate du df stat file diff diff3 cmp
+    comm sort uniq cut tr awk gawk mawk nawk sed jq yq xmllint echo printf pwd which type whereis whoami id groups date
+    uname hostname arch nproc printenv env ps top tree basename dirname realpath readlink md5sum sha1sum sha224sum
+    sha256sum sha384sum sha512sum b2sum cksum sum test true false sleep seq expr man info column nl od xxd hexdump
+    strings join paste fold fmt rev tac yes cal uptime free lsof getent locale cd pushd popd dirs set shopt read return
+    exit wait jobs local declare typeset readonly export unset : [ [[ help history hash umask ulimit getopts let shift
+    break continue times disown alias unalias mapfile readarray compgen command builtin bc dc factor numfmt shuf split
+    csplit tsort base64 base32 iconv look expand unexpand pr ptx zcat bzcat xzcat zless nm ldd objdump
+    size readelf pgrep pidof tty stty clear tput trap wait caller
+""")
+WRITES = _set("""
+    touch mkdir cp mv ln tee install tar unzip zip gzip gunzip bzip2 bunzip2 xz unxz zstd 7z patch chmod chown chgrp make
+    cmake ninja gcc g++ cc clang go cargo rustc javac mkfifo mktemp ed ex sponge dos2unix unix2dos split csplit git hg svn
+    rename sqlite3
+""")
+DELETES = _set("rmdir unlink shred truncate wipe srm wipefs blkdiscard")
+NETWORK = _set("""
+    curl wget ssh scp sftp rsync ftp tftp lftp nc ncat netcat socat telnet ping traceroute dig nslookup host whois
+    aria2c http https httpie gh glab aws gcloud az gsutil rclone mail sendmail mutt openssl w3m lynx elinks
+""")
+PRIVILEGED = _set("""
+    systemctl service launchctl mount umount useradd userdel usermod groupadd groupdel passwd chpasswd visudo adduser
+    deluser iptables ip6tables nft ufw firewall-cmd sysctl modprobe insmod rmmod docker podman nerdctl kubectl lxc
+    virsh crontab at batch atrm init telinit loginctl timedatectl hostnamectl setcap setfacl chattr swapon swapoff
+    fdisk parted sfdisk gdisk losetup cryptsetup lvm vgremove lvremove pvremove ip ifconfig route nmcli defaults csrutil
+    spctl dscl diskutil launchd hdiutil reg schtasks net sc bcdedit gsettings dconf xdg-settings update-alternatives
+    dpkg-reconfigure snap flatpak secret-tool keyring security kwallet-query gpg gpg2 ssh-add ssh-keygen
+""")
+KILLS = _set("kill pkill killall xkill skill fuser taskkill")
+RECURSIVE = _set("find fd tar zip 7z rsync tree du rg ag ack locate scp git")
+INTERPRETERS = _set("""
+    python python2 python3 pypy pypy3 perl ruby node nodejs deno bun php lua luajit tclsh R Rscript julia osascript
+    powershell pwsh awk gawk mawk nawk gdb expect guile ghci sed vim vi nvim ex emacs
+""")
+_PACKAGES = _set("""
+    apt apt-get aptitude dnf yum zypper pacman apk brew port pip pip3 pipx uv conda mamba npm yarn pnpm gem cargo go dpkg
+    rpm snap flatpak choco winget scoop nix-env
+""")
+_REMOVES = _set("remove purge uninstall autoremove erase rm un del -R -Rs -Rns -e -r --remove --purge clean prune unlink")
+_SYSTEM_PACKAGES = _set("apt apt-get aptitude dnf yum zypper pacman apk dpkg rpm snap flatpak choco winget port")
+_OPTION_FLAGS = ("-c", "-e", "-E", "-r", "-p", "-n", "-pe", "-ne", "-lane", "-x", "--eval", "--expression", "-ex")
+_CODE_ACTS = re.compile(
+    r"(system|exec|popen|subprocess|spawn|fork|unlink|remove|rmtree|rmdir|truncate|kill|eval|shutil|child_process|"
+    r"rename|replace\(|write|socket|urlopen|requests|http|open\(.*['\"][wax+]|\bsh\b|\bmv\b|:!|\|\s*getline|"
+    r"print\s*[>|]|`)"
+)
+
+
+def effect_of(name: str, words: Sequence[Word]) -> Effect:
+    """The effect of one command without wrappers. ``name`` is its base name, ``words`` its arguments."""
+    special = _SPECIAL.get(name)
+    effect = special(name, list(words)) if special else Effect(_kind(name))
+    if name in INTERPRETERS:
+        _judge_code(name, words, effect)
+    if name in _PACKAGES:
+        _judge_packages(name, words, effect)
+    if name in KILLS:
+        effect.kind = "privileged"
+        effect.reasons.append(f"{name} ends other programs")
+    if effect.kind == "privileged" and not effect.reasons:
+        effect.reasons.append(f"{name} changes the system or other programs")
+    if effect.kind == "deletes" and not effect.reasons:
+        effect.reasons.append(f"{name} deletes for good")
+    recursive_flag = any(_has_flag(word.text, "rR", "--recursive") for word in words)
+    effect.recursive = effect.recursive or name in RECURSIVE or recursive_flag
+    return effect
+
+
+def _kind(name: str) -> str:
+    for kind, names in (
+        ("privileged", PRIVILEGED), ("deletes", DELETES), ("network", NETWORK), ("writes", WRITES), ("reads", READS),
+    ):  # fmt: skip
+        if name in names:
+            return kind
+    return "unknown"
+
+
+def _has_flag(text: str, letters: str, *long: str) -> bool:
+    if text.startswith("--"):
+        return text.split("=")[0] in long
+    return text.startswith("-") and len(text) < 8 and bool(set(text[1:]) & set(letters))
+
+
+def operands(words: Sequence[Word], valued: frozenset[str] = frozenset()) -> list[Word]:
+    """The arguments that are no options and no values of the options named."""
+    found: list[Word] = []
+    at = 0
+    while at < len(words):
+        text = words[at].text
+        if text == "--":
+            return found + list(words[at + 1 :])
+        if text.startswith("-") and len(text) > 1:
+            at += 2 if text in valued else 1
+            continue
+        found.append(words[at])
+        at += 1
+    return found
+
+
+def _value_of(words: Sequence[Word], *names: str) -> list[Word]:
+    """Values given to options, as ``-o x``, ``-ox`` or ``--out=x``."""
+    found: list[Word] = []
+    for at, word in enumerate(words):
+        for name in names:
+            if word.text == name and at + 1 < len(words):
+                found.append(words[at + 1])
+            elif name.startswith("--") and word.text.startswith(f"{name}="):
+                found.append(Word(word.text[len(name) + 1 :], word.known[len(name) + 1 :], word.dynamic, word.glob))
+            elif not name.startswith("--") and word.text.startswith(name) and len(word.text) > len(name):
+                found.append(Word(word.text[len(name) :], word.known[len(name) :], word.dynamic, word.glob))
+    return found
+
+
+def _copy_or_move(name: str, words: list[Word]) -> Effect:
+    keeps = any(_has_flag(word.text, "n", "--no-clobber") for word in words) and name in ("cp", "mv")
+    into = _value_of(words, "-t", "--target-directory")
+    plain = operands(words, frozenset(("-t", "--target-directory", "-S", "--suffix", "-m", "-o", "-g")))
+    sources, targets = (plain, into) if into else (plain[:-1], plain[-1:])
+    effect = Effect("writes", list(targets), replaces=not keeps)
+    if name == "mv":
+        effect.writes += sources
+        effect.replaces = not keeps
+    if name == "ln":
+        effect.replaces = any(_has_flag(word.text, "f", "--force") for word in words)
+    return effect
+
+
+def _all_operands(name: str, words: list[Word]) -> Effect:
+    replaces = name in ("tee", "sponge") and not any(_has_flag(word.text, "a", "--append") for word in words)
+    kind = "deletes" if name in DELETES else "writes"
+    return Effect(kind, operands(words, frozenset(("-m", "-s", "-r", "-d", "-t", "--mode"))), replaces=replaces)
+
+
+def _permissions(name: str, words: list[Word]) -> Effect:
+    effect = Effect("writes", operands(words)[1:])
+    if any(_has_flag(word.text, "R", "--recursive") for word in words):
+        effect.reasons.append(f"{name} -R changes everything below a folder")
+    return effect
+
+
+def _sed(_: str, words: list[Word]) -> Effect:
+    in_place = any(_has_flag(word.text, "i", "--in-place") for word in words)
+    return Effect("writes", operands(words)[1:]) if in_place else Effect("reads")
+
+
+def _find(_: str, words: list[Word]) -> Effect:
+    texts = [word.text for word in words]
+    effect = Effect("reads", recursive=True)
+    if "-delete" in texts:
+        effect = Effect("deletes", recursive=True, reasons=["find -delete removes everything it finds"])
+    for name in ("-fprint", "-fprintf", "-fls", "-fprint0"):
+        effect.writes += _value_of(words, name)
+    return effect
+
+
+def _download(name: str, words: list[Word]) -> Effect:
+    output = ("-o", "--output", "--output-dir") if name == "curl" else ("-O", "--output-document", "-P")
+    effect = Effect("network", _value_of(words, *output), replaces=True)
+    sends = ("-d", "--data", "--data-binary", "--data-raw", "-F", "--form", "-T", "--upload-file", "--post-data", "--post-file")
+    if any(word.text.split("=")[0] in sends for word in words):
+        effect.reasons.append("it sends data to another computer")
+    return effect
+
+
+def _archive(name: str, words: list[Word]) -> Effect:
+    folder = _value_of(words, "-C", "--directory") if name == "tar" else _value_of(words, "-d")
+    effect = Effect("writes", folder, recursive=True)
+    if name == "tar" and words and re.match(r"-{0,2}[a-zA-Z]*[crAu]", words[0].text) and "x" not in words[0].text:
+        effect.writes += _value_of(words, "-f", "--file")
+    return effect
+
+
+_GIT_READS = _set("status log diff show branch tag remote rev-parse ls-files ls-tree describe blame grep shortlog reflog")
+_GIT_NETWORK = _set("push pull fetch clone ls-remote")
+
+
+def _git(_: str, words: list[Word]) -> Effect:
+    subcommand, rest = git_command(words)
+    texts = [word.text for word in rest]
+    kind = "network" if subcommand in _GIT_NETWORK else "reads" if subcommand in _GIT_READS else "writes"
+    effect = Effect(kind, recursive=False)
+    if why := _git_loss(subcommand, texts, rest):
+        effect.kind = "network" if subcommand == "push" else "deletes"
+        effect.reasons.append(why)
+    return effect
+
+
+def _git_loss(subcommand: str, texts: list[str], rest: list[Word]) -> str:
+    """What a git command throws away, or ""."""
+    flags = [text for text in texts if text.startswith("-")]
+
+    def has(letters: str, *long: str) -> bool:
+        return any(_has_flag(flag, letters, *long) for flag in flags)
+
+    losses: dict[str, tuple[bool, str]] = {
+        "reset": (has("", "--hard", "--merge", "--keep"), "git reset --hard throws away changes"),
+        "clean": (True, "git clean deletes files that git does not know"),
+        "push": (forces_push(rest), "a forced push overwrites or deletes what others have"),
+        "checkout": (has("f", "--force") or "--" in texts or "." in texts, "it throws away changes"),
+        "switch": (has("f", "--force", "--discard-changes"), "it throws away changes"),
+        "restore": (True, "git restore throws away changes"),
+        "rm": (True, "git rm deletes files"),
+        "branch": (has("dD", "--delete"), "it deletes a branch"),
+        "tag": (has("d", "--delete"), "it deletes a tag"),
+        "stash": (bool({"drop", "clear", "pop"} & set(texts)), "it can lose stashed changes"),
+        "reflog": (bool({"expire", "delete"} & set(texts)), "it deletes git's history of changes"),
+        "gc": (has("", "--prune"), "it deletes unreachable commits"),
+        "filter-branch": (True, "it rewrites history"),
+        "filter-repo": (True, "it rewrites history"),
+        "update-ref": (has("d"), "it deletes a reference"),
+        "worktree": ("remove" in texts, "it deletes a working tree"),
+        "config": (has("", "--global", "--system"), "it changes git for every project"),
+    }
+    lost, why = losses.get(subcommand, (False, ""))
+    return why if lost else ""
+
+
+def _network_copy(name: str, words: list[Word]) -> Effect:
+    effect = Effect("network", operands(words)[-1:] if name in ("rsync", "scp") else [], recursive=True)
+    if name == "rsync" and any(word.text.startswith("--delete") for word in words):
+        effect.reasons.append("rsync --delete removes files at the target")
+    if name == "ssh":
+        effect.reasons.append("it runs commands on another computer")
+    return effect
+
+
+def _judge_code(name: str, words: Sequence[Word], effect: Effect) -> None:
+    """A program given in the arguments, in another language."""
+    codes = list(_value_of(words, *_OPTION_FLAGS))
+    if name in ("awk", "gawk", "mawk", "nawk"):
+        codes += operands(words, frozenset(("-F", "-v", "-f")))[:1]
+        if any(_CODE_ACTS.search(word.text) for word in codes):
+            effect.reasons.append(f"its {name} program can start other programs or write files")
+        return
+    if name == "sed":
+        if any(re.search(r"(^|[;}/\d$])\s*[ewW]\b|/[gpiIm]*[ew]\b", w.text) for w in [*codes, *operands(words)[:1]]):
+            effect.reasons.append("its sed program can start other programs or write files")
+        return
+    if any(word.split or _CODE_ACTS.search(word.text) for word in codes):
+        effect.reasons.append(f"its {name} program can change files or start other programs")
+
+
+def _judge_packages(name: str, words: Sequence[Word], effect: Effect) -> None:
+    texts = {word.text for word in words}
+    if texts & _REMOVES and not (name in ("npm", "yarn", "go", "cargo") and texts & {"run", "test"}):
+        effect.kind = "deletes"
+        effect.reasons.append(f"{name} removes packages or files")
+    elif name in _SYSTEM_PACKAGES:
+        effect.kind = "privileged"
+    elif effect.kind in ("unknown", "writes") and texts & {"install", "add", "i", "get", "update", "upgrade", "publish"}:
+        effect.kind = "network"
+
+
+_SPECIAL: dict[str, Callable[[str, list[Word]], Effect]] = {
+    **dict.fromkeys(("cp", "mv", "ln", "install"), _copy_or_move),
+    **dict.fromkeys(("tee", "sponge", "touch", "mkdir", "mkfifo", "patch", *DELETES), _all_operands),
+    **dict.fromkeys(("chmod", "chown", "chgrp"), _permissions),
+    **dict.fromkeys(("curl", "wget"), _download),
+    **dict.fromkeys(("tar", "unzip"), _archive),
+    **dict.fromkeys(("rsync", "scp", "ssh", "sftp"), _network_copy),
+    "sed": _sed, "find": _find, "git": _git,
+}  # fmt: skip

@@ -1,0 +1,300 @@
+"""Takes a shell command apart with tree-sitter-bash: simple commands, redirections, what joins them.
+
+The grammar marks what it cannot parse instead of raising; every such place is reported as a problem, so that nothing
+passes unread (R-BLK-5). The first use imports the parser (15 ms): call it in a thread.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from desktop.safety.shell_words import UNREAD, Word, literal, word_of
+
+MAX_DEPTH = 200
+_OPERATORS = {"&&", "||", "|", "|&", ";", ";;", "&", "\n"}
+_HIDDEN_RUN = re.compile(r"\$\(|`")
+_CONTINUED = re.compile(r"\\\n")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_COMMANDS = ("command", "declaration_command", "unset_command", "test_command")
+# Leaves whose text bash expands although the grammar took it for plain text.
+_LEAVES = ("heredoc_content", "heredoc_body", "regex", "extglob_pattern", "test_operator", "word", "string_content")
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """``operator`` is > >> >| &> &>> < <> <<< or <<; ``target`` the file, or the text fed in for the last two."""
+
+    operator: str
+    target: Word
+    quoted: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether the file may change."""
+        return ">" in self.operator
+
+    @property
+    def feeds_text(self) -> bool:
+        """Whether ``target`` is input text and no file."""
+        return self.operator in ("<<<", "<<", "<<-")
+
+
+@dataclass(slots=True)
+class SimpleCommand:
+    """One command. ``words[0]`` is the command word; empty when there are only assignments or redirections.
+
+    ``feeds`` is the command whose output it reads through a pipe.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    assignments: tuple[Word, ...] = ()
+    redirects: list[Redirect] = field(default_factory=list)
+    operator: str = ""
+    piped_from: SimpleCommand | None = None
+
+
+@dataclass(slots=True)
+class Parsed:
+    """Everything found. ``problems`` are reasons why the reading may be incomplete; ``unread`` texts to read again."""
+
+    commands: list[SimpleCommand] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    functions: set[str] = field(default_factory=set)
+
+
+@lru_cache(maxsize=1)
+def load_parser() -> Any:
+    """The one place that imports tree-sitter: its two modules together cost more than the app's own start may."""
+    core, grammar = importlib.import_module("tree_sitter"), importlib.import_module("tree_sitter_bash")
+    return core.Parser(core.Language(grammar.language()))
+
+
+def parse(source: str, variables: Mapping[str, str]) -> Parsed:
+    """All simple commands of ``source``, nested ones included. ``variables`` are HOME and PWD."""
+    walker = _Walker(variables)
+    walker.read(source)
+    if _CONTINUED.search(source):
+        walker.read(_CONTINUED.sub("", source))  # both ways: bash joins lines, but not in comments
+    if _CONTROL.search(source):
+        walker.found.problems.append("it contains control characters")
+    return walker.found
+
+
+class _Walker:
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self.found = Parsed()
+        self._pending = ""
+        self._tree: Any = None
+
+    def read(self, source: str) -> None:
+        self._tree = load_parser().parse(source.encode("utf-8", "replace"))
+        root = self._tree.root_node
+        if root.has_error:
+            self.found.problems.append("it is not complete, correct bash")
+        self._pending = ""
+        self._visit(root, 0)
+
+    def _visit(self, node: Any, depth: int) -> SimpleCommand | None:
+        """Walk a node; returns the last simple command directly in it, for pipes and redirections."""
+        if depth > MAX_DEPTH:
+            self.found.problems.append("it is nested too deeply")
+            return None
+        if node.type in _COMMANDS:
+            return self._command(node, depth)
+        if node.type == "redirected_statement":
+            return self._redirected(node, depth)
+        if node.type == "variable_assignment":
+            return self._assignment(node, depth)
+        if node.type == "pipeline":
+            return self._pipeline(node, depth)
+        if node.type == "function_definition":
+            self._function(node)
+        self._leaf(node)
+        return self._children(node, depth)
+
+    def _children(self, node: Any, depth: int) -> SimpleCommand | None:
+        last = None
+        if node.type in ("command_substitution", "process_substitution", "subshell", "compound_statement"):
+            self._pending = node.children[0].type if node.children else self._pending
+        for child in node.children:
+            if child.type in _OPERATORS:
+                self._pending = child.type
+                continue
+            last = self._visit(child, depth + 1) or last
+        return last
+
+    def _pipeline(self, node: Any, depth: int) -> SimpleCommand | None:
+        before: SimpleCommand | None = None
+        for child in node.children:
+            if child.type in _OPERATORS:
+                self._pending = child.type
+                continue
+            at = len(self.found.commands)
+            last = self._visit(child, depth + 1)
+            for command in self.found.commands[at:]:
+                if before is not None and command.piped_from is None:
+                    command.piped_from = before
+            before = last or before
+        return before
+
+    def _command(self, node: Any, depth: int) -> SimpleCommand:
+        words: list[Word] = []
+        assignments: list[Word] = []
+        nested: list[Any] = []
+        command = SimpleCommand(_text(node), (), operator=self._take())
+        self.found.commands.append(command)
+        parts = node.children if node.type != "test_command" else [node.children[0], *_operands(node)]
+        for child in parts:
+            if child.type.endswith("_redirect"):
+                self._redirect(child, command, depth)
+            elif child.type == "variable_assignment" and node.type == "command":
+                assignments.append(self._word(child))
+                nested.append(child)
+            else:
+                words.append(self._word(child))
+                nested.append(child)
+        command.words, command.assignments = tuple(words), tuple(assignments)
+        for child in nested if node.type != "test_command" else node.children:
+            self._inside(child, depth)
+        return command
+
+    def _assignment(self, node: Any, depth: int) -> SimpleCommand | None:
+        word = self._word(node)
+        self.found.commands.append(SimpleCommand(_text(node), (), (word,), operator=self._take()))
+        self._inside(node, depth)
+        if any(_HIDDEN_RUN.search(_text(part)) for part in _descend(node, ("raw_string", "ansi_c_string"))):
+            self.found.problems.append("a variable is given text that could be run as a command")
+        return None
+
+    def _redirected(self, node: Any, depth: int) -> SimpleCommand | None:
+        body = node.child_by_field_name("body")
+        redirects = [child for child in node.children if child.type.endswith("_redirect")]
+        command = self._visit(body, depth + 1) if body is not None else None
+        owner = command if body is not None and body.type in _COMMANDS else None
+        if owner is None:
+            text = " ".join(_text(item) for item in redirects)
+            owner = SimpleCommand(text, (), operator=self._take())
+            self.found.commands.append(owner)
+        for item in redirects:
+            self._redirect(item, owner, depth)
+        for child in node.children:
+            if child is not body and not child.type.endswith("_redirect") and child.is_named and child != body:
+                self._visit(child, depth + 1)
+        return command or owner
+
+    def _redirect(self, node: Any, owner: SimpleCommand, depth: int) -> None:
+        if node.type == "heredoc_redirect":
+            self._heredoc(node, owner, depth)
+            return
+        operator = next((c.type for c in node.children if not c.is_named), "")
+        for child in node.children:
+            if child.is_named and child.type != "file_descriptor":
+                word = self._word(child)
+                duplicates = operator in (">&", "<&") and re.fullmatch(r"\d*-?", word.text)
+                if not duplicates:
+                    owner.redirects.append(Redirect(operator, word))
+                self._inside(child, depth)
+
+    def _heredoc(self, node: Any, owner: SimpleCommand, depth: int) -> None:
+        """A here-document: its text is input; what follows on the same line belongs to the pipeline around it."""
+        start = next((_text(c) for c in node.children if c.type == "heredoc_start"), "")
+        quoted = any(mark in start for mark in "'\"\\")
+        for child in node.children:
+            if child.type == "heredoc_body":
+                body = _text(child)
+                if not quoted:
+                    self.found.unread += _backquoted(body)
+                owner.redirects.append(Redirect("<<", Word(body, body, dynamic=not quoted and "$" in body), quoted))
+                if not quoted:
+                    self._children(child, depth + 1)
+            elif child.type in _OPERATORS:
+                self._pending = child.type
+            elif child.type in ("heredoc_start", "heredoc_end", "file_descriptor") or not child.is_named:
+                continue
+            elif child.type.endswith("_redirect"):
+                self._redirect(child, owner, depth)
+            else:
+                at = len(self.found.commands)
+                self._visit(child, depth + 1)
+                for command in self.found.commands[at:]:
+                    command.piped_from = command.piped_from or (owner if "|" in command.operator else None)
+
+    def _function(self, node: Any) -> None:
+        name = node.child_by_field_name("name")
+        if name is not None:
+            self.found.functions.add(_text(name))
+
+    def _inside(self, node: Any, depth: int) -> None:
+        """Commands within a word: substitutions."""
+        kept = self._pending
+        self._leaf(node)
+        if node.type in ("command_substitution", "process_substitution"):
+            self._children(node, depth)
+        else:
+            for child in node.children:
+                self._visit(child, depth + 1)
+        self._pending = kept
+
+    def _leaf(self, node: Any) -> None:
+        if node.child_count == 0 and node.type in _LEAVES and UNREAD.search(text := _text(node)):
+            self.found.problems.append("a part of it could not be read")
+            self.found.unread += _inner(text)
+
+    def _word(self, node: Any) -> Word:
+        if not node.is_named and node.type in ("[", "[[", "]", "]]"):
+            return literal(node.type, node.start_byte)
+        word = word_of(node, self._variables)
+        if word.unread:
+            self.found.problems.append("a part of it could not be read")
+            self.found.unread += _inner(_text(node))
+        return word
+
+    def _take(self) -> str:
+        operator, self._pending = self._pending, ""
+        return operator
+
+
+def _inner(text: str) -> list[str]:
+    """Texts in backquotes or ``$( )`` that the grammar left alone."""
+    return _backquoted(text) + [text[match.end() :] for match in re.finditer(r"[$<>]\(", text)]
+
+
+def _backquoted(text: str) -> list[str]:
+    return [part.replace("\\`", "`") for part in re.findall(r"`((?:\\.|[^`\\])*)`", text)]
+
+
+def _operands(node: Any) -> list[Any]:
+    """The words compared in ``[[ ]]``, without what joins them."""
+    found: list[Any] = []
+    waiting = list(node.children)
+    while waiting:
+        current = waiting.pop(0)
+        if current.type.endswith("_expression"):
+            waiting = [*current.children, *waiting]
+        elif current.is_named and current.type != "test_operator":
+            found.append(current)
+    return found
+
+
+def _descend(node: Any, kinds: tuple[str, ...]) -> list[Any]:
+    found: list[Any] = []
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        if current.type in kinds:
+            found.append(current)
+        waiting += current.children
+    return found
+
+
+def _text(node: Any) -> str:
+    raw: bytes = node.text
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,199 @@
+"""Looks through what only starts another command: wrappers, ``sh -c``, ``eval``, ``find -exec`` (R-BLK-4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from desktop.safety.shell_words import Word, base_name, literal
+
+SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "yash", "tcsh", "csh"))
+PRIVILEGED = frozenset(("doas", "su", "pkexec", "runuser", "gosu", "su-exec", "chroot", "nsenter", "unshare", "run0"))
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """How a wrapper's own arguments end: options that take a value, operands before the command, assignments."""
+
+    valued: frozenset[str] = frozenset()
+    operands: int = 0
+    assigns: bool = False
+
+
+def _wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False) -> Wrapper:
+    return Wrapper(frozenset(valued.split()), operands, assigns)
+
+
+WRAPPERS: dict[str, Wrapper] = {
+    "env": _wrapper("-u --unset -C --chdir -S --split-string", assigns=True),
+    "nohup": _wrapper(), "setsid": _wrapper(), "builtin": _wrapper(), "command": _wrapper(), "exec": _wrapper("-a"),
+    "time": _wrapper("-f -o --format --output"), "nice": _wrapper("-n --adjustment"), "then": _wrapper(),
+    "do": _wrapper(), "else": _wrapper(), "!": _wrapper(), "coproc": _wrapper(), "busybox": _wrapper(),
+    "toybox": _wrapper(), "unbuffer": _wrapper(), "fakeroot": _wrapper(), "catchsegv": _wrapper(), "tini": _wrapper(),
+    "xargs": _wrapper("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines --max-chars"),
+    "timeout": _wrapper("-k -s --kill-after --signal", 1), "gtimeout": _wrapper("-k -s --kill-after --signal", 1),
+    "stdbuf": _wrapper("-i -o -e --input --output --error"), "ionice": _wrapper("-c -n --class --classdata"),
+    "chrt": _wrapper("", 1), "taskset": _wrapper("", 1), "flock": _wrapper("-w -E --timeout --conflict-exit-code", 1),
+    "strace": _wrapper("-o -e -s -u -E -a -P"), "ltrace": _wrapper("-o -e -s -u -a"), "valgrind": _wrapper(),
+    "parallel": _wrapper("-j -n -N -I --jobs"), "entr": _wrapper(), "rlwrap": _wrapper(), "setarch": _wrapper("", 1),
+    "linux32": _wrapper(), "linux64": _wrapper(), "caffeinate": _wrapper("-t -w"), "dbus-run-session": _wrapper(),
+    "xvfb-run": _wrapper("-n -s -f -e -p -w"), "systemd-run": _wrapper("-p -u --unit --property"), "watch": _wrapper("-n"),
+    "systemd-inhibit": _wrapper(), "proot": _wrapper("-r -b -w"), "firejail": _wrapper(), "ssh-agent": _wrapper("-a -t"),
+    "doas": _wrapper("-u -C"), "pkexec": _wrapper("--user"), "gosu": _wrapper("", 1), "su-exec": _wrapper("", 1),
+    "chroot": _wrapper("", 1), "nsenter": _wrapper("-t"), "unshare": _wrapper(), "run0": _wrapper("-u --user"),
+    "bwrap": _wrapper("--bind --ro-bind --dev --proc --tmpfs --chdir --setenv"), "winpty": _wrapper(), "chronic": _wrapper(),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Unwrapped:
+    """``layers`` are the commands found one inside the other, outermost first; ``scripts`` texts that a shell will read;
+    ``executed`` commands that ``find -exec`` runs; ``reasons`` why this is admin."""
+
+    layers: list[tuple[Word, ...]] = field(default_factory=list)
+    scripts: list[Word] = field(default_factory=list)
+    executed: list[tuple[Word, ...]] = field(default_factory=list)
+    folders: list[Word] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    reads_stdin_as_code: bool = False
+    lookup_only: bool = False
+
+    @property
+    def innermost(self) -> tuple[Word, ...]:
+        """The command that does the work."""
+        return self.layers[-1] if self.layers else ()
+
+
+def unwrap(words: tuple[Word, ...]) -> Unwrapped:
+    """Follow the wrappers to the end."""
+    found = Unwrapped()
+    while words and len(found.layers) < 16:
+        found.layers.append(words)
+        if words[0].split:
+            break
+        name = base_name(words[0].text).casefold()
+        if name in PRIVILEGED:
+            found.reasons.append(f"{name} runs it with other rights")
+        _scripts(name, words[1:], found)
+        if name not in WRAPPERS or found.lookup_only:
+            break
+        words = _behind(name, words[1:], found)
+    return found
+
+
+def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word, ...]:
+    """What comes after a wrapper's own options, operands and assignments."""
+    spec = WRAPPERS[name]
+    if name == "command" and any(w.text.startswith("-") and set(w.text[1:]) & set("vV") for w in words[:2]):
+        found.lookup_only = True
+        return ()
+    at, operands = 0, spec.operands
+    while at < len(words):
+        text = words[at].text
+        if text == "--":
+            at += 1
+        elif text.startswith("-") and len(text) > 1:
+            if text in ("-C", "--chdir") and at + 1 < len(words):
+                found.folders.append(words[at + 1])
+            at += 2 if text in spec.valued else 1
+        elif spec.assigns and re.match(r"[A-Za-z_]\w*=", text):
+            at += 1
+        elif operands:
+            operands -= 1
+            at += 1
+        else:
+            break
+    return words[at:]
+
+
+def _scripts(name: str, words: tuple[Word, ...], found: Unwrapped) -> None:
+    """Texts among the arguments that are commands themselves."""
+    if name in SHELLS:
+        _shell(words, found)
+    elif name == "eval":
+        found.scripts.append(_joined(words))
+    elif name in ("watch", "parallel"):
+        found.scripts.append(_joined(_behind(name, words, found)))
+    elif name == "trap" and words and words[0].text not in ("-", "", "-p", "-l"):
+        found.scripts.append(words[0])
+    elif name == "find":
+        found.executed += _find_exec(words)
+    elif name == "alias":
+        found.scripts += [literal(w.text.partition("=")[2]) for w in words if "=" in w.text]
+        found.reasons += ["it gives a command another name"] if any("=" in w.text for w in words) else []
+    elif name in ("su", "runuser", "flock", "script"):
+        found.scripts += _after_option(words, ("-c", "--command"))
+    elif name == "env":
+        found.scripts += _after_option(words, ("-S", "--split-string"))
+        found.scripts += [literal(w.text[2:]) for w in words if w.text.startswith("-S") and len(w.text) > 2]
+    elif name == "git":
+        _git_scripts(words, found)
+    elif name == "tar":
+        found.scripts += [literal(m[1]) for w in words if (m := re.search(r"(?:exec|--to-command)=(.*)", w.text))]
+    elif name == "coproc":
+        found.scripts.append(_joined(tuple(w for w in words if w.text not in ("{", "}", ";"))))
+        found.scripts.append(_joined(tuple(w for w in words[1:] if w.text not in ("{", "}", ";"))))
+
+
+def _shell(words: tuple[Word, ...], found: Unwrapped) -> None:
+    """``sh -c text``, ``sh file``, or ``sh`` that reads its input."""
+    has_command, at = False, 0
+    while at < len(words):
+        text = words[at].text
+        if text in ("-", "--"):
+            at += 1
+            break
+        if not text.startswith(("-", "+")):
+            break
+        if not text.startswith("--") and "c" in text and text[0] == "-":
+            has_command = True
+        takes_value = text in ("--rcfile", "--init-file") or (not text.startswith("--") and text[-1] in "oO")
+        at += 2 if takes_value else 1
+    rest = words[at:]
+    if has_command:
+        found.scripts += [rest[0]] if rest else []
+    elif not rest or rest[0].text in ("/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0"):
+        found.reads_stdin_as_code = True
+    elif rest[0].text.startswith(("<(", "/dev/fd/")):
+        found.reasons.append("it runs text that another command writes")
+    if any(w.text in ("-s", "-is", "-si") for w in words):
+        found.reads_stdin_as_code = True
+
+
+def _find_exec(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
+    found: list[tuple[Word, ...]] = []
+    at = 0
+    while at < len(words):
+        if words[at].text in ("-exec", "-execdir", "-ok", "-okdir"):
+            end = at + 1
+            while end < len(words) and words[end].text not in (";", "+"):
+                end += 1
+            found.append(words[at + 1 : end])
+            at = end
+        at += 1
+    return [argv for argv in found if argv]
+
+
+def _git_scripts(words: tuple[Word, ...], found: Unwrapped) -> None:
+    texts = [word.text for word in words]
+    for before, word in zip(["", *texts], words, strict=False):
+        if before == "-c" and re.match(r"(?i)(alias\.|core\.(pager|editor|sshcommand|fsmonitor|hookspath)|.*\.(cmd|helper))", word.text):
+            found.scripts.append(literal(word.text.partition("=")[2].removeprefix("!")))
+            found.reasons.append("it gives git a command of its own to run")
+        if before in ("-x", "--exec", "foreach"):
+            found.scripts.append(word)
+        if before.startswith("--exec="):
+            found.scripts.append(literal(before.partition("=")[2]))
+    if "bisect" in texts and "run" in texts:
+        found.executed.append(words[texts.index("run") + 1 :])
+        found.executed = [argv for argv in found.executed if argv]
+
+
+def _after_option(words: tuple[Word, ...], names: tuple[str, ...]) -> list[Word]:
+    found = [after for word, after in zip(words, words[1:], strict=False) if word.text in names]
+    return found + [literal(w.text.partition("=")[2]) for w in words if w.text.startswith(tuple(f"{n}=" for n in names))]
+
+
+def _joined(words: tuple[Word, ...]) -> Word:
+    text = " ".join(word.text for word in words)
+    return Word(text, text, dynamic=any(word.dynamic for word in words))
