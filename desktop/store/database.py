@@ -69,7 +69,9 @@ def _check_header(path: Path, known: int) -> None:
     has_wal = _wal(path).exists() and _wal(path).stat().st_size > 0
     if not has_wal and size < (65_536 if page_size == 1 else page_size) * pages:
         raise failures.corrupt(path, "its end is missing")
-    found = _version_with_wal(path) if has_wal else struct.unpack(">i", header[60:64])[0]
+    found = struct.unpack(">i", header[60:64])[0]
+    if found == 0 or has_wal:
+        found = _look_inside(path)
     if found > known:
         raise failures.too_new(path, found, known)
 
@@ -78,11 +80,14 @@ def _wal(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
-def _version_with_wal(path: Path) -> int:
-    """The version in a file whose last changes are still in its log. Read-only, so closing folds nothing in."""
+def _look_inside(path: Path) -> int:
+    """The version, also where the last changes are still in the log. Read-only, so closing folds nothing in."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
     with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=BUSY_MS / 1000)) as connection:
-        return version(connection)
+        found = version(connection)
+        if found == 0 and connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+            raise failures.foreign(path)
+        return found
 
 
 def version(connection: sqlite3.Connection) -> int:
@@ -119,8 +124,6 @@ def _migrate(connection: sqlite3.Connection, path: Path, scripts: dict[int, Path
         raise failures.too_new(path, current, newest)
     if current == newest:
         return
-    if current == 0 and connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-        raise failures.foreign(path)
     if current:
         _back_up(connection, path, current)
     connection.execute("PRAGMA foreign_keys = OFF")  # has no effect inside a transaction

@@ -43,6 +43,9 @@ def sequence(connection: sqlite3.Connection, message_id: str) -> tuple[int, str,
 
 def insert(connection: sqlite3.Connection, record: MessageRecord, *, make_leaf: bool) -> int:
     """Add a message below its parent; its place in the database."""
+    row = connection.execute("SELECT active_leaf FROM threads WHERE thread_id = ?", (record.thread_id,)).fetchone()
+    if row is None:
+        raise NotFound("That conversation no longer exists.", next_step="Start a new chat.")
     parent = None
     if record.parent_id is not None:
         parent, thread_id, _ = sequence(connection, record.parent_id)
@@ -59,15 +62,14 @@ def insert(connection: sqlite3.Connection, record: MessageRecord, *, make_leaf: 
     insert_blocks(connection, seq, 0, record.blocks)
     if record.status != "open":
         index(connection, seq)
-    if parent is not None:
+    if make_leaf and parent == row[0]:
         connection.execute("UPDATE messages SET active_child = ? WHERE seq = ?", (seq, parent))
-    leaf = ", active_leaf = ?2" if make_leaf else ""
-    found = connection.execute(
-        f"UPDATE threads SET updated_at = max(updated_at, ?1){leaf} WHERE thread_id = ?3",
-        (record.created_at, seq, record.thread_id),
+    elif make_leaf:
+        point_at(connection, seq)
+    connection.execute(
+        "UPDATE threads SET updated_at = max(updated_at, ?), active_leaf = ? WHERE thread_id = ?",
+        (record.created_at, seq if make_leaf else row[0], record.thread_id),
     )
-    if found.rowcount != 1:
-        raise NotFound("That conversation no longer exists.", next_step="Start a new chat.")
     return seq
 
 

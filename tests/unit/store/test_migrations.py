@@ -1,0 +1,106 @@
+"""From an older format to a newer one: all or nothing, with a copy of the old file made first."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.errors import BugError
+from desktop.domain.threads import ThreadRecord
+from desktop.store import Store
+from desktop.store.database import MIGRATIONS, open_database, statements
+
+
+@pytest.fixture
+def newer(tmp_path) -> Path:
+    """A release with one more migration."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(MIGRATIONS, folder)
+    return folder
+
+
+def add(folder: Path, script: str) -> int:
+    number = len(list(folder.glob("*.sql"))) + 1
+    (folder / f"{number:04}_next.sql").write_text(script)
+    return number
+
+
+async def old(path: Path) -> None:
+    store = Store(path)
+    await store.open()
+    await store.threads.create(record=ThreadRecord("t", "Old", 1, 1))
+    await store.close()
+
+
+async def test_an_older_database_is_copied_and_brought_up_to_date(tmp_path, newer):
+    path = tmp_path / "data" / "assent.db"
+    await old(path)
+    number = add(newer, "ALTER TABLE threads ADD COLUMN colour TEXT NOT NULL DEFAULT 'none; really';\n")
+    store = Store(path, migrations=newer)
+    await store.open()
+    assert await store.version() == number
+    assert [t.title for t in await store.threads.list_all()] == ["Old"]
+    await store.close()
+    (backup,) = (path.parent / "backups").glob("*.db")
+    assert f"format{number - 1}" in backup.name
+    assert backup.stat().st_mode & 0o777 == 0o600
+    copy = Store(backup)
+    await copy.open()
+    assert await copy.version() == number - 1
+    assert [t.title for t in await copy.threads.list_all()] == ["Old"]
+    await copy.close()
+
+
+@pytest.mark.parametrize("script", [
+    "CREATE TABLE colours (name TEXT);\nINSERT INTO nowhere VALUES (1);\n",
+    "CREATE TABLE colours (name TEXT);\nINSERT INTO runs SELECT 'r','gone','','',1,2,'','',0,0,0,0,0,'{}';\n",
+    "CREATE TABLE colours (name TEXT);\nCREATE TABLE unfinished (",
+])  # fmt: skip
+async def test_a_migration_that_fails_changes_nothing(tmp_path, newer, script):
+    path = tmp_path / "data" / "assent.db"
+    await old(path)
+    number = add(newer, script)
+    with pytest.raises(BugError):
+        await Store(path, migrations=newer).open()
+    store = Store(path)
+    await store.open()
+    assert await store.version() == number - 1
+    assert [t.title for t in await store.threads.list_all()] == ["Old"]
+    await store.close()
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'colours'").fetchone() is None
+    connection.close()
+
+
+async def test_a_new_database_needs_no_backup(tmp_path):
+    await old(tmp_path / "data" / "assent.db")
+    assert not (tmp_path / "data" / "backups").exists()
+
+
+def test_migrations_are_numbered_without_gaps(tmp_path, newer):
+    (newer / "0009_too_far.sql").write_text("SELECT 1;")
+    with pytest.raises(BugError, match="not numbered"):
+        open_database(tmp_path / "a.db", newer)
+    (newer / "0009_too_far.sql").rename(newer / "nine.sql")
+    with pytest.raises(BugError, match=r"nine\.sql"):
+        open_database(tmp_path / "a.db", newer)
+
+
+
+
+def test_a_trigger_with_semicolons_is_one_statement():
+    script = "CREATE TRIGGER a AFTER DELETE ON b BEGIN\n DELETE FROM c; DELETE FROM d;\nEND;\nSELECT ';';\n"
+    assert len(list(statements(script))) == 2
+
+
+def test_every_table_is_strict_and_every_pointer_is_checked(tmp_path):
+    connection = open_database(tmp_path / "a.db", MIGRATIONS)
+    query = "SELECT name, strict FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
+    not_ours = ("sqlite_", "message_search", "title_search")
+    ours = {name: strict for name, strict in connection.execute(query) if not name.startswith(not_ours)}
+    assert len(ours) == 10
+    assert all(ours.values())
+    assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()

@@ -1,0 +1,86 @@
+"""Audit, rules, drafts and the state of windows."""
+
+import pytest
+
+from desktop.domain.errors import NotFound
+from desktop.domain.messages import ImageBlock
+from desktop.domain.permission import AuditEntry, RuleRecord
+from desktop.domain.threads import DraftRecord, ThreadRecord
+from desktop.store import Store
+
+
+def entry(number: int, **more) -> AuditEntry:
+    values = {"at": float(number), "run_id": "r", "thread_id": "t", "call_id": f"c{number}",
+              "chain": ("assistant", "bash"), "tool": "bash",
+              "category": "write", "decision": "allow_once", "by": "user", "digest": "abc",
+              "summary": "ls", "paths": ("/tmp/a",), "extra": {"waited_s": 1.5}}  # fmt: skip
+    return AuditEntry(**values | more)
+
+
+@pytest.mark.spec("R-PRM-13")
+async def test_every_decision_is_kept_newest_first_and_outlives_its_thread(store, thread):
+    for number in range(1, 6):
+        await store.audit.add(entry=entry(number))
+    denied = await store.audit.add(entry=entry(9, decision="deny", tool="write-file", by="rule"))
+    found = await store.audit.list_entries()
+    assert found[0] == (denied, entry(9, decision="deny", tool="write-file", by="rule"))
+    assert [e.call_id for _, e in await store.audit.list_entries(tool="bash", limit=2)] == ["c5", "c4"]
+    assert [e.call_id for _, e in await store.audit.list_entries(before=found[2][0], limit=2)] == ["c3", "c2"]
+    assert [e.tool for _, e in await store.audit.list_entries(decision="deny", thread_id="t")] == ["write-file"]
+    await store.threads.delete(thread_id="t", at=1.0)
+    await store.threads.purge(thread_id="t")
+    assert len(await store.audit.list_entries()) == 6
+
+
+async def test_an_outcome_is_filled_in_once(store):
+    number = await store.audit.add(entry=entry(1))
+    assert await store.audit.set_outcome(number=number, outcome="done")
+    assert not await store.audit.set_outcome(number=number, outcome="failed")
+    assert (await store.audit.list_entries())[0][1].outcome == "done"
+
+
+async def test_rules_are_remembered_counted_and_revoked(store):
+    rule = RuleRecord("a", "write-file", {"path": "notes/*"}, "allow", "the request of Monday", 1.0)
+    await store.rules.add(rule=rule)
+    assert await store.rules.list_rules() == [rule]
+    await store.rules.used(rule_id="a", at=5.0)
+    (used,) = await store.rules.list_rules()
+    assert (used.uses, used.last_used_at) == (1, 5.0)
+    await store.rules.revoke(rule_id="a", at=6.0)
+    assert await store.rules.list_rules() == []
+    assert [r.revoked_at for r in await store.rules.list_rules(revoked=True)] == [6.0]
+    with pytest.raises(NotFound):
+        await store.rules.revoke(rule_id="a", at=7.0)
+
+
+async def test_drafts_are_kept_for_each_thread_and_for_the_chat_that_does_not_exist_yet(tmp_path):
+    path = tmp_path / "assent.db"
+    drafts = [DraftRecord("", "new", (), 1.0), DraftRecord("t", "half", (ImageBlock("image/png", "QQ=="),), 2.0)]
+    store = Store(path)
+    await store.open()
+    await store.threads.create(record=ThreadRecord("t", "First", 1, 1))
+    for draft in drafts:
+        await store.drafts.put(draft=draft)
+    await store.close()
+    await store.open()
+    assert [await store.drafts.get(thread_id=d.thread_id) for d in drafts] == drafts
+    await store.drafts.put(draft=DraftRecord("t", ""))
+    await store.drafts.delete(thread_id="")
+    assert [await store.drafts.get(thread_id=d.thread_id) for d in drafts] == [None, None]
+    await store.close()
+
+
+async def test_the_state_of_windows_comes_back(store):
+    await store.state.put_many(values={"window": {"geometry": [1, 2]}, "thread": "t"})
+    await store.state.put(key="thread", value=None)
+    assert await store.state.everything() == {"window": {"geometry": [1, 2]}, "thread": None}
+    await store.state.delete(key="window")
+    assert await store.state.get(key="window", default="none") == "none"
+
+
+async def test_a_copy_of_the_open_database_opens(store, thread, tmp_path):
+    await store.back_up(tmp_path / "copy.db")
+    copy = Store(tmp_path / "copy.db")
+    await copy.open()
+    assert [t.thread_id for t in await copy.threads.list_all()] == ["t"]
+    await copy.close()

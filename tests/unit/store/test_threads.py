@@ -1,0 +1,114 @@
+"""The list of threads and what changes it."""
+
+import pytest
+
+from desktop.domain.errors import NotFound
+from desktop.domain.messages import Usage
+from desktop.domain.threads import DraftRecord, QueuedRecord, ThreadRecord
+from tests.samples import make_threads
+from tests.unit.store.conftest import say
+
+
+async def test_a_thread_comes_back_as_it_was_stored(store):
+    record = ThreadRecord(
+        "t", "Naïve \udcff \x00 数据", 1.5, 2.5, agent="writer", model="lab/qwen", pinned=True, deleted_at=None,
+        titled_by="person", usage=Usage(1, 2, 3, 4, 0.5), label="demo", state="failed",
+    )  # fmt: skip
+    await store.threads.create(record=record)
+    found = await store.threads.get(thread_id="t")
+    assert found.title == "Naïve \ufffd \x00 数据"
+    assert found == ThreadRecord(**{name: getattr(record, name) for name in record.__slots__} | {"title": found.title})
+
+
+async def test_pinned_threads_come_first_then_the_last_used(store):
+    threads = make_threads(600)
+    for record in threads:
+        await store.threads.create(record=record)
+    found = await store.threads.list_all()
+    assert found == sorted(threads, key=lambda t: (t.pinned, t.updated_at), reverse=True)
+    assert any(t.pinned for t in found)
+    oldest = found[-1].thread_id
+    await store.messages.add(record=say("m1", None, thread_id=oldest, status="complete"))
+    await store.threads.pin(thread_id=oldest, pinned=True)
+    assert (await store.threads.list_all())[-1].thread_id != oldest
+
+
+async def test_a_message_makes_its_thread_the_last_used(store, thread):
+    await store.threads.create(record=ThreadRecord("u", "Other", 50.0, 50.0))
+    assert [t.thread_id for t in await store.threads.list_all()] == ["u", "t"]
+    await store.messages.add(record=say("m1", None))
+    assert [t.thread_id for t in await store.threads.list_all()] == ["t", "u"]
+    assert (await store.threads.get(thread_id="t")).updated_at == 101.0
+    await store.threads.rename(thread_id="u", title="Renamed", by_person=True)
+    assert [t.thread_id for t in await store.threads.list_all()] == ["t", "u"], "a new name is no new message"
+
+
+async def test_a_title_that_a_person_chose_is_not_replaced_by_an_automatic_one(store, thread):
+    assert await store.threads.rename(thread_id="t", title="Automatic", by_person=False)
+    assert (await store.threads.get(thread_id="t")).titled_by == "auto"
+    assert await store.threads.rename(thread_id="t", title="Mine", by_person=True)
+    assert not await store.threads.rename(thread_id="t", title="Automatic", by_person=False)
+    assert (await store.threads.get(thread_id="t")).title == "Mine"
+    assert [hit.title for hit in await store.search.titles(text="mine")] == ["Mine"]
+    assert await store.search.titles(text="automatic") == []
+
+
+async def test_a_deleted_thread_is_gone_until_it_is_restored(store, thread):
+    await store.messages.add(record=say("m1", None, "findable words"))
+    await store.threads.delete(thread_id="t", at=500.0)
+    assert await store.threads.list_all() == []
+    assert await store.search.messages(text="findable") == []
+    assert await store.search.titles(text="first") == []
+    assert [t.deleted_at for t in await store.threads.list_all(deleted=True)] == [500.0]
+    await store.threads.restore(thread_id="t")
+    assert [t.thread_id for t in await store.threads.list_all()] == ["t"]
+    assert len(await store.search.messages(text="findable")) == 1
+
+
+async def test_purging_forgets_a_deleted_thread_and_everything_of_it(store, thread):
+    records = [say("m0", None)] + [say(f"m{n}", f"m{n - 1}") for n in range(1, 1_200)]
+    await store.messages.add_many(records=records)
+    await store.drafts.put(draft=DraftRecord("t", "half a thought"))
+    await store.queue.add(record=QueuedRecord("q", "t", "later"))
+    await store.threads.purge(thread_id="t")
+    assert len(await store.messages.path(thread_id="t")) == 1_200, "a thread in the list is not purged"
+    await store.threads.delete(thread_id="t", at=500.0)
+    assert await store.threads.purge_deleted(before=400.0) == 0
+    assert await store.threads.purge_deleted(before=501.0) == 1
+    with pytest.raises(NotFound):
+        await store.threads.get(thread_id="t")
+    assert await store.drafts.get(thread_id="t") is None
+    assert await store.queue.waiting(thread_id="t") == []
+    assert await store.search.check() == []
+    counts = await store._thread.read(
+        lambda c: [c.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("messages", "blocks")]
+    )
+    assert counts == [0, 0]
+
+
+async def test_usage_is_summed_and_an_unknown_cost_stays_unknown(store, thread):
+    assert (await store.threads.get(thread_id="t")).usage == Usage()
+    await store.threads.add_usage(thread_id="t", usage=Usage(100, 20, 5, 50, 0.25))
+    assert await store.threads.add_usage(thread_id="t", usage=Usage(1, 1, 1, 1, 0.5)) == Usage(101, 21, 6, 51, 0.75)
+    await store.threads.add_usage(thread_id="t", usage=Usage(1, 1))
+    assert (await store.threads.get(thread_id="t")).usage == Usage(102, 22, 6, 51, None)
+
+
+async def test_model_agent_and_label_are_changed_one_by_one(store, thread):
+    await store.threads.set_model(thread_id="t", model="lab/qwen")
+    await store.threads.set_agent(thread_id="t", agent="writer")
+    await store.threads.set_label(thread_id="t", label="demo")
+    await store.threads.set_state(thread_id="t", state="failed")
+    found = await store.threads.get(thread_id="t")
+    assert (found.model, found.agent, found.label, found.state) == ("lab/qwen", "writer", "demo", "failed")
+
+
+async def test_a_thread_that_does_not_exist_is_told_in_words(store):
+    for call in (
+        store.threads.get(thread_id="x"), store.threads.rename(thread_id="x", title="", by_person=True),
+        store.threads.pin(thread_id="x", pinned=True), store.threads.set_leaf(thread_id="x", message_id=None),
+        store.messages.path(thread_id="x"), store.messages.add(record=say("m1", None, thread_id="x")),
+    ):  # fmt: skip
+        with pytest.raises((NotFound,), match="no longer exists"):
+            await call
+    await store.threads.purge(thread_id="x")
