@@ -1,0 +1,90 @@
+"""A conversation service on a real database, with the scripted model and tools of the pipeline's kit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from desktop.agents.retry import RetryPolicy
+from desktop.conversation.agents import AgentBook, AgentDefinition, load_agents
+from desktop.conversation.run import Runtime
+from desktop.conversation.service import ConversationService
+from desktop.domain.events import Event, RunEnded
+from desktop.domain.models import ModelClient
+from desktop.domain.threads import MessageRecord, Recovery
+from desktop.pipeline.pipeline import Pipeline, Settings
+from desktop.skills.library import Library, load_library
+from desktop.store import Store
+from desktop.supervision.bus import Bus
+from desktop.supervision.tasks import RunSlots, TaskOwner
+from tests.unit.pipeline.kit import FakeTool, Person, Table
+
+ROOT = Path(__file__).resolve().parents[3]
+MODEL = "test/scripted"
+
+
+class World:
+    """Everything around one service."""
+
+    def __init__(self, path: Path, client: ModelClient, tools: Sequence[FakeTool], options: dict[str, Any]) -> None:
+        self.store = Store(path)
+        self.bus = Bus()
+        self.events: list[Event] = []
+        self.bus.listen(self.events.append)
+        self.owner = TaskOwner()
+        person: Person | None = options.pop("person", None)
+        agents: AgentBook = options.pop("agents", None) or load_agents(ROOT / "resources/agents")
+        library: Library = options.pop("library", None) or load_library(ROOT / "skills")
+        pipeline = Pipeline(Table(*tools), self.owner.spawn, trust=person, settings=Settings(margin_s=0.05))
+        self.slots = options.pop("slots", None) or RunSlots()
+        self.runtime = Runtime(
+            store=self.store, bus=self.bus, client=client, pipeline=pipeline, agents=agents, library=library,
+            slots=self.slots, retry=options.pop("retry", RetryPolicy(retries=0)), **options,
+        )  # fmt: skip
+        self.service = ConversationService(self.runtime, self.owner)
+        self.recovery = Recovery()
+
+    async def thread(self, model: str = MODEL, agent: str = "assistant") -> str:
+        return (await self.service.create_thread(agent=agent, model=model)).thread_id
+
+    async def ask(self, thread_id: str, text: str, *blocks: Any) -> list[MessageRecord]:
+        """Send, wait for the end of the run, and return what the thread shows."""
+        await self.service.send(thread_id, text, blocks)
+        return await self.settled(thread_id)
+
+    async def settled(self, thread_id: str) -> list[MessageRecord]:
+        assert await self.service.wait(thread_id)
+        await asyncio.sleep(0)
+        return await self.service.path(thread_id)
+
+    def ends(self) -> list[RunEnded]:
+        return [event for event in self.events if isinstance(event, RunEnded)]
+
+    def kinds(self) -> list[str]:
+        return [type(event).__name__ for event in self.events]
+
+    async def until(self, kind: type, count: int = 1) -> None:
+        """Wait until so many events of a kind have come."""
+        async with asyncio.timeout(5):
+            while sum(isinstance(event, kind) for event in self.events) < count:
+                await asyncio.sleep(0.002)
+
+
+@asynccontextmanager
+async def world(path: Path, client: ModelClient, *tools: FakeTool, **options: Any) -> AsyncIterator[World]:
+    made = World(path / "assent.db", client, tools, options)
+    made.recovery = await made.store.open()
+    try:
+        yield made
+    finally:
+        await made.service.close()
+        await made.store.close()
+
+
+def agent(**changes: Any) -> AgentBook:
+    """An agent book with one agent, the assistant with changes."""
+    given = {"name": "assistant", "title": "Assistant", "prompt": "assistant", **changes}
+    return AgentBook({"assistant": AgentDefinition(**given)})

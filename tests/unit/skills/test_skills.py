@@ -1,0 +1,142 @@
+"""Skill files: frontmatter, names, and a folder of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from desktop.skills.frontmatter import FrontmatterError, _quick, parse
+from desktop.skills.library import LoadProblem, SkillFile, load_library, skill_from_text
+from desktop.skills.names import is_bare_name, normal_tags
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.spec("R-RES-3", "R-SK-2")
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [("file-read", True), ("a", True), ("a" * 64, True), ("a" * 65, False), ("a--b", False), ("-a", False),
+     ("a-", False), ("A", False), ("a_b", False), ("a/b", False), ("", False), ("a\n", False), ("7zip", True),
+     ("é", False)],
+)  # fmt: skip
+def test_bare_names(name: str, good: bool) -> None:
+    assert is_bare_name(name) is good
+
+
+@pytest.mark.spec("R-VIS-3")
+def test_tags_are_lowered_hyphened_trimmed_and_kept_once() -> None:
+    assert normal_tags(["Big Data", "big--data", " !x! ", "", "???", "B"]) == ("big-data", "x", "b")
+
+
+@pytest.mark.spec("R-SK-1", "R-SK-9")
+def test_a_markdown_skill_is_read_with_its_body_byte_for_byte() -> None:
+    head = "name: my-skill\ndescription: Does it.\nallowed-tools: [read-file, bash]\nmetadata:\n  tags: [A, b]\n"
+    text = f"---\n{head}---\n# T\n\n x\n"
+    skill = skill_from_text(text, "p")
+    assert isinstance(skill, SkillFile)
+    assert skill.body == "# T\n\n x\n"
+    assert skill.allowed_tools == "read-file bash"
+    assert skill.allowed_names == ("read-file", "bash")
+    assert skill.tags == ("a", "b")
+
+
+def test_absent_and_empty_allowed_tools_differ() -> None:
+    absent = skill_from_text("---\nname: a\ndescription: d\n---\n", "p")
+    empty = skill_from_text('---\nname: a\ndescription: d\nallowed-tools: ""\n---\n', "p")
+    assert absent.allowed_names is None
+    assert empty.allowed_names == ()
+
+
+@pytest.mark.spec("R-SK-2", "R-SK-3")
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("no fence", 1, "does not begin"),
+        ("---\nname: a\n", 2, "not closed"),
+        ("---\ndescription: d\nname: Bad_Name\n---\n", 3, "name must be"),
+        ("---\nname: a\n---\n", 1, "description is required"),
+        ("---\nname: a\ndescription: [x\n---\n", 4, ""),
+        ("---\n- a\n- b\n---\n", 2, "mapping"),
+        ("---\nname: a\ndescription: d\nmetadata: 7\n---\n", 4, "metadata must be"),
+        ("---\nname: a\ndescription: !!python/object:os.system x\n---\n", 3, "constructor"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_a_problem_with_its_line(text: str, line: int, said: str) -> None:
+    problem = skill_from_text(text, "p.md")
+    assert isinstance(problem, LoadProblem)
+    assert problem.line == line
+    assert said in problem.message
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "a: 1\nb: yes\n", "a: 'it''s'\n", "a: |\n  text\n  more\n", "a: [1, {b: c}]\n", "a: &x 1\nb: *x\n",
+        "a: 1.5\n", "a: 2020-01-01\n", "a: text # comment\n", "a:\n  - x\n  - y\n", "a:\n- x\n", "a:\n  b:\n    c: 1\n",
+        'a: "q\\n"\n', "a: 0123\n", "a: ~\n", "a: null\nb:\n", "a: on\n", "a: -5\n", "a: x\na: y\n", "a: foo: bar\n",
+        "a:\n  b: 1\n  c: [x, y]\nd: e\n", "a: [x, y]\n", "a: []\n", "a: path/to it's\n", "a: 1_000\n", "a: .5\n",
+    ],
+)  # fmt: skip
+def test_the_quick_parser_agrees_with_yaml_or_steps_aside(head: str) -> None:
+    quick = _quick(head)
+    if quick is not None:
+        assert quick == yaml.load(head, Loader=yaml.CSafeLoader)
+
+
+_LINE = st.one_of(
+    st.from_regex(r"[ ]{0,4}[a-z-]{1,3}:[ ]?[a-zA-Z0-9 '\"\[\],#:.~-]{0,12}", fullmatch=True),
+    st.from_regex(r"[ ]{0,4}- [a-zA-Z0-9 '\"\[\],#:.-]{0,10}", fullmatch=True),
+)
+
+
+@pytest.mark.spec("R-SK-1")
+@given(st.lists(_LINE, max_size=6))
+def test_whatever_the_quick_parser_reads_yaml_reads_the_same(lines: list[str]) -> None:
+    head = "\n".join(lines) + "\n"
+    quick = _quick(head)
+    if quick:
+        assert quick == yaml.load(head, Loader=yaml.CSafeLoader), head
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_obstacle() -> None:
+    parsed = parse("\ufeff---\r\nname: a\r\n---\r\nbody\r\n")
+    assert (parsed.data, parsed.body, parsed.body_line) == ({"name": "a"}, "body\r\n", 4)
+
+
+def test_endless_frontmatter_is_refused() -> None:
+    with pytest.raises(FrontmatterError, match="longer"):
+        parse("---\n" + "x: y\n" * 50_000)
+
+
+@pytest.mark.spec("R-RES-7", "R-RES-19", "R-SK-2")
+def test_a_folder_yields_its_skills_and_its_problems_and_follows_no_links(tmp_path: Path) -> None:
+    def write(path: str, name: str) -> None:
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"---\nname: {name}\ndescription: d {path}\n---\n")
+
+    write("a/SKILL.md", "one")
+    write("b/two.skill.md", "two")
+    write("c/SKILL.md", "one")
+    write("node_modules/x/SKILL.md", "hidden-away")
+    (tmp_path / "bad.skill.md").write_bytes(b"\xff\xfe")
+    (tmp_path / "big.skill.md").write_text("x" * 1_000_001)
+    (tmp_path / "readme.md").write_text("not a skill")
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    library = load_library(tmp_path)
+    assert sorted(library.skills) == ["one", "two"]
+    assert library.get("one").description == "d a/SKILL.md"
+    assert sorted(Path(p.path).name for p in library.problems) == ["SKILL.md", "bad.skill.md", "big.skill.md"]
+
+
+@pytest.mark.spec("R-BLT-8")
+def test_the_library_that_ships_has_no_problems_and_the_assistant_in_it() -> None:
+    library = load_library(ROOT / "skills")
+    assert library.problems == ()
+    assistant = library.get("assistant")
+    assert "meta-internal" in assistant.tags
+    assert assistant.metadata["category"] == "read"
