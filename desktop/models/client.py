@@ -10,7 +10,7 @@ import hashlib
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class _Attempt:
 
     request: ModelRequest
     connection: Connection
-    key: str
+    key: str = field(repr=False)
     window_key: str
     limit_s: float | None
 

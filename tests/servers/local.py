@@ -6,13 +6,18 @@ A space's ``local`` says what is there: ``{"ollama": {"models": [{"name", "size"
 
 import asyncio
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from aiohttp import web
 
 Local = Callable[[web.Request], dict[str, Any]]
 Log = Callable[[web.Request], list[dict[str, Any]]]
+
+
+def lowered(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers under names in lower case, as HTTP means them."""
+    return {name.lower(): value for name, value in headers.items()}
 
 
 class LocalServers:
@@ -25,7 +30,7 @@ class LocalServers:
     async def _about(self, request: web.Request, kind: str) -> dict[str, Any]:
         local = self._local(request)
         await asyncio.sleep(local.get("slow", 0))
-        self._log(request).append({"path": request.path, "headers": dict(request.headers), "outcome": "listed"})
+        self._log(request).append({"path": request.path, "headers": lowered(request.headers), "outcome": "listed"})
         if "raw_base64" in local:
             raise web.HTTPOk(body=base64.b64decode(local["raw_base64"]), content_type="application/json")
         if kind not in local:
@@ -66,7 +71,7 @@ class LocalServers:
     async def models(self, request: web.Request) -> web.Response:
         listed = self._local(request).get("list")
         if listed is not None:
-            self._log(request).append({"path": request.path, "headers": dict(request.headers), "outcome": "listed"})
+            self._log(request).append({"path": request.path, "headers": lowered(request.headers), "outcome": "listed"})
             status, headers = listed.get("status", 200), listed.get("headers")
             return web.json_response(listed.get("body"), status=status, headers=headers)
         about = await self._about(request, "vllm")

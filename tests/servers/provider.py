@@ -23,7 +23,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.servers.local import local_routes
+from tests.servers.local import local_routes, lowered
 from tests.servers.wire import FORMATS, Anthropic, Ollama, OpenAI
 
 DEFAULT: dict[str, Any] = {
@@ -106,7 +106,7 @@ async def _answer(request: web.Request, format_: str) -> web.StreamResponse:
     space = _space(request)
     body = await request.json()
     record: dict[str, Any] = {
-        "path": request.path, "headers": dict(request.headers), "body": body, "at": time.time(), "outcome": "open",
+        "path": request.path, "headers": lowered(request.headers), "body": body, "at": time.time(), "outcome": "open",
     }  # fmt: skip
     space.requests.append(record)
     round_ = space.next_round()

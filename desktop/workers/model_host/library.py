@@ -83,5 +83,6 @@ def _quiet(module: Any) -> None:
     module.disable_streaming_logging = True
     module.turn_off_message_logging = True
     module.callbacks = []
+    module.REPEATED_STREAMING_CHUNK_LIMIT = 1_000_000_000  # a ruler of dashes is no error; our own caps end a loop
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai", "aiohttp"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -94,7 +94,15 @@ def _add(body: list[Wire], role: str, content: str | list[Wire]) -> None:
     elif isinstance(last["content"], str) and isinstance(content, str):
         last["content"] += "\n\n" + content
     else:
-        last["content"] = _as_list(last["content"]) + _as_list(content)
+        last["content"] = _joined(_as_list(last["content"]), _as_list(content))
+
+
+def _joined(before: list[Wire], after: list[Wire]) -> list[Wire]:
+    """Both lists in one, texts that meet becoming one text."""
+    if before[-1]["type"] == after[0]["type"] == "text":
+        middle = {"type": "text", "text": f"{before[-1]['text']}\n\n{after[0]['text']}"}
+        return [*before[:-1], middle, *after[1:]]
+    return before + after
 
 
 def _as_list(content: str | list[Wire]) -> list[Wire]:

@@ -62,22 +62,27 @@ def assemble(parts: Sequence[Any]) -> list[Message]:
     """Messages from parts. Raises CallError for parts that do not fit together."""
     messages: list[Message] = []
     texts: list[str] = []
-    for part in parts:
-        try:
-            if part[0] == "m":
-                _join(messages, texts)
-                if part[1]["role"] not in _ROLES:
-                    raise KeyError
-                messages.append({"role": part[1]["role"], "blocks": []})
-            elif part[0] == "b":
-                _join(messages, texts)
-                messages[-1]["blocks"].append(dict(part[1]))
-            else:
-                texts.extend((part[1], part[2])) if not texts else texts.append(part[2])
-        except (KeyError, IndexError, TypeError, ValueError):
-            raise CallError("model.bad_request", "The request's messages are malformed.") from None
-    _join(messages, texts)
+    try:
+        for part in parts:
+            _add(messages, texts, part)
+        _join(messages, texts)
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise CallError("model.bad_request", "The request's messages are malformed.") from None
     return messages
+
+
+def _add(messages: list[Message], texts: list[str], part: Any) -> None:
+    kind, content = part[0], part[1]
+    if kind == "+":
+        texts.extend((part[2],) if texts else (content, part[2]))
+        return
+    _join(messages, texts)
+    if kind == "b":
+        messages[-1]["blocks"].append(dict(content))
+    elif kind == "m" and content["role"] in _ROLES:
+        messages.append({"role": content["role"], "blocks": []})
+    else:
+        raise ValueError(kind)
 
 
 def _join(messages: list[Message], texts: list[str]) -> None:

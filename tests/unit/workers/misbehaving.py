@@ -9,8 +9,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from desktop.workers import frames  # noqa: E402
-from desktop.workers.inside import Call, CallError, ChildServer, pipes, run  # noqa: E402
+from desktop.workers import frames
+from desktop.workers.inside import Call, CallError, ChildServer, pipes, run
 
 
 async def echo(call: Call) -> object:

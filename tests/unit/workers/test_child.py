@@ -207,13 +207,16 @@ async def test_calls_under_way_fail_when_it_dies_and_it_is_started_again() -> No
 @pytest.mark.expects_log("signal 9")
 async def test_what_had_come_before_it_was_killed_is_still_read() -> None:
     async with child() as it:
-        stream = it.stream("count", {"to": 1000, "every": 0.01})
         seen = []
-        with pytest.raises(ChildDied):
-            async for item in stream:
+
+        async def read() -> None:
+            async for item in it.stream("count", {"to": 1000, "every": 0.01}):
                 seen.append(item["n"])
                 if len(seen) == 5:
                     os.kill(it.health.pid or 0, signal.SIGKILL)
+
+        with pytest.raises(ChildDied):
+            await read()
         assert seen[:5] == [0, 1, 2, 3, 4]
 
 
@@ -327,15 +330,15 @@ async def test_of_what_it_writes_to_stderr_only_the_end_is_kept() -> None:
 async def test_it_ends_when_its_parent_is_gone() -> None:
     """The parent here is a process of its own that is killed, so that nothing can be said to the child."""
     code = (
-        "import asyncio, json, sys; sys.path.insert(0, {root!r})\n"
+        f"import asyncio, json, sys; sys.path.insert(0, {str(Path(__file__).parents[3])!r})\n"
         "from desktop.workers.child import ChildProcess, ChildSpec\n"
         "async def main():\n"
-        "    it = ChildProcess(ChildSpec('test', (sys.executable, '-I', {script!r}, 'good')))\n"
+        f"    it = ChildProcess(ChildSpec('test', (sys.executable, '-I', {SCRIPT!r}, 'good')))\n"
         "    await it.call('echo', timeout=10)\n"
         "    print(json.dumps(it.health.pid), flush=True)\n"
         "    await it.call('hang', timeout=60)\n"
         "asyncio.run(main())\n"
-    ).format(root=str(Path(__file__).parents[3]), script=SCRIPT)
+    )
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
     assert parent.stdout is not None
     pid = json.loads(await parent.stdout.readline())

@@ -1,0 +1,132 @@
+"""The demo model: what a person sees in the first minute, and that it never pretends."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import CancellationError
+from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, user_message
+from desktop.domain.models import Finished, ModelRequest, TextDelta
+from desktop.models import demo_texts
+from desktop.models.demo import DemoModel
+from tests.servers.hosts import meta, request
+
+TOOLS = tuple({"name": name} for name in ("read_file", "write_file", "list_directory", "bash"))
+
+
+async def play(messages: Sequence[ChatMessage], **more: Any) -> tuple[str, Finished]:
+    asked: ModelRequest = request("demo/demo", messages, tools=more.pop("tools", TOOLS), **more)
+    items = [item async for item in DemoModel(pace_s=0).stream(asked, meta())]
+    end = items[-1]
+    assert isinstance(end, Finished)
+    return "".join(i.text for i in items if isinstance(i, TextDelta)), end
+
+
+async def tour(*outcomes: tuple[str, bool]) -> tuple[list[str], list[tuple[str, Any]]]:
+    """Plays on with these results (text, is it an error); returns the texts and the calls."""
+    messages = [user_message("Hello")]
+    texts, calls = [], []
+    for result in (*outcomes, None):
+        text, end = await play(messages)
+        texts.append(text)
+        if result is None or not end.tool_calls:
+            calls += [(c.tool, c.arguments) for c in end.tool_calls]
+            return texts, calls
+        (call,) = end.tool_calls
+        calls.append((call.tool, call.arguments))
+        messages.append(ChatMessage("assistant", (TextBlock(text), call)))
+        messages.append(ChatMessage("tool", (ToolResultBlock(call.call_id, call.tool, result[0], result[1]),)))
+    raise AssertionError
+
+
+@pytest.mark.spec("R-PRV-9", "R-UI-11")
+async def test_the_tour_reads_writes_and_runs_into_the_boundary() -> None:
+    texts, calls = await tour(("a\nb", False), ("written", False), ("outside", True))
+    assert [tool for tool, _ in calls] == ["list_directory", "write_file", "read_file"]
+    assert calls[1][1]["path"].startswith("demo/")
+    assert calls[2][1] == {"path": "/etc/passwd"}
+    assert "not an AI" in texts[0]
+    assert "```python" in texts[0]
+    assert "| part |" in texts[0]
+    assert "2 lines in the workspace" in texts[1]
+    assert "is there now" in texts[2]
+    assert "Refused" in texts[3]
+
+
+async def test_a_denial_is_taken_at_its_word() -> None:
+    texts, calls = await tour(("", False), ("The person said no.", True), ("outside", True))
+    assert "nothing was written" in texts[2]
+    assert [tool for tool, _ in calls].count("write_file") == 1
+
+
+async def test_it_does_not_call_a_refusal_what_was_none() -> None:
+    texts, _ = await tour(("", False), ("", False), ("root:x:0:0", False))
+    assert "Refused" not in texts[3]
+    assert "your settings allow this path" in texts[3]
+
+
+async def test_the_same_messages_give_the_same_answer() -> None:
+    assert await play([user_message("Hello")]) == await play([user_message("Hello")])
+
+
+async def test_it_never_calls_a_tool_that_is_not_there() -> None:
+    for words in ("Hello", "write", "read", "outside"):
+        messages = [user_message("x"), ChatMessage("assistant", (TextBlock("y"),)), user_message(words)]
+        _, end = await play(messages[-1:] if words == "Hello" else messages, tools=())
+        assert end.tool_calls == ()
+
+
+@pytest.mark.parametrize(("words", "tool"), [
+    ("please write something", "write_file"), ("read", "list_directory"), ("go outside", "read_file"),
+    ("start again", "list_directory"),
+])  # fmt: skip
+async def test_later_it_knows_a_few_words(words: str, tool: str) -> None:
+    before = [user_message("x"), ChatMessage("assistant", (TextBlock("y"),))]
+    _, end = await play([*before, user_message(words)])
+    assert [call.tool for call in end.tool_calls] == [tool]
+
+
+async def test_what_it_does_not_know_it_says() -> None:
+    before = [user_message("x"), ChatMessage("assistant", (TextBlock("y"),))]
+    text, end = await play([*before, user_message("What is the capital of France?")])
+    assert "I am a script and cannot answer that" in text
+    assert end.tool_calls == ()
+
+
+async def test_two_sides_argue_for_six_turns() -> None:
+    spoken: list[tuple[str, str]] = []
+    for turn in range(demo_texts.DEBATE_TURNS):
+        side = "ab"[turn % 2]
+        seen = [ChatMessage("assistant" if s == side else "user", (TextBlock(t),)) for s, t in spoken]
+        opening = [user_message(demo_texts.DEBATE_TOPIC)]
+        text, end = await play([*opening, *seen], system=demo_texts.DEBATE_PROMPTS[side], tools=())
+        assert end.stop_reason == "end"
+        spoken.append((side, text))
+    assert len({text for _, text in spoken}) == 6
+    assert all("script, not an AI" in text for _, text in spoken[:2])
+
+
+async def test_it_costs_nothing_and_counts_no_tokens() -> None:
+    _, end = await play([user_message("Hello")])
+    assert end.usage is not None
+    assert (end.usage.cost_usd, end.usage.input_tokens, end.usage.output_tokens) == (0.0, 0, 0)
+
+
+@pytest.mark.spec("R-PRV-10")
+async def test_it_streams_at_a_pace_one_can_follow_and_stops_at_once() -> None:
+    token = CancellationToken()
+    stamps: list[float] = []
+
+    async def read() -> None:
+        async for _ in DemoModel().stream(request("demo/demo", tools=TOOLS), meta(token)):
+            stamps.append(time.monotonic())
+            if len(stamps) == 20:
+                token.cancel()
+
+    with pytest.raises(CancellationError):
+        await read()
+    assert 0.2 < stamps[-1] - stamps[0] < 2.0
+    assert time.monotonic() - stamps[-1] < 0.1
