@@ -16,18 +16,30 @@ from desktop.presenter.exporting import write_whole
 from desktop.presenter.open_thread import OpenThread
 
 
+async def _just(action: Callable[[], Awaitable[object]]) -> None:
+    await action()
+
+
 class ChatViewModel(OpenThread):
     """What a person does: send, stop, edit, regenerate, branch, choose, export."""
 
     exported = Signal(str, bytes)
 
     def _act(self, action: Callable[[], Awaitable[object]], name: str, *, reload: bool = True) -> None:
-        async def work() -> None:
-            await action()
-            if reload:
-                await self._reload()
+        self._spawn(self._do(action) if reload else _just(action), name)
 
-        self._spawn(work(), name)
+    async def _do(self, action: Callable[[], Awaitable[object]]) -> None:
+        """Act, then draw anew; what the run says in between belongs to a path that is not shown yet."""
+        self._held += 1
+        try:
+            await action()
+            await self._reload()
+        finally:
+            self._held -= 1
+        answer = self._board.state(self._thread_id).answer
+        self._redraw = answer is None or answer.ended or answer.message_id not in self._shown
+        if answer is not None and not answer.ended:
+            self._answer_changed(self._thread_id)
 
     def send(self, text: str, attachments: tuple[Block, ...] = ()) -> None:
         """Send, or queue while a run is under way. The draft is forgotten once the message is stored."""

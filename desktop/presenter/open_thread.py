@@ -54,6 +54,9 @@ class OpenThread(QObject):
         self._live_id = ""
         self._shown: set[str] = set()
         self._awaited = ""
+        self._held = 0
+        self._redraw = False
+        self._ends = 0
         self._queue: tuple[QueuedMessage, ...] = ()
         self._chosen_model = ""
         self._chosen_agent = "assistant"
@@ -121,7 +124,7 @@ class OpenThread(QObject):
         """Show a thread: its last screen first, older messages as they are read."""
         self._opening += 1
         self._thread_id, self._record, self._queue = thread_id, None, ()
-        self._live_id, self._awaited = "", ""
+        self._live_id, self._awaited, self._redraw = "", "", False
         self._spawn(self._open(thread_id, self._opening), "open thread")
 
     def new_thread(self) -> None:
@@ -181,14 +184,17 @@ class OpenThread(QObject):
             self.queue_changed.emit(self._queue)
 
     async def _reload(self) -> None:
-        """Draw the active path anew: after an edit, another branch, or the end of a run."""
-        self._opening += 1
-        opening, thread_id = self._opening, self._thread_id
-        if not thread_id:
-            return
-        self._record = await self._service.thread(thread_id)
-        self._live_id = ""
-        await self._load(thread_id, opening)
+        """Draw the active path anew: after an edit, on another branch. A run that ends meanwhile costs another look."""
+        ends = -1
+        while ends != self._ends and self._thread_id:
+            ends = self._ends
+            self._opening += 1
+            opening, thread_id = self._opening, self._thread_id
+            self._record = await self._service.thread(thread_id)
+            self._live_id = ""
+            await self._load(thread_id, opening)
+            if opening != self._opening:
+                return
         self._tell_all()
 
     def _tell_all(self) -> None:
@@ -209,7 +215,9 @@ class OpenThread(QObject):
             if isinstance(event, UserMessageQueued):
                 self._queue = (*self._queue, QueuedMessage(event.queue_id, event.text))
                 self.queue_changed.emit(self._queue)
-            elif isinstance(event, RunStarted) and event.user_message_id not in self._shown:
+            elif isinstance(event, RunStarted) and event.user_message_id and event.user_message_id not in self._shown:
+                if self._held:
+                    continue
                 self._awaited = event.user_message_id
                 self._spawn(self._show_question(event.user_message_id), "show message")
 
@@ -222,7 +230,7 @@ class OpenThread(QObject):
         self.queue_changed.emit(self._queue)
         self._shown.add(message_id)
         self.item_added.emit(build_items([record], places)[0])
-        self._awaited = ""
+        self._awaited, self._redraw = "", False
         self._answer_changed(self._thread_id)
 
     def _live_item(self) -> TranscriptItem:
@@ -232,17 +240,31 @@ class OpenThread(QObject):
 
     def _answer_changed(self, thread_id: str) -> None:
         answer = self._board.state(thread_id).answer
-        if thread_id != self._thread_id or answer is None or not answer.message_id or self._awaited:
+        if thread_id != self._thread_id or answer is None or not answer.message_id or self._awaited or self._held:
             return
-        if self._live_id != answer.message_id:
-            self._live_id = answer.message_id
+        if self._redraw and answer.message_id not in self._shown:
+            # The answer hangs below another message than the last one shown: a regenerated or repeated one.
+            self._spawn(self._redrawn(), "redraw")
+            return
+        self._live_id = answer.message_id
+        if self._live_id not in self._shown:
             self._shown.add(self._live_id)
             self.item_added.emit(self._live_item())
         else:
             self.item_changed.emit(self._live_item())
 
+    async def _redrawn(self) -> None:
+        self._redraw = False
+        self._held += 1
+        try:
+            await self._reload()
+        finally:
+            self._held -= 1
+        if self._board.state(self._thread_id).running:
+            self._answer_changed(self._thread_id)
+
     def _answer_grew(self, thread_id: str, delta: Delta) -> None:
-        if thread_id == self._thread_id and self._live_id:
+        if thread_id == self._thread_id and self._live_id and not self._held:
             self.text_appended.emit(self._live_id, delta.part_id, delta.text)
 
     def _board_changed(self, thread_id: str) -> None:
@@ -253,13 +275,14 @@ class OpenThread(QObject):
     def _run_ended(self, thread_id: str, event: RunEnded) -> None:
         if thread_id != self._thread_id:
             return
+        self._ends += 1
         self.announced.emit(_spoken(event))
         self._spawn(self._after_run(thread_id), "refresh thread")
 
     async def _after_run(self, thread_id: str) -> None:
         record = await self._service.thread(thread_id)
         answer = self._board.state(thread_id).answer
-        if answer is not None and answer.message_id:
+        if answer is not None and answer.message_id in self._shown:
             places = await self._service.sibling_places([answer.message_id])
             answer.place = places.get(answer.message_id, (1, 1))
             self._answer_changed(thread_id)

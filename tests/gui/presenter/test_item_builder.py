@@ -28,7 +28,7 @@ def test_rounds_and_their_tools_become_one_answer():
                 ToolCallBlock("c1", "read_file", {"path": "data/x.csv"}), side="a", author="assistant",
                 usage=Usage(1000, 50, cost_usd=0.01), elapsed_ms=1200, model="openai/gpt",
             ),
-            record("r1", "tool", ToolResultBlock("c1", "read_file", "1,2", facts={"bytes": 241_000, "category": "read"})),
+            record("r1", "tool", ToolResultBlock("c1", "read_file", "1", facts={"bytes": 241_000, "category": "read"})),
             record("a2", "assistant", TextBlock("done"), side="a", author="assistant", model="openai/gpt"),
             record("u2", "user", TextBlock("thanks"), FileBlock("n.txt", "abc")),
         ],
