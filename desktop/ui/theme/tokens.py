@@ -62,6 +62,7 @@ def _steps(scale: Mapping[str, Mapping[str, Any]]) -> dict[str, TypeStep]:
         name: TypeStep(entry["px"], entry["line"], entry["weight"], name == "code") for name, entry in scale.items()
     }
     steps["mono-small"] = TypeStep(11, 16, 400, True)
+    steps["mono-title"] = TypeStep(16, 24, 500, True)
     return steps
 
 

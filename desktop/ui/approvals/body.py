@@ -1,0 +1,145 @@
+"""What a call will do, by the kind of its preview: a diff, a judged command, an argument vector, or plain arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.ui.approvals.background import Background
+from desktop.ui.approvals.diffing import Diff, DiffRow, diff, new_file, plain_rows
+from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.approvals.shown import arguments_text, size_words
+from desktop.ui.theme import theme
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.toggles import Segmented
+
+MAXIMUM = 16_777_215
+"""Qt's own largest height."""
+
+AT_ONCE = 12_000
+"""Characters up to which a difference is found without leaving the Qt thread (under 3 ms)."""
+
+
+class Card(QFrame):
+    """A head with a title, facts and a choice of views; the views below, one at a time."""
+
+    def __init__(self, title: str, views: tuple[tuple[str, str], ...]) -> None:
+        super().__init__()
+        self.setProperty("pane", "card")
+        column = Column(self, margins=1, spacing=0)
+        head = sized(pane("header"), height=36)
+        self._row = Row(head, margins=(12, 0, 8, 0), spacing=8)
+        self.title = Text(title, "medium", elide="right")
+        self._row.addWidget(self.title, 1)
+        self.facts = Row(spacing=8)
+        self._row.addLayout(self.facts)
+        self._names = [value for value, _ in views]
+        if len(views) > 1:
+            self.choice = Segmented("What to show", views, small=True)
+            self.choice.chosen.connect(self.show_view)
+            self._row.addWidget(self.choice)
+        column.addWidget(head)
+        holder = QWidget()
+        self.views = QStackedLayout(holder)
+        self.views.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(holder, 1)
+
+    def fit(self) -> None:
+        """Grow no higher than what there is to see."""
+        view = self.views.currentWidget()
+        if isinstance(view, LinesView):
+            self.setMaximumHeight(view.full_height() + theme().px(36) + 2)
+        else:
+            self.setMaximumHeight(MAXIMUM)
+
+    def show_view(self, name: str) -> None:
+        """Bring a view to the front."""
+        self.views.setCurrentIndex(self._names.index(name))
+        self.fit()
+        self.updateGeometry()
+
+
+class DiffCard(Card):
+    """A write against the file as it is now. ``settled`` once the difference is on screen."""
+
+    settled = Signal()
+
+    def __init__(self, request: PermissionRequest) -> None:
+        preview = request.preview
+        self._before = _text(preview.get("before"))
+        self._after = _text(preview.get("after"))
+        self._is_new = bool(preview.get("new"))
+        title = "A new file" if self._is_new else "Changes against the file as it is now"
+        super().__init__(title, (("diff", "Diff"), ("result", "Result"), ("arguments", "Arguments")))
+        self.diff_view = LinesView("Changes")
+        self._result = LinesView("The file afterwards")
+        self._arguments = arguments_view(request.arguments)
+        for view in (self.diff_view, self._result, self._arguments):
+            self.views.addWidget(view)
+        self._result.set_rows(plain_rows(self._after))
+        self._plus, self._minus = Text("", "small", "diff-add"), Text("", "small", "diff-del")
+        self.facts.addWidget(self._plus)
+        self.facts.addWidget(self._minus)
+        self.ready = False
+        self._background = Background(self, self._show)
+
+    def start(self) -> None:
+        """Find the difference, now if it is small; ``settled`` follows either way."""
+        if len(self._before) + len(self._after) <= AT_ONCE:
+            self._show(self._find())
+        else:
+            self.diff_view.set_rows((DiffRow("hunk", 0, "comparing…"),))
+            self._background.start(self._find)
+
+    def _find(self) -> Diff:
+        return new_file(self._after) if self._is_new else diff(self._before, self._after)
+
+    def _show(self, found: object) -> None:
+        if not isinstance(found, Diff):
+            return
+        rows = found.rows
+        if self._is_new:
+            size = size_words(len(self._after.encode("utf-8", "replace")))
+            rows = (DiffRow("hunk", 0, f"new file, {found.added:,} lines, {size}"), *rows)
+        elif not rows:
+            rows = (DiffRow("hunk", 0, "nothing changes: the file already holds exactly this"),)
+        self.diff_view.set_rows(rows)
+        self._plus.setText(f"+{found.added:,}")
+        self._minus.setText(f"−{found.removed:,}")
+        self._minus.setVisible(not self._is_new)
+        self.ready = True
+        self.fit()
+        self.settled.emit()
+
+
+class ArgumentsCard(Card):
+    """Any other call: its arguments in full, or its argument vector word by word."""
+
+    def __init__(self, request: PermissionRequest) -> None:
+        argv = request.preview.get("argv")
+        if request.preview.get("kind") == "argv" and isinstance(argv, list | tuple):
+            super().__init__("The program and its arguments, one a line", (("argv", "Words"), ("all", "Arguments")))
+            words = LinesView("Argument vector")
+            words.set_text("\n".join(_text(word).replace("\n", "\\n") for word in argv), numbered=True)
+            self.views.addWidget(words)
+        else:
+            super().__init__("Arguments", (("all", "Arguments"),))
+        self.views.addWidget(arguments_view(request.arguments))
+
+
+def arguments_view(arguments: Mapping[str, Any]) -> LinesView:
+    """All arguments, scrollable, nothing left out."""
+    view = LinesView("Arguments")
+    view.set_indent(12)
+    view.set_text(arguments_text(arguments))
+    return view
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)

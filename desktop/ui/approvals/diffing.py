@@ -1,0 +1,188 @@
+"""The difference between a file as it is and as a call would leave it: rows for a view, without Qt.
+
+Work is bounded: common head and tail are cut off first, and a middle too large to compare line by line is shown as
+wholly replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Literal
+
+from desktop.ui.approvals.shown import LINE, pieces_of, shown
+
+RowKind = Literal["same", "add", "del", "hunk", "plain"]
+Mark = tuple[int, int]
+CONTEXT = 3
+MIDDLE_LIMIT = 1500
+"""Lines of the changed middle, on either side, up to which lines are compared with each other."""
+WORDS_LIMIT = 300
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRow:
+    """One row: ``number`` is its line in the old (del) or new file, 0 for none; ``marks`` are (start, length)."""
+
+    kind: RowKind
+    number: int
+    text: str
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Rows and how many lines are added and removed."""
+
+    rows: tuple[DiffRow, ...]
+    added: int
+    removed: int
+
+
+def diff(before: str, after: str) -> Diff:
+    """Rows of changed places with three lines around each."""
+    old, new = lines_of(before), lines_of(after)
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    codes = _compare(old[head : len(old) - tail], new[head : len(new) - tail], head)
+    rows: list[DiffRow] = []
+    added = removed = 0
+    for group in _groups(codes, len(old), len(new)):
+        first, last = group[0], group[-1]
+        span = f"{first[3] + 1} to {max(last[4], first[3] + 1)}"
+        rows.append(DiffRow("hunk", 0, f"@@ lines {span} of {max(1, len(new))}"))
+        for tag, a1, a2, b1, b2 in group:
+            if tag == "equal":
+                rows += _numbered("same", new[b1:b2], b1)
+            else:
+                rows += _changed(old[a1:a2], new[b1:b2], a1, b1)
+                removed, added = removed + a2 - a1, added + b2 - b1
+    if before and after and before.endswith("\n") != after.endswith("\n"):
+        word = "now ends" if after.endswith("\n") else "no longer ends"
+        rows.append(DiffRow("hunk", 0, f"the file {word} with a line break"))
+    return Diff(tuple(rows), added, removed)
+
+
+def plain_rows(text: str, *, numbered: bool = True, columns: int = LINE) -> tuple[DiffRow, ...]:
+    """A text as rows without signs, its lines cut after ``columns`` characters."""
+    return tuple(_numbered("plain", lines_of(text), 0 if numbered else None, columns))
+
+
+def new_file(text: str) -> Diff:
+    """All of it added."""
+    lines = lines_of(text)
+    return Diff(tuple(_numbered("add", lines, 0)), len(lines), 0)
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines without their breaks; a last empty line does not count."""
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+Code = tuple[str, int, int, int, int]
+
+
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _compare(old: Sequence[str], new: Sequence[str], at: int) -> list[Code]:
+    if not old and not new:
+        return []
+    if not old or not new or max(len(old), len(new)) > MIDDLE_LIMIT:
+        return [("replace", at, at + len(old), at, at + len(new))]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return [(tag, a1 + at, a2 + at, b1 + at, b2 + at) for tag, a1, a2, b1, b2 in matcher.get_opcodes()]
+
+
+def _groups(codes: Sequence[Code], old_total: int, new_total: int) -> list[list[Code]]:
+    """Changes with their context; changes whose contexts touch are one group."""
+    changes = [code for code in codes if code[0] != "equal"]
+    groups: list[list[Code]] = []
+    for code in changes:
+        _, a1, a2, b1, b2 = code
+        lead = min(CONTEXT, b1, a1)
+        previous = groups[-1][-1] if groups else None
+        if previous is not None and b1 - lead <= previous[4]:
+            groups[-1][-1] = _clip(previous, b1)
+            groups[-1].append(code)
+        else:
+            groups.append([("equal", a1 - lead, a1, b1 - lead, b1), code] if lead else [code])
+        follow = min(CONTEXT, old_total - a2, new_total - b2)
+        groups[-1].append(("equal", a2, a2 + follow, b2, b2 + follow))
+    return groups
+
+
+def _clip(code: Code, b2: int) -> Code:
+    tag, a1, _, b1, _ = code
+    return (tag, a1, a1 + b2 - b1, b1, b2)
+
+
+def _changed(old: Sequence[str], new: Sequence[str], a: int, b: int) -> list[DiffRow]:
+    """Removed and added lines; lines that stand at the same place mark the words that differ."""
+    paired = len(old) <= WORDS_LIMIT and len(new) <= WORDS_LIMIT
+    rows: list[DiffRow] = []
+    if paired and len(old) == len(new):
+        for offset, (one, other) in enumerate(zip(old, new, strict=True)):
+            left, right = word_marks(shown(one), shown(other))
+            rows += _rows("del", a + offset + 1, one, left) + _rows("add", b + offset + 1, other, right)
+        return rows
+    marks = [word_marks(shown(x), shown(y)) if paired else ((), ()) for x, y in zip(old, new, strict=False)]
+    for sign, lines, start, side in (("del", old, a, 0), ("add", new, b, 1)):
+        for offset, (line, mark) in enumerate(zip_longest(lines, marks[: len(lines)])):
+            rows += _rows("del" if sign == "del" else "add", start + offset + 1, line, mark[side] if mark else ())
+    return rows
+
+
+def _numbered(kind: RowKind, lines: Sequence[str], start: int | None, columns: int = LINE) -> list[DiffRow]:
+    rows: list[DiffRow] = []
+    for offset, line in enumerate(lines):
+        rows += _rows(kind, 0 if start is None else start + offset + 1, line, (), columns)
+    return rows
+
+
+def _rows(kind: RowKind, number: int, line: str, marks: tuple[Mark, ...], columns: int = LINE) -> list[DiffRow]:
+    """A line as rows: one, or several when it is very long; only the first carries the number."""
+    pieces = pieces_of(shown(line), columns)
+    if len(pieces) == 1:
+        return [DiffRow(kind, number, pieces[0], marks)]
+    return [DiffRow(kind, number if not at else 0, piece) for at, piece in enumerate(pieces)]
+
+
+def word_marks(old: str, new: str) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
+    """Which parts of two lines differ; nothing when they have little in common or are long."""
+    if max(len(old), len(new)) > 400:
+        return (), ()
+    left, right = _WORD.findall(old), _WORD.findall(new)
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    if matcher.ratio() < 0.4:
+        return (), ()
+    marks: tuple[list[Mark], list[Mark]] = ([], [])
+    for tag, a1, a2, b1, b2 in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        for words, start, end, out in ((left, a1, a2, marks[0]), (right, b1, b2, marks[1])):
+            if end > start:
+                _add_mark(out, sum(map(len, words[:start])), sum(map(len, words[start:end])))
+    return tuple(marks[0]), tuple(marks[1])
+
+
+def _add_mark(out: list[Mark], start: int, length: int) -> None:
+    """Join marks that only a blank separates."""
+    if out and start - (out[-1][0] + out[-1][1]) <= 1:
+        first = out[-1][0]
+        out[-1] = (first, start + length - first)
+    else:
+        out.append((start, length))

@@ -1,0 +1,128 @@
+"""The two dialogs that belong to an answer: a reason for the model, and other arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtWidgets import QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.ui.approvals.shown import shown_line
+from desktop.ui.widgets.containers import Scroller
+from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.fields import Field, Labelled, TextArea
+from desktop.ui.widgets.scaling import sized
+from desktop.ui.widgets.text import Paragraph
+
+REASON_LIMIT = 2000
+EDIT_LIMIT = 100_000
+"""Characters of one argument up to which it can be edited here."""
+CANCEL = Answer("cancel", "Cancel", key="Esc")
+
+
+def ask_reason(window: QWidget, request: PermissionRequest, deny: Callable[[str], None]) -> Dialog:
+    """Deny with a sentence that the model reads."""
+    dialog = Dialog(
+        window,
+        "Deny with a reason",
+        f"The model reads it and goes on without {shown_line(request.tool)[:60]}.",
+        (CANCEL, Answer("deny", "Deny", "primary")),
+        width=480,
+    )
+    area = sized(TextArea("Reason", hint="What should it do instead?"), height=96)
+    dialog.body.addWidget(area)
+    dialog.answered.connect(
+        lambda value: deny(area.toPlainText().strip()[:REASON_LIMIT]) if value == "deny" else None
+    )
+    dialog.open(focus=area)
+    return dialog
+
+
+@dataclass(slots=True)
+class _Edited:
+    """One argument's control. What the person did not touch keeps its exact value."""
+
+    name: str
+    value: Any
+    control: Field | TextArea
+    box: Labelled
+
+    @property
+    def touched(self) -> bool:
+        if isinstance(self.control, Field):
+            return self.control.isModified()
+        return self.control.document().isModified()
+
+    def read(self) -> Any:
+        """The value as edited; raises ValueError with a sentence."""
+        if not self.touched:
+            return self.value
+        text = self.control.text() if isinstance(self.control, Field) else self.control.toPlainText()
+        if isinstance(self.value, str):
+            return text
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"This is not valid JSON: {error}") from error
+
+
+def edit_arguments(
+    window: QWidget, request: PermissionRequest, allow: Callable[[Mapping[str, Any]], None]
+) -> Dialog:
+    """Change arguments and allow exactly those; the call is checked again with them."""
+    dialog = Dialog(
+        window,
+        "Edit the arguments and allow",
+        "The call is checked again with what you write here. The model is told that you changed it.",
+        (CANCEL, Answer("allow", "Allow edited call", "primary")),
+        width=560,
+    )
+    scroller = Scroller(margins=(0, 0, 8, 0), spacing=12)
+    edited = [_row(name, value) for name, value in request.arguments.items()]
+    for row in edited:
+        scroller.column.addWidget(row.box)
+    if not edited:
+        scroller.column.addWidget(Paragraph("This call has no arguments.", tone="2"))
+    scroller.column.addStretch(1)
+    dialog.body.addWidget(sized(scroller, height=min(320, 40 + 100 * max(1, len(edited)))))
+    button = dialog.buttons["allow"]
+    button.clicked.disconnect()
+    button.clicked.connect(lambda: _finish(dialog, edited, allow))
+    dialog.open()
+    return dialog
+
+
+def _finish(dialog: Dialog, edited: list[_Edited], allow: Callable[[Mapping[str, Any]], None]) -> None:
+    values: dict[str, Any] = {}
+    wrong = False
+    for row in edited:
+        try:
+            values[row.name] = row.read()
+            row.box.set_error("")
+        except ValueError as error:
+            row.box.set_error(str(error))
+            wrong = True
+    if not wrong:
+        dialog.answer("allow")
+        allow(values)
+
+
+def _row(name: str, value: Any) -> _Edited:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    label = shown_line(name)[:80]
+    long = len(text) > EDIT_LIMIT
+    control: Field | TextArea
+    if "\n" in text or len(text) > 80:
+        control = sized(TextArea(label, mono=True), height=120)
+        control.setPlainText(text[:EDIT_LIMIT])
+        control.document().setModified(False)
+        control.setReadOnly(long)
+    else:
+        control = Field(label, mono=True)
+        control.setText(text)
+        control.setModified(False)
+    note = f"Too long to edit here ({len(text):,} characters); it stays as it is." if long else ""
+    return _Edited(name, value, control, Labelled(label, control, note))

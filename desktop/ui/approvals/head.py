@@ -1,0 +1,140 @@
+"""The upper part of a request: which tool, how grave, who asks, where, and why (R-PRM-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRect, QSize, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.domain.tools import Category
+from desktop.ui.approvals.shown import shown_line
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, glyph
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import caption_value
+from desktop.ui.widgets.marks import Badge, StateLabel
+from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.text import Paragraph, Text
+
+PATHS_SHOWN = 6
+
+
+class Crumbs(QWidget):
+    """Agent, skill, tool, with arrows between; cut at its end when there is no room."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        self._names = [shown_line(name) for name in names]
+        self.setAccessibleName(" asks ".join(self._names))
+        self.setToolTip(" › ".join(self._names))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """One line."""
+        metrics = QFontMetrics(theme().font("body"))
+        gap = theme().px(19)
+        return QSize(sum(metrics.horizontalAdvance(n) + gap for n in self._names), theme().line_height("body"))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Names and arrows."""
+        t = theme()
+        painter = QPainter(self)
+        painter.setFont(t.font("body"))
+        metrics = QFontMetrics(t.font("body"))
+        x = 0
+        for at, name in enumerate(self._names):
+            if at:
+                side = t.px(14)
+                glyph(painter, QRect(x + t.px(2), 0, side, self.height()), "right", "text-2", side)
+                x += t.px(19)
+            painter.setPen(t.color("text"))
+            text = elided(name, "body", self.width() - x)
+            painter.drawText(x, (self.height() + metrics.ascent() - metrics.descent()) // 2, text)
+            x += metrics.horizontalAdvance(text)
+
+
+class RequestHead(QWidget):
+    """``deny_all`` when the person has had enough of the run."""
+
+    deny_all = Signal()
+
+    def __init__(self, request: PermissionRequest, thread_title: str) -> None:
+        super().__init__()
+        column = Column(self, spacing=12)
+        column.addLayout(_title_row(request))
+        lower = Row(spacing=16)
+        facts = Column(spacing=5)
+        for caption, widget in _facts(request, thread_title):
+            facts.addLayout(caption_value(caption, widget))
+        lower.addLayout(facts, 1)
+        deny_all = Button("Deny all from this run", "danger", small=True)
+        deny_all.setToolTip("Deny this and every other request of the same run")
+        deny_all.clicked.connect(self.deny_all)
+        lower.addWidget(deny_all)
+        column.addLayout(lower)
+
+
+def _title_row(request: PermissionRequest) -> Row:
+    row = Row(spacing=8)
+    row.addWidget(Text(shown_line(request.tool)[:80], "mono-title"))
+    row.addWidget(Text(shown_line(request.description), "body", "2", elide="right"), 1)
+    if request.stale:
+        row.addWidget(Badge("changed"))
+    raised = request.category is Category.ADMIN and request.raised_because
+    row.addWidget(Badge("raised" if raised else request.category.value))
+    return row
+
+
+def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWidget]]:
+    facts: list[tuple[str, QWidget]] = [("Asked by", Crumbs((*request.chain, request.tool)))]
+    if request.chain and request.chain[-1] == request.tool:
+        facts = [("Asked by", Crumbs(request.chain))]
+    facts.append(("Thread", Text(shown_line(thread_title), elide="right")))
+    if request.preview.get("kind") == "command":
+        facts.append(("Runs in", _mono(str(request.preview.get("cwd", "")))))
+    else:
+        facts += _paths(request)
+    facts.append(("Why it asks", Paragraph(why(request))))
+    return facts
+
+
+def _paths(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    facts: list[tuple[str, QWidget]] = []
+    asked = request.arguments.get("path")
+    if isinstance(asked, str):
+        facts.append(("Path", _mono(asked)))
+    for at, path in enumerate(request.paths[:PATHS_SHOWN]):
+        holder = QWidget()
+        row = Row(holder, spacing=10)
+        text = _mono(path)
+        text.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        row.addWidget(text)
+        if request.preview.get("kind") == "diff":
+            row.addWidget(StateLabel("allow", "inside the boundary"))
+        row.addStretch(1)
+        facts.append(("Really is" if not at else "", holder))
+    if len(request.paths) > PATHS_SHOWN:
+        facts.append(("", Text(f"and {len(request.paths) - PATHS_SHOWN} more, see Arguments", "body", "2")))
+    return facts
+
+
+def _mono(text: str) -> Text:
+    return Text(shown_line(text), "code", elide="middle")
+
+
+def why(request: PermissionRequest) -> str:
+    """The sentence that says why a person is asked."""
+    reason = shown_line(request.raised_because).strip()
+    if reason and reason[-1] not in ".!?":
+        reason += "."
+    reason = reason[:1].upper() + reason[1:]
+    rule = (
+        "Admin calls always ask and are never remembered."
+        if request.category is Category.ADMIN
+        else "Every write asks unless a rule allows it."
+    )
+    again = "What it touches has changed since you answered. " if request.stale else ""
+    return " ".join(part for part in (again + reason, rule) if part)

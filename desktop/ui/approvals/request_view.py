@@ -1,0 +1,248 @@
+"""One request in full, with its answers: the same in the inbox and in the dialog over the thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QWidget
+
+from desktop.domain.permission import Choice, PermissionRequest
+from desktop.domain.tools import Category
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.ui.approvals.body import ArgumentsCard, Card, DiffCard
+from desktop.ui.approvals.commands import CommandBlock, CommandCard
+from desktop.ui.approvals.editing import ask_reason, edit_arguments
+from desktop.ui.approvals.head import RequestHead
+from desktop.ui.approvals.shown import has_hidden, shown_line
+from desktop.ui.widgets.buttons import AllowButton, Button
+from desktop.ui.widgets.containers import Notice, Scroller, clear
+from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.widgets.marks import Icon
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Row
+from desktop.ui.widgets.text import Paragraph
+
+ThreadTitle = Callable[[str], str]
+HOLDS = (
+    "Your answer holds for exactly these arguments. "
+    "If the file or a link on its path changes first, you are asked again."
+)
+HIDDEN = (
+    "This call holds characters that cannot be seen or that change the order of what you read. "
+    "They are written out as \\u{…}."
+)
+
+
+class Answers(QWidget):
+    """The buttons. The safe one first; Allow is deaf until ``arm`` is 400 ms old (R-PRM-3, R-PRM-14)."""
+
+    chosen = Signal(str)
+
+    def __init__(self, request: PermissionRequest) -> None:
+        super().__init__()
+        admin = request.category is Category.ADMIN
+        self.deny = Button("Deny", key="Esc", tip="Deny this call (Esc)")
+        self.reason = Button("Deny with a reason…", tip="Deny, and tell the model why")
+        self.edit = Button("Edit and allow…", "quiet", tip="Change the arguments, then allow")
+        self.allow_run = AllowButton("Allow for this run", "normal")
+        self.allow_run.setToolTip("Allow calls like this one until the run ends")
+        self.allow = AllowButton(
+            "Allow once", "admin" if admin else "primary", icon="admin" if admin else "allow", key="Ctrl+Enter"
+        )
+        self.allow.setToolTip("Allow exactly this call (Ctrl+Enter)")
+        self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._lines.setContentsMargins(0, 0, 0, 0)
+        no, yes = Row(spacing=8), Row(spacing=8)
+        no.addWidget(self.deny)
+        no.addWidget(self.reason)
+        no.addStretch(1)
+        yes.addStretch(1)
+        for button, choice in ((self.edit, "allow_edited"), (self.allow_run, "allow_run"), (self.allow, "allow_once")):
+            if choice in request.choices:
+                yes.addWidget(button)
+            else:
+                button.setParent(None)
+        self._lines.addLayout(no)
+        self._lines.addLayout(yes)
+        self.deny.clicked.connect(lambda: self.chosen.emit("deny"))
+        self.reason.clicked.connect(lambda: self.chosen.emit("reason"))
+        self.edit.clicked.connect(lambda: self.chosen.emit("edit"))
+        self.allow_run.agreed.connect(lambda: self.chosen.emit("allow_run"))
+        self.allow.agreed.connect(lambda: self.chosen.emit("allow_once"))
+
+    def arm(self) -> None:
+        """The request has just come into sight."""
+        self.allow.arm()
+        self.allow_run.arm()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Two lines where one does not fit."""
+        super().resizeEvent(event)
+        buttons = [b for b in (self.deny, self.reason, self.edit, self.allow_run, self.allow) if b.parent() is self]
+        needed = sum(button.sizeHint().width() + 8 for button in buttons)
+        narrow = needed > self.width()
+        way = QBoxLayout.Direction.BottomToTop if narrow else QBoxLayout.Direction.LeftToRight
+        self._lines.setDirection(way)
+
+
+class RequestView(QWidget):
+    """``show_request`` and ``clear``; answers go to the view-model with the digest of what is on screen (R-PRM-5)."""
+
+    answered = Signal(str)
+
+    def __init__(self, approvals: ApprovalsViewModel, thread_title: ThreadTitle, *, compact: bool = False) -> None:
+        super().__init__()
+        self._approvals = approvals
+        self._thread_title = thread_title
+        self._request: PermissionRequest | None = None
+        self._answers: Answers | None = None
+        self._dialog: Dialog | None = None
+        self._card: Card | None = None
+        side = 20 if compact else 24
+        outer = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        self._scroller = Scroller(margins=(side, 4 if compact else 20, side, 12), spacing=12)
+        outer.addWidget(self._scroller, 1)
+        self._foot = pane("footer")
+        self._foot_row = Row(self._foot, margins=(side, 11, 17 if not compact else side, 11), spacing=8)
+        outer.addWidget(self._foot)
+        self._foot.hide()
+        allow = QShortcut(QKeySequence("Ctrl+Return"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        allow.activated.connect(self._allow_by_key)
+
+    @property
+    def request(self) -> PermissionRequest | None:
+        """What is on screen."""
+        return self._request
+
+    @property
+    def answers(self) -> Answers | None:
+        """Its buttons."""
+        return self._answers
+
+    def show_request(self, request: PermissionRequest) -> None:
+        """Build the view of a request; a request already shown stays as it is."""
+        if self._request is not None and (self._request.request_id, self._request.digest) == (
+            request.request_id,
+            request.digest,
+        ):
+            return
+        self.clear()
+        self._request = request
+        column = self._scroller.column
+        head = RequestHead(request, self._thread_title(request.thread_id))
+        head.deny_all.connect(lambda: self._approvals.deny_all(request.run_id))
+        column.addWidget(head)
+        if _hides_something(request):
+            column.addWidget(Notice("ask", HIDDEN))
+        self._add_body(request)
+        column.addLayout(_note(request))
+        column.addStretch(1)
+        self._answers = Answers(request)
+        self._answers.chosen.connect(self._chosen)
+        self._foot_row.addWidget(self._answers)
+        self._foot.show()
+        self._arm()
+
+    def clear(self) -> None:
+        """Show nothing; an open dialog about the request closes with its safe answer."""
+        if self._dialog is not None:
+            self._dialog.answer("cancel")
+        self._request = self._answers = self._card = None
+        clear(self._scroller.column)
+        clear(self._foot_row)
+        self._foot.hide()
+
+    def focus_safe(self) -> None:
+        """Give the keys to Deny; only ever because the person came here."""
+        if self._answers is not None:
+            self._answers.deny.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _add_body(self, request: PermissionRequest) -> None:
+        column = self._scroller.column
+        kind = request.preview.get("kind")
+        if kind == "diff":
+            card = DiffCard(request)
+            card.settled.connect(self._arm)
+            self._card = card
+            column.addWidget(card, 1)
+            card.start()
+            return
+        if kind == "command":
+            column.addWidget(CommandBlock(str(request.preview.get("command", ""))))
+            self._card = CommandCard(request)
+        else:
+            self._card = ArgumentsCard(request)
+        column.addWidget(self._card, 1)
+        self._card.fit()
+
+    def _arm(self) -> None:
+        """Begin the deaf time once everything to judge by is in sight."""
+        settled = not isinstance(self._card, DiffCard) or self._card.ready
+        if self._answers is not None and self.isVisible() and settled:
+            self._answers.arm()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Coming into sight begins the deaf time anew."""
+        super().showEvent(event)
+        self._arm()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape denies; it never allows."""
+        if event.key() == Qt.Key.Key_Escape and self._request is not None:
+            self._answer("deny")
+        else:
+            super().keyPressEvent(event)
+
+    def _allow_by_key(self) -> None:
+        if self._answers is not None:
+            self._answers.allow.click()
+
+    def _chosen(self, what: str) -> None:
+        request = self._request
+        if request is None:
+            return
+        if what == "reason":
+            self._hold(ask_reason(self.window(), request, lambda reason: self._answer("deny", reason=reason)))
+        elif what == "edit":
+            self._hold(edit_arguments(self.window(), request, self._allow_edited))
+        elif what in ("deny", "allow_once", "allow_run"):
+            self._answer(what)  # type: ignore[arg-type]  # the literals of Choice
+
+    def _hold(self, dialog: Dialog) -> None:
+        self._dialog = dialog
+        dialog.answered.connect(self._let_go)
+
+    def _let_go(self) -> None:
+        self._dialog = None
+
+    def _allow_edited(self, arguments: Mapping[str, Any]) -> None:
+        self._answer("allow_edited", edited=arguments)
+
+    def _answer(self, choice: Choice, *, reason: str = "", edited: Mapping[str, Any] | None = None) -> None:
+        request = self._request
+        if request is None:
+            return
+        self._approvals.answer(
+            request.request_id, choice, digest=request.digest, reason=reason, edited_arguments=edited
+        )
+        self.answered.emit(choice)
+
+
+def _note(request: PermissionRequest) -> Row:
+    row = Row(spacing=6)
+    row.addWidget(Icon("lock", "text-3", 14), 0, Qt.AlignmentFlag.AlignTop)
+    confinement = request.preview.get("confinement")
+    words = HOLDS
+    if request.preview.get("kind") == "command":
+        words = shown_line(str(confinement)) if confinement else "Commands are not confined on this machine."
+    row.addWidget(Paragraph(words, "small", "2"), 1)
+    return row
+
+
+def _hides_something(request: PermissionRequest) -> bool:
+    return any(has_hidden(value) for value in request.arguments.values() if isinstance(value, str))

@@ -1,0 +1,73 @@
+"""Machine text made safe to look at: what cannot be seen, or could pretend to be something else, becomes an escape.
+
+A request shows what will run. Text that reorders, hides or overwrites itself on screen would make a person agree to
+something other than what they read (R-PRM-2, R-PRM-15).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
+)
+LINE = 400
+"""Characters after which a long line goes on in the next row of a view."""
+
+
+def shown(text: str) -> str:
+    """Control, direction-changing and invisible characters as ``\\u{202e}``; line breaks and tabs stay."""
+    return _HIDDEN.sub(_escape, text)
+
+
+def shown_line(text: str) -> str:
+    """As ``shown``, on one line."""
+    return shown(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def has_hidden(text: str) -> bool:
+    """Whether ``shown`` would change it."""
+    return _HIDDEN.search(text) is not None
+
+
+def _escape(match: re.Match[str]) -> str:
+    point = ord(match.group())
+    return {13: "\\r", 27: "\\e", 0: "\\0"}.get(point, f"\\u{{{point:x}}}")
+
+
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """All arguments as indented JSON; texts with line breaks are laid out below their name, not as one long line."""
+    parts = []
+    for name, value in arguments.items():
+        if isinstance(value, str) and "\n" in value:
+            body = "\n".join("    " + line for line in value.split("\n"))
+            parts.append(f"{name}: {len(value):,} characters\n{body}")
+        else:
+            parts.append(f"{name}: {json.dumps(value, ensure_ascii=False, indent=2, default=str)}")
+    return "\n".join(parts)
+
+
+def pieces_of(line: str, columns: int = LINE) -> list[str]:
+    """A line cut into rows of at most ``columns`` characters."""
+    return [line[at : at + columns] for at in range(0, len(line), columns)] or [""]
+
+
+def size_words(size: int) -> str:
+    """Bytes for a person: ``238 KB``."""
+    if size < 1000:
+        return f"{size} bytes"
+    if size < 1_000_000:
+        return f"{size / 1000:.3g} KB"
+    return f"{size / 1_000_000:.3g} MB"
+
+
+def waited(seconds: float) -> str:
+    """How long something has waited: ``2:14``, above an hour ``1 h 05``."""
+    whole = max(0, int(seconds))
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d}"
+    return f"{whole // 60}:{whole % 60:02d}"
