@@ -1,0 +1,163 @@
+"""The runtime, wired: every room below the presenter, made once, handed to each other here and nowhere else.
+
+``open_rooms`` runs after the first paint. What blocks (files, YAML, imports) happens in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from desktop.conversation.agents import AgentBook, load_agents
+from desktop.conversation.run import Runtime
+from desktop.conversation.service import ConversationService
+from desktop.domain.models import Connection, ModelRef
+from desktop.domain.permission import Asker, AuditEntry
+from desktop.domain.processes import Child
+from desktop.domain.safety import SafetySettings
+from desktop.models.client import Models
+from desktop.models.client import build as build_models
+from desktop.pipeline.pipeline import Pipeline
+from desktop.pipeline.pipeline import Settings as CallSettings
+from desktop.safety.boundary import PathPolicy
+from desktop.safety.confinement import Confinement
+from desktop.safety.environment import EnvironmentBuilder
+from desktop.safety.opening import GuardedFiles
+from desktop.safety.permission import PermissionGate
+from desktop.safety.process import ProcessRunner
+from desktop.safety.redaction import Redactor
+from desktop.safety.secrets import KeyringSecrets
+from desktop.safety.shell import ShellReader
+from desktop.safety.trust_rules import SimpleRules
+from desktop.settings import SettingsService
+from desktop.skills.library import Library, load_library
+from desktop.store import Store
+from desktop.supervision.bus import Bus
+from desktop.supervision.tasks import RunSlots, TaskOwner
+from desktop.tools.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.registry import ToolRegistry
+from desktop.tools.shell import Bash
+from desktop.workers.model_child import model_host
+
+ROOT = Path(__file__).resolve().parents[2]
+RESOURCES = ROOT / "resources"
+SKILLS = ROOT / "skills"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rooms:
+    """What the view-models need of the runtime."""
+
+    home: Path
+    settings: SettingsService
+    store: Store
+    bus: Bus
+    owner: TaskOwner
+    secrets: KeyringSecrets
+    redactor: Redactor
+    confinement: Confinement
+    policy: PathPolicy
+    files: GuardedFiles
+    tools: ToolRegistry
+    child: Child
+    models: Models
+    agents: AgentBook
+    library: Library
+    gate: PermissionGate
+    service: ConversationService
+
+    async def stop_children(self) -> None:
+        """End the processes that outlive a call."""
+        await self.child.stop()
+
+    async def close(self) -> None:
+        """After the runs are over: write and close the database, let go of the keyring."""
+        await self.owner.close()
+        await self.store.close()
+        self.secrets.close()
+
+
+def safety_of(settings: SettingsService, home: Path) -> Callable[[], SafetySettings]:
+    """The settings as safety reads them, anew at each call (R-FS-12)."""
+
+    def now() -> SafetySettings:
+        at = settings.current
+        return SafetySettings(
+            workspace=str(home / "workspace"),
+            allowed=at.security.allowed_paths,
+            denied=at.security.denied_paths,
+            environment_allowlist=at.tools.env_allowlist,
+            tool_timeout_s=at.tools.bash.timeout_s,
+            output_limit=at.tools.output_limit_bytes,
+            relax_plain_rm=at.security.rm_without_recursion == "ask",
+            blocked_patterns=at.security.blocklist_extra,
+            auto_approve_workspace_writes=at.security.auto_approve_workspace_writes,
+        )
+
+    return now
+
+
+async def open_rooms(
+    home: Path,
+    settings: SettingsService,
+    asker: Asker,
+    *,
+    windows: Callable[[ModelRef], int | None],
+    script: Path | None = None,
+) -> Rooms:
+    """Open the store and make every room. Raises what ``Store.open`` raises; then nothing is left open."""
+    store = Store(home / "data" / "assent.db")
+    await store.open()
+    agents, library = await asyncio.to_thread(_read_definitions)
+    redactor, bus, owner = Redactor(), Bus(), TaskOwner()
+    secrets = KeyringSecrets(on_value=redactor.remember)
+    safety = safety_of(settings, home)
+    policy = PathPolicy(str(home), safety)
+    files = GuardedFiles(policy)
+    confinement = Confinement(policy, safety)
+    environment = EnvironmentBuilder(safety, keyring=secrets.lookup, is_secret=redactor.contains_known)
+    bash = Bash(ShellReader(policy, safety), policy, confinement, environment, ProcessRunner(), safety)
+    tools = ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash])
+
+    async def audit(entry: AuditEntry) -> None:
+        await store.audit.add(entry=entry)
+
+    gate = PermissionGate(asker, SimpleRules(), audit, safety, redactor=redactor)
+    pipeline = Pipeline(
+        tools,
+        owner.spawn,
+        trust=gate,
+        redactor=redactor,
+        settings=CallSettings(
+            timeout_of=lambda name: safety().timeout_of(name), output_limit=lambda: safety().output_limit
+        ),
+    )
+    child = model_host()
+    models = build_models(child, secrets, lambda: _connections(settings), script=script)
+    runtime = Runtime(
+        store=store,
+        bus=bus,
+        client=models.client,
+        pipeline=pipeline,
+        agents=agents,
+        library=library,
+        slots=RunSlots(settings.current.limits.concurrent_runs),
+        context_window=windows,
+        safety=safety,
+        redact=redactor.redact_text,
+    )
+    return Rooms(
+        home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,
+        confinement=confinement, policy=policy, files=files, tools=tools, child=child, models=models, agents=agents,
+        library=library, gate=gate, service=ConversationService(runtime, owner),
+    )  # fmt: skip
+
+
+def _connections(settings: SettingsService) -> Sequence[Connection]:
+    return settings.current.models.connections
+
+
+def _read_definitions() -> tuple[AgentBook, Library]:
+    return load_agents(RESOURCES / "agents"), load_library(SKILLS)
