@@ -143,7 +143,7 @@ REFUSALS: list[tuple[int, Any, type[ModelError]]] = [
     (404, {"error": {"message": "The model `x` does not exist"}}, errors.ModelUnknown),
     (400, {"error": {"message": "tools: too odd"}}, errors.ModelBadRequest),
     (402, {"error": {"message": "pay first"}}, errors.ModelBadRequest),
-    (429, {"error": {"message": "Quota?", "code": "insufficient_quota"}}, errors.ModelBadRequest),
+    (429, {"error": {"message": "You exceeded your current quota."}}, errors.ModelBadRequest),
     (500, {"error": {"message": "oops"}}, errors.ModelServerError),
     (503, {"error": {"message": "later"}}, errors.ModelServerError),
     (529, {"error": {"type": "overloaded_error", "message": "Overloaded"}}, errors.ModelServerError),
