@@ -133,7 +133,7 @@ class GuardedFiles(Protocol):
         ...
 
     def write_atomic(self, path: str, data: bytes, *, expected: str | None = None) -> WriteOutcome:
-        """Replace the file's content at once or not at all (R-BLT-4); ``expected`` is the identity that was approved."""
+        """Replace the content at once or not at all (R-BLT-4); ``expected`` is the identity that was approved."""
         ...
 
     def list_folder(self, path: str, limit: int) -> tuple[list[ListedEntry], int]:

@@ -96,9 +96,7 @@ def forces_push(arguments: Sequence[Word]) -> bool:
         if text.startswith("--"):
             if any(text.split("=")[0] == option for option in (*_ANY_FORCE, "--delete", "--prune")):
                 return True
-        elif text.startswith("-") and set(text) & set("fd"):
-            return True
-        elif text.startswith(("+", ":")):
+        elif (text.startswith("-") and set(text) & set("fd")) or text.startswith(("+", ":")):
             return True
     return False
 

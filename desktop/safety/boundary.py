@@ -25,10 +25,18 @@ PROTECTED_NAMES = (
 )  # fmt: skip
 
 _SYSTEM = (
-    "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/run", "/System", "/Library", "/Applications",
+    "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/run", "/System", "/Library",
+    "/Applications",
     "/private/etc", "C:\\Windows", "C:\\Program Files", "C:\\Program Files (x86)", "C:\\ProgramData",
 )  # fmt: skip
-_SYSTEM_UNLESS_OURS = ("/var", "/opt", "/root", "/srv", "/snap", "/private/var/root")  # homes and projects live there too
+_SYSTEM_UNLESS_OURS = (
+    "/var",
+    "/opt",
+    "/root",
+    "/srv",
+    "/snap",
+    "/private/var/root",
+)  # homes and projects live there too
 _STARTUP = (
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
     ".kshrc", ".cshrc", ".tcshrc", ".xprofile", ".xsession", ".xinitrc", ".gitconfig", ".npmrc", ".pypirc", ".vimrc",
@@ -159,14 +167,13 @@ class PathPolicy:
             return "special file", f"{resolved} is {kind}"
         if access is Access.WRITE and (own := self._protected(lists, resolved, line)):
             return f"protected {own}", f"{resolved} belongs to Assent itself and is changed only in its windows"
-        if status is not None and stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
-            if other := linked_from(status, (*lists.denied, *lists.secret)):
-                return f"denied {other}", f"{resolved} is another name of a file in {other}"
+        if other := linked_from(status, (*lists.denied, *lists.secret)):
+            return f"denied {other}", f"{resolved} is another name of a file in {other}"
         return "", ""
 
     def _protected(self, lists: Lists, resolved: str, line: set[Identity]) -> str:
-        """The app's own path that ``resolved`` would change, or "". Everything in the home is its own but the workspace,
-        if that is a real folder of its own below it and none of the app's."""
+        """The app's own path that ``resolved`` would change, or "". Everything in the home is its own, but for the
+        workspace where that is a real folder below it and none of the app's."""
         if own := _covering(lists.protected, resolved, line):
             return own.resolved
         if lists.home is None or not lists.home.covers(resolved, line):
@@ -208,9 +215,11 @@ def _covering(rules: tuple[Rule, ...], path: str, line: set[Identity]) -> Rule |
     return next((rule for rule in rules if rule.covers(path, line)), None)
 
 
-def linked_from(status: os.stat_result, rules: tuple[Rule, ...]) -> str:
+def linked_from(status: os.stat_result | None, rules: tuple[Rule, ...]) -> str:
     """The entry in whose folders a hard-linked file has another name, or "". A folder with more than 5,000 files is not
     searched to its end: then the file counts as found, because it cannot be ruled out."""
+    if status is None or not stat.S_ISREG(status.st_mode) or status.st_nlink < 2:
+        return ""
     wanted = paths.identity_of(status)
     for rule in rules:
         seen = 0

@@ -39,7 +39,7 @@ Kind = Literal["bubblewrap", "landlock", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Walls:
-    """What a command may reach. All paths are resolved. ``read_only`` are the app's own folders inside writable ones."""
+    """What a command may reach. All paths are resolved. ``read_only``: the app's own folders inside writable ones."""
 
     writable: tuple[str, ...]
     read_only: tuple[str, ...]
@@ -131,7 +131,7 @@ class Confinement:
                 self._bwrap = base
                 return ConfinementReport(
                     "bubblewrap",
-                    "Confined by bubblewrap: it can write only in the allowed folders, and does not see the denied ones.",
+                    "Confined by bubblewrap: it writes only in the allowed folders and does not see the denied ones.",
                     ("writes outside the allowed folders", "denied paths and Assent's own data", "other processes",
                      "services of this computer in /run and /tmp", "the network, when it is off", "leftover processes"),
                     ("reading what is neither denied nor Assent's own", "making a denied path that does not exist yet"),
@@ -145,10 +145,11 @@ class Confinement:
             return None
         return ConfinementReport(
             "landlock",
-            "Confined by Landlock: it can write only in the allowed folders, and cannot open the denied ones.",
+            "Confined by Landlock: it writes only in the allowed folders and cannot open the denied ones.",
             ("writes outside the allowed folders", "denied paths and Assent's own data", "services of this computer",
              "the network, when it is off"),
-            ("folders that hold a denied path cannot be listed, nor new files made in them", "it sees other processes by name",
+            ("folders that hold a denied path cannot be listed, nor new files made in them",
+             "it sees other processes by name",
              "changing permissions and times of files it can see"),
         )  # fmt: skip
 
@@ -225,12 +226,18 @@ def _refuses_outside(wrap: Callable[[ProcessSpec, Walls], ProcessSpec], *, hidde
     """Prove it: a command inside may write in its folder, and neither write beside it nor read what is hidden."""
     with tempfile.TemporaryDirectory(prefix="assent-probe-") as name:
         top = Path(os.path.realpath(name))
-        inside, outside, hidden = top / "inside", top / "outside", top / ("inside/hidden" if hidden_inside else "hidden")
+        inside, outside, hidden = (
+            top / "inside",
+            top / "outside",
+            top / ("inside/hidden" if hidden_inside else "hidden"),
+        )
         for folder in (inside, outside, hidden):
             folder.mkdir()
         (hidden / "file").write_text("secret")
         script = 'echo x > in.txt; echo x > "$1/out.txt"; cat "$2/file"; exit 0'
-        spec = ProcessSpec(("/bin/sh", "-c", script, "sh", str(outside), str(hidden)), str(inside), {"PATH": os.defpath})
+        spec = ProcessSpec(
+            ("/bin/sh", "-c", script, "sh", str(outside), str(hidden)), str(inside), {"PATH": os.defpath}
+        )
         try:
             wrapped = wrap(spec, Walls((str(inside),), (), (), (str(hidden),), False))
             done = subprocess.run(
@@ -246,7 +253,7 @@ def _refuses_outside(wrap: Callable[[ProcessSpec, Walls], ProcessSpec], *, hidde
 def _nothing() -> ConfinementReport:
     return ConfinementReport(
         "none",
-        "Not confined: nothing on this computer holds this command inside the allowed folders; it can do what you can do.",
+        "Not confined: nothing on this computer holds this command in the allowed folders; it can do what you can.",
         (),
         ("writes outside the allowed folders", "denied paths", "the network", "services of this computer"),
     )

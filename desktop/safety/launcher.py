@@ -2,7 +2,8 @@
 
 Standalone: standard library only, none of our modules. It makes itself the reaper of orphans (Linux), restricts the
 command with Landlock and seccomp where asked, starts it, and when it ends, ends whatever is left, also what called
-``setsid`` or forked twice. ``argv[1]`` is JSON: ``{"restrict": {"read": [...], "write": [...], "network": bool} | null}``.
+``setsid`` or forked twice. ``argv[1]`` is JSON:
+``{"restrict": {"read": [...], "write": [...], "network": bool} | null}``.
 Exit codes: the command's own, 128 + signal, 126 when the restrictions could not be put in place, 127 when not found.
 """
 
@@ -21,7 +22,7 @@ import time
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 GRACE_S = 0.5
-# Landlock's rights on files: execute 0, write 1, read 2, list 3, remove and make 4..12, refer 13, truncate 14, ioctl 15.
+# Landlock's rights, by bit: execute 0, write 1, read 2, list 3, remove and make 4..12, refer 13, truncate 14, ioctl 15.
 READ_RIGHTS = 1 << 0 | 1 << 2 | 1 << 3
 FILE_RIGHTS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
 RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}

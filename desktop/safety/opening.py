@@ -151,13 +151,15 @@ class GuardedFiles:
             os.close(descriptor)
 
     def write_atomic(self, path: str, data: bytes, *, expected: str | None = None) -> WriteOutcome:
-        """Replace ``path`` by a finished temporary file of the same folder; missing folders are made inside the boundary.
+        """Replace ``path`` by a finished temporary file of the same folder; makes missing folders inside the boundary.
 
         ``expected`` is the identity that was approved: another file there now voids it (R-PRM-5).
         """
         verdict = self._policy.require(path, Access.WRITE)
         if expected is not None and expected != verdict.identity:
-            raise BoundaryViolation(f"{verdict.resolved} has changed since this call was approved; nothing was written.")
+            raise BoundaryViolation(
+                f"{verdict.resolved} has changed since this call was approved; nothing was written."
+            )
         if os.path.isdir(verdict.resolved):
             raise ToolFailure(f"{verdict.resolved} is a folder.", code="file.is_folder")
         folder, name = os.path.split(verdict.resolved)

@@ -1,9 +1,9 @@
 """Runs a process to its end, bounded in time and output, and leaves nothing of it behind (semantics.md 30).
 
 What holds: inside a PID namespace (bubblewrap) every descendant ends, always. Elsewhere on Linux a small parent
-(launcher.py) adopts orphans, so that also children that called ``setsid`` or forked twice are found by their ancestry and
-ended; only a command that first kills that parent escapes, which Landlock (ABI 6) forbids. Without either (macOS) the
-process group is ended.
+(launcher.py) adopts orphans, so that also children that called ``setsid`` or forked twice are found by their ancestry
+and ended; only a command that first kills that parent escapes, which Landlock (ABI 6) forbids. Without either (macOS)
+the process group is ended.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ class KeyringSecrets:
 
 
 def usable_backend(keyring: Any) -> Any:
-    """The backend to use, never the chain around it: a chain could fall back to a plain file. Raises SecretsUnavailable."""
+    """The backend, never the chain around it, which could fall back to plain files. Raises SecretsUnavailable."""
     chosen = keyring.get_keyring()
     candidates = list(getattr(chosen, "backends", ())) or [chosen]
     for backend in candidates:
@@ -157,7 +157,9 @@ class _Worker:
     def submit(self, work: Callable[[Any], T]) -> Future[T]:
         """Queue a call; the future fails with SecretsUnavailable whatever the backend raises."""
         if self._abandoned >= self.MAX_ABANDONED:
-            raise SecretsUnavailable("The keyring hangs; it is not asked again until Assent is restarted.", next_step=_NEXT)
+            raise SecretsUnavailable(
+                "The keyring hangs; it is not asked again until Assent is restarted.", next_step=_NEXT
+            )
         if self._queue is None:
             self._queue = queue.SimpleQueue()
             threading.Thread(target=_serve, args=(self._queue, self._load), name="keyring", daemon=True).start()

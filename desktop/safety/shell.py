@@ -27,8 +27,8 @@ _MAX_JUDGEMENTS = 100
 _SHOWN = 400
 _ENTERING = ("cd", "pushd", "chdir")
 _MEANINGFUL_NAMES = frozenset(
-    "PATH LD_PRELOAD LD_LIBRARY_PATH BASH_ENV ENV IFS PROMPT_COMMAND PS4 SHELLOPTS PYTHONPATH PYTHONSTARTUP NODE_OPTIONS "
-    "GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR VISUAL PERL5OPT RUBYOPT HOME CDPATH".split()
+    "PATH LD_PRELOAD LD_LIBRARY_PATH BASH_ENV ENV IFS PROMPT_COMMAND PS4 SHELLOPTS PYTHONPATH PYTHONSTARTUP "
+    "NODE_OPTIONS GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR VISUAL PERL5OPT RUBYOPT HOME CDPATH".split()
 )
 
 
@@ -164,7 +164,9 @@ class _Reading:
 
     def _names(self, command: SimpleCommand, judged: _Judged) -> None:
         """Variables that change what later commands do."""
-        declared = command.words[1:] if command.words and command.words[0].text in ("export", "declare", "typeset") else ()
+        declared = (
+            command.words[1:] if command.words and command.words[0].text in ("export", "declare", "typeset") else ()
+        )
         for word in (*command.assignments, *declared):
             name = re.match(r"([A-Za-z_]\w*)\+?=", word.text)
             if name and (name[1] in _MEANINGFUL_NAMES or name[1].startswith(("BASH_FUNC", "DYLD_", "GIT_CONFIG"))):
@@ -306,4 +308,6 @@ def _interprets_input(inner: tuple[Word, ...]) -> bool:
     names = ("python", "python2", "python3", "perl", "ruby", "node", "php", "lua", "tclsh", "pwsh", "powershell")
     if name in SHELLS or name not in names:
         return False
-    return all(word.text == "-" or (word.text.startswith("-") and word.text not in ("-c", "-e", "-m")) for word in inner[1:])
+    return all(
+        word.text == "-" or (word.text.startswith("-") and word.text not in ("-c", "-e", "-m")) for word in inner[1:]
+    )

@@ -30,7 +30,8 @@ def _set(text: str) -> frozenset[str]:
 
 
 READS = _set("""
-    cat head tail less more wc grep egrep fgrep zgrep rg ag ack ls dir vdir find fd locate du df stat file diff diff3 cmp
+    cat head tail less more wc grep egrep fgrep zgrep rg ag ack ls dir vdir find fd locate du df stat file diff diff3
+    cmp
     comm sort uniq cut tr awk gawk mawk nawk sed jq yq xmllint echo printf pwd which type whereis whoami id groups date
     uname hostname arch nproc printenv env ps top tree basename dirname realpath readlink md5sum sha1sum sha224sum
     sha256sum sha384sum sha512sum b2sum cksum sum test true false sleep seq expr man info column nl od xxd hexdump
@@ -41,8 +42,10 @@ READS = _set("""
     size readelf pgrep pidof tty stty clear tput trap wait caller
 """)
 WRITES = _set("""
-    touch mkdir cp mv ln tee install tar unzip zip gzip gunzip bzip2 bunzip2 xz unxz zstd 7z patch chmod chown chgrp make
-    cmake ninja gcc g++ cc clang go cargo rustc javac mkfifo mktemp ed ex sponge dos2unix unix2dos split csplit git hg svn
+    touch mkdir cp mv ln tee install tar unzip zip gzip gunzip bzip2 bunzip2 xz unxz zstd 7z patch chmod chown chgrp
+    make
+    cmake ninja gcc g++ cc clang go cargo rustc javac mkfifo mktemp ed ex sponge dos2unix unix2dos split csplit git
+    hg svn
     rename sqlite3
 """)
 DELETES = _set("rmdir unlink shred truncate wipe srm wipefs blkdiscard")
@@ -65,10 +68,13 @@ INTERPRETERS = _set("""
     powershell pwsh awk gawk mawk nawk gdb expect guile ghci sed vim vi nvim ex emacs
 """)
 _PACKAGES = _set("""
-    apt apt-get aptitude dnf yum zypper pacman apk brew port pip pip3 pipx uv conda mamba npm yarn pnpm gem cargo go dpkg
+    apt apt-get aptitude dnf yum zypper pacman apk brew port pip pip3 pipx uv conda mamba npm yarn pnpm gem cargo go
+    dpkg
     rpm snap flatpak choco winget scoop nix-env
 """)
-_REMOVES = _set("remove purge uninstall autoremove erase rm un del -R -Rs -Rns -e -r --remove --purge clean prune unlink")
+_REMOVES = _set(
+    "remove purge uninstall autoremove erase rm un del -R -Rs -Rns -e -r --remove --purge clean prune unlink"
+)
 _SYSTEM_PACKAGES = _set("apt apt-get aptitude dnf yum zypper pacman apk dpkg rpm snap flatpak choco winget port")
 _OPTION_FLAGS = ("-c", "-e", "-E", "-r", "-p", "-n", "-pe", "-ne", "-lane", "-x", "--eval", "--expression", "-ex")
 _CODE_ACTS = re.compile(
@@ -188,7 +194,18 @@ def _find(_: str, words: list[Word]) -> Effect:
 def _download(name: str, words: list[Word]) -> Effect:
     output = ("-o", "--output", "--output-dir") if name == "curl" else ("-O", "--output-document", "-P")
     effect = Effect("network", _value_of(words, *output), replaces=True)
-    sends = ("-d", "--data", "--data-binary", "--data-raw", "-F", "--form", "-T", "--upload-file", "--post-data", "--post-file")
+    sends = (
+        "-d",
+        "--data",
+        "--data-binary",
+        "--data-raw",
+        "-F",
+        "--form",
+        "-T",
+        "--upload-file",
+        "--post-data",
+        "--post-file",
+    )
     if any(word.text.split("=")[0] in sends for word in words):
         effect.reasons.append("it sends data to another computer")
     return effect
@@ -202,7 +219,9 @@ def _archive(name: str, words: list[Word]) -> Effect:
     return effect
 
 
-_GIT_READS = _set("status log diff show branch tag remote rev-parse ls-files ls-tree describe blame grep shortlog reflog")
+_GIT_READS = _set(
+    "status log diff show branch tag remote rev-parse ls-files ls-tree describe blame grep shortlog reflog"
+)
 _GIT_NETWORK = _set("push pull fetch clone ls-remote")
 
 
@@ -279,7 +298,15 @@ def _judge_packages(name: str, words: Sequence[Word], effect: Effect) -> None:
         effect.reasons.append(f"{name} removes packages or files")
     elif name in _SYSTEM_PACKAGES:
         effect.kind = "privileged"
-    elif effect.kind in ("unknown", "writes") and texts & {"install", "add", "i", "get", "update", "upgrade", "publish"}:
+    elif effect.kind in ("unknown", "writes") and texts & {
+        "install",
+        "add",
+        "i",
+        "get",
+        "update",
+        "upgrade",
+        "publish",
+    }:
         effect.kind = "network"
 
 

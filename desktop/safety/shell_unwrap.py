@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from desktop.safety.shell_words import Word, base_name, literal
 
@@ -37,17 +39,20 @@ WRAPPERS: dict[str, Wrapper] = {
     "strace": _wrapper("-o -e -s -u -E -a -P"), "ltrace": _wrapper("-o -e -s -u -a"), "valgrind": _wrapper(),
     "parallel": _wrapper("-j -n -N -I --jobs"), "entr": _wrapper(), "rlwrap": _wrapper(), "setarch": _wrapper("", 1),
     "linux32": _wrapper(), "linux64": _wrapper(), "caffeinate": _wrapper("-t -w"), "dbus-run-session": _wrapper(),
-    "xvfb-run": _wrapper("-n -s -f -e -p -w"), "systemd-run": _wrapper("-p -u --unit --property"), "watch": _wrapper("-n"),
-    "systemd-inhibit": _wrapper(), "proot": _wrapper("-r -b -w"), "firejail": _wrapper(), "ssh-agent": _wrapper("-a -t"),
+    "xvfb-run": _wrapper("-n -s -f -e -p -w"), "systemd-run": _wrapper("-p -u --unit --property"),
+    "watch": _wrapper("-n"),
+    "systemd-inhibit": _wrapper(), "proot": _wrapper("-r -b -w"), "firejail": _wrapper(),
+    "ssh-agent": _wrapper("-a -t"),
     "doas": _wrapper("-u -C"), "pkexec": _wrapper("--user"), "gosu": _wrapper("", 1), "su-exec": _wrapper("", 1),
     "chroot": _wrapper("", 1), "nsenter": _wrapper("-t"), "unshare": _wrapper(), "run0": _wrapper("-u --user"),
-    "bwrap": _wrapper("--bind --ro-bind --dev --proc --tmpfs --chdir --setenv"), "winpty": _wrapper(), "chronic": _wrapper(),
+    "bwrap": _wrapper("--bind --ro-bind --dev --proc --tmpfs --chdir --setenv"), "winpty": _wrapper(),
+    "chronic": _wrapper(),
 }  # fmt: skip
 
 
 @dataclass(slots=True)
 class Unwrapped:
-    """``layers`` are the commands found one inside the other, outermost first; ``scripts`` texts that a shell will read;
+    """``layers``: the commands found one inside the other, outermost first; ``scripts``: texts that a shell will read;
     ``executed`` commands that ``find -exec`` runs; ``reasons`` why this is admin."""
 
     layers: list[tuple[Word, ...]] = field(default_factory=list)
@@ -110,29 +115,55 @@ def _scripts(name: str, words: tuple[Word, ...], found: Unwrapped) -> None:
     """Texts among the arguments that are commands themselves."""
     if name in SHELLS:
         _shell(words, found)
-    elif name == "eval":
-        found.scripts.append(_joined(words))
-    elif name in ("watch", "parallel"):
-        found.scripts.append(_joined(_behind(name, words, found)))
-    elif name == "trap" and words and words[0].text not in ("-", "", "-p", "-l"):
-        found.scripts.append(words[0])
-    elif name == "find":
-        found.executed += _find_exec(words)
-    elif name == "alias":
-        found.scripts += [literal(w.text.partition("=")[2]) for w in words if "=" in w.text]
-        found.reasons += ["it gives a command another name"] if any("=" in w.text for w in words) else []
-    elif name in ("su", "runuser", "flock", "script"):
-        found.scripts += _after_option(words, ("-c", "--command"))
-    elif name == "env":
-        found.scripts += _after_option(words, ("-S", "--split-string"))
-        found.scripts += [literal(w.text[2:]) for w in words if w.text.startswith("-S") and len(w.text) > 2]
-    elif name == "git":
-        _git_scripts(words, found)
-    elif name == "tar":
-        found.scripts += [literal(m[1]) for w in words if (m := re.search(r"(?:exec|--to-command)=(.*)", w.text))]
-    elif name == "coproc":
-        found.scripts.append(_joined(tuple(w for w in words if w.text not in ("{", "}", ";"))))
-        found.scripts.append(_joined(tuple(w for w in words[1:] if w.text not in ("{", "}", ";"))))
+    elif name in _TEXTS:
+        _TEXTS[name](words, found)
+
+
+def _eval(words: tuple[Word, ...], found: Unwrapped) -> None:
+    found.scripts.append(_joined(words))
+
+
+def _watch(words: tuple[Word, ...], found: Unwrapped) -> None:
+    found.scripts.append(_joined(_behind("watch", words, found)))
+
+
+def _parallel(words: tuple[Word, ...], found: Unwrapped) -> None:
+    found.scripts.append(_joined(_behind("parallel", words, found)))
+
+
+def _trap(words: tuple[Word, ...], found: Unwrapped) -> None:
+    if words and words[0].text not in ("-", "", "-p", "-l"):
+        found.scripts.append(words[1] if words[0].text == "--" and len(words) > 1 else words[0])
+
+
+def _find(words: tuple[Word, ...], found: Unwrapped) -> None:
+    found.executed += _find_exec(words)
+
+
+def _alias(words: tuple[Word, ...], found: Unwrapped) -> None:
+    named = [literal(word.text.partition("=")[2]) for word in words if "=" in word.text]
+    found.scripts += named
+    found.reasons += ["it gives a command another name"] if named else []
+
+
+def _after_c(words: tuple[Word, ...], found: Unwrapped) -> None:
+    found.scripts += _after_option(words, ("-c", "--command"))
+
+
+def _env(words: tuple[Word, ...], found: Unwrapped) -> None:
+    found.scripts += _after_option(words, ("-S", "--split-string"))
+    found.scripts += [literal(word.text[2:]) for word in words if word.text.startswith("-S") and len(word.text) > 2]
+
+
+def _tar(words: tuple[Word, ...], found: Unwrapped) -> None:
+    named = (re.search(r"(?:exec|--to-command|--use-compress-program)=(.*)", word.text) for word in words)
+    found.scripts += [literal(match[1]) for match in named if match]
+
+
+def _coproc(words: tuple[Word, ...], found: Unwrapped) -> None:
+    """``coproc [NAME] command``: the grammar does not know it, so both readings are read."""
+    for part in (words, words[1:]):
+        found.scripts.append(_joined(tuple(word for word in part if word.text not in ("{", "}", ";"))))
 
 
 def _shell(words: tuple[Word, ...], found: Unwrapped) -> None:
@@ -177,7 +208,9 @@ def _find_exec(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
 def _git_scripts(words: tuple[Word, ...], found: Unwrapped) -> None:
     texts = [word.text for word in words]
     for before, word in zip(["", *texts], words, strict=False):
-        if before == "-c" and re.match(r"(?i)(alias\.|core\.(pager|editor|sshcommand|fsmonitor|hookspath)|.*\.(cmd|helper))", word.text):
+        if before == "-c" and re.match(
+            r"(?i)(alias\.|core\.(pager|editor|sshcommand|fsmonitor|hookspath)|.*\.(cmd|helper))", word.text
+        ):
             found.scripts.append(literal(word.text.partition("=")[2].removeprefix("!")))
             found.reasons.append("it gives git a command of its own to run")
         if before in ("-x", "--exec", "foreach"):
@@ -189,9 +222,19 @@ def _git_scripts(words: tuple[Word, ...], found: Unwrapped) -> None:
         found.executed = [argv for argv in found.executed if argv]
 
 
+_TEXTS: dict[str, Callable[[tuple[Word, ...], Unwrapped], None]] = {
+    "eval": _eval, "watch": _watch, "parallel": _parallel, "trap": _trap, "find": _find, "alias": _alias,
+    "su": _after_c,
+    "runuser": _after_c, "flock": _after_c, "script": _after_c, "env": _env, "git": _git_scripts, "tar": _tar,
+    "coproc": _coproc,
+}  # fmt: skip
+
+
 def _after_option(words: tuple[Word, ...], names: tuple[str, ...]) -> list[Word]:
-    found = [after for word, after in zip(words, words[1:], strict=False) if word.text in names]
-    return found + [literal(w.text.partition("=")[2]) for w in words if w.text.startswith(tuple(f"{n}=" for n in names))]
+    found = [after for word, after in pairwise(words) if word.text in names]
+    return found + [
+        literal(w.text.partition("=")[2]) for w in words if w.text.startswith(tuple(f"{n}=" for n in names))
+    ]
 
 
 def _joined(words: tuple[Word, ...]) -> Word:

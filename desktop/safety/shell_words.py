@@ -66,9 +66,9 @@ def word_of(node: Any, variables: Mapping[str, str]) -> Word:
     """A syntax node as a word. ``variables`` are HOME and PWD."""
     part = _Part()
     _collect(node, part, variables)
-    if part.known == "~" or part.known.startswith("~/"):
-        if not _text(node).startswith(("'", '"', "\\")):
-            part.known = variables["HOME"] + part.known[1:]
+    is_home = part.known == "~" or part.known.startswith("~/")
+    if is_home and not _text(node).startswith(("'", '"', "\\")):
+        part.known = variables["HOME"] + part.known[1:]
     return Word(part.text, part.known, part.dynamic, part.glob, part.unread, node.start_byte)
 
 
@@ -106,12 +106,12 @@ def _collect_pieces(node: Any, part: _Part, variables: Mapping[str, str]) -> Non
     before = len(part.text)
     for child in node.children:
         _collect(child, part, variables)
-    if _BRACES.search(part.text[before:]) or "{" in part.text[before:] and "}" in part.text[before:]:
+    if _BRACES.search(part.text[before:]) or ("{" in part.text[before:] and "}" in part.text[before:]):
         part.dynamic = True
 
 
 def _collect_string(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
-    """A double-quoted string. The grammar leaves out some of the text between expansions, so it is cut from the source."""
+    """A double-quoted string. The grammar drops some of the text between expansions, so it is cut from the source."""
     source: bytes = node.text
     position = source.index(b'"') + 1
     end = len(source) - (1 if source.endswith(b'"') and len(source) > position else 0)

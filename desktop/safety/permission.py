@@ -1,0 +1,371 @@
+"""Who agrees to a call: rules, then what was decided before, then a person (semantics.md 25).
+
+The gate fails closed: no asker, a closed app, a cancelled run, an answer to another question are all "no". Right before
+execution the pipeline judges the call again and comes back here with ``stale`` set when anything changed (R-PRM-5).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.ids import new_id
+from desktop.domain.permission import Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
+from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, SettingsProvider
+from desktop.domain.tools import Category, PreCheck, Tool
+from desktop.safety.boundary import workspace_of
+from desktop.safety.paths import is_within
+from desktop.safety.trust_rules import escape_glob
+
+MAX_RUNS = 1000
+MAX_VOID_ANSWERS = 3
+_SUMMARY = 500
+
+
+class BlockLike(Protocol):
+    """The call as the model wrote it."""
+
+    @property
+    def call_id(self) -> str: ...
+
+
+class CallerLike(Protocol):
+    """Who calls."""
+
+    @property
+    def chain(self) -> tuple[str, ...]: ...
+
+
+class RequestLike(Protocol):
+    """Where the call came from."""
+
+    @property
+    def block(self) -> BlockLike: ...
+
+    @property
+    def caller(self) -> CallerLike: ...
+
+
+class GatedCall(Protocol):
+    """What the gate needs to know of a call; the pipeline's ``Call`` is one."""
+
+    @property
+    def target(self) -> Tool: ...
+
+    @property
+    def frozen(self) -> Mapping[str, Any]: ...
+
+    @property
+    def check(self) -> PreCheck | None: ...
+
+    @property
+    def category(self) -> Category: ...
+
+    @property
+    def stale(self) -> bool: ...
+
+    @property
+    def meta(self) -> RunMeta: ...
+
+    @property
+    def request(self) -> RequestLike: ...
+
+
+def digest_of(tool: str, arguments: Mapping[str, Any], category: Category, check: PreCheck) -> str:
+    """What an approval is bound to: exactly these arguments on exactly this state of the files (R-PRM-5)."""
+    bound = {
+        "tool": tool, "arguments": arguments, "category": category.value,
+        "paths": list(check.paths), "identity": dict(check.identity),
+    }  # fmt: skip
+    text = json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class PermissionGate:
+    """Implements the pipeline's ``Trust``. One per app; calls of all runs pass here and stay apart.
+
+    ``audit`` is awaited before an answer is returned: what cannot be written down does not happen.
+    """
+
+    def __init__(
+        self,
+        asker: Asker | None,
+        rules: RuleBook,
+        audit: AuditSink,
+        settings: SettingsProvider,
+        *,
+        redactor: Redactor | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._asker = asker
+        self._rules = rules
+        self._audit = audit
+        self._settings = settings
+        self._redactor = redactor
+        self._clock = clock
+        self._memory = RunMemory()
+        self._waiting: dict[str, tuple[str, Callable[[DecidedBy, str], None]]] = {}
+        self._closed = False
+
+    async def decide(self, call: GatedCall, asking: Callable[[PermissionRequest], None]) -> Decision:
+        """The decision about a judged call, written to the audit log. Read calls run unless a rule says otherwise.
+
+        Raises what the audit log raises.
+        """
+        check = call.check or PreCheck(call.category)
+        request = self._request(call, check)
+        facts = facts_of(call, check)
+        decision = await self._without_asking(request, facts)
+        unasked_read = decision is not None and decision.allowed and call.category is Category.READ
+        if decision is None:
+            decision = await self._ask(request, call.meta.cancellation, asking)
+            decision = await self._keep(decision, request, facts)
+        if not unasked_read:
+            await self._write_down(request, decision)
+        return decision
+
+    def forget_run(self, run_id: str) -> None:
+        """The run is over: what was decided for it is forgotten."""
+        self._memory.forget(run_id)
+
+    def close(self) -> None:
+        """The app closes: every open question is denied, and every later one (R-PRM-9)."""
+        self._closed = True
+        for _, end in list(self._waiting.values()):
+            end("closed", "Assent is closing")
+
+    def deny_run(self, run_id: str, reason: str = "") -> None:
+        """Deny what this run asks now and later (R-PRM-8)."""
+        self._memory.deny(run_id)
+        for run, end in list(self._waiting.values()):
+            if run == run_id:
+                end("remembered", reason or "everything from this run is denied")
+
+    # -- before anybody is asked ----------------------------------------------------------------------------------
+
+    async def _without_asking(self, request: PermissionRequest, facts: CallFacts) -> Decision | None:
+        """An answer that needs no person, or None."""
+        if self._memory.denied(request.run_id):
+            return _deny(request, "remembered", "everything from this run is denied")
+        rule = self._rules.match(facts)
+        if rule is not None and rule.policy == "deny":
+            return replace(_deny(request, "rule", rule.reason), rule={"pattern": rule.pattern})
+        if request.category is Category.READ:
+            asks = rule is not None and rule.policy == "ask" and rule.specific
+            return None if asks else Decision("allow_once", request.digest, by="setting")
+        if request.category is Category.ADMIN or request.stale:
+            return self._nobody(request)
+        if rule is not None and rule.policy == "allow" and rule.specific:
+            return Decision("allow_once", request.digest, by="rule", rule={"pattern": rule.pattern})
+        if rule is None or rule.policy != "ask":
+            if self._memory.allows(request.run_id, facts):
+                return Decision("allow_once", request.digest, by="remembered")
+            if self._workspace_write(request):
+                return Decision("allow_once", request.digest, by="setting")
+        return self._nobody(request)
+
+    def _nobody(self, request: PermissionRequest) -> Decision | None:
+        """A denial where there is nobody to ask (R-PRM-6)."""
+        if self._closed:
+            return _deny(request, "closed", "Assent is closing")
+        return _deny(request, "no_handler", "") if self._asker is None else None
+
+    def _workspace_write(self, request: PermissionRequest) -> bool:
+        """The opt-in setting of C-28: writes whose every path is in the workspace. Never a shell command, because what
+        that writes is only read off its text."""
+        settings = self._settings()
+        if not settings.auto_approve_workspace_writes or not request.paths or request.judgements:
+            return False
+        if request.preview.get("kind") != "diff":
+            return False
+        return all(is_within(path, workspace_of(settings)) for path in request.paths)
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    async def _ask(
+        self, request: PermissionRequest, token: CancellationToken, asking: Callable[[PermissionRequest], None]
+    ) -> Decision:
+        """A person's answer to exactly this request; the time it took is in ``waited_s`` (R-PRM-10)."""
+        began = time.monotonic()
+        nobody = self._nobody(request)
+        if nobody is not None:
+            return nobody
+        asking(request)
+        decision = _deny(request, "closed", "the answers were for another question")
+        for _ in range(MAX_VOID_ANSWERS):
+            answer = await self._answer(request, token)
+            if answer.digest == request.digest:
+                decision = answer
+                break
+        return replace(decision, waited_s=time.monotonic() - began)
+
+    async def _answer(self, request: PermissionRequest, token: CancellationToken) -> Decision:
+        """Wait for the person, the end of the run, the end of the app or the time limit, whichever is first.
+
+        A deadline of the run does not count while a person thinks (R-PRM-10); a cancellation does (R-PRM-9).
+        """
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[Decision] = loop.create_future()
+
+        def end(by: DecidedBy, reason: str) -> None:
+            if not ended.done():
+                ended.set_result(_deny(request, by, reason))
+
+        def cancelled(reason: str) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(end, "cancelled", reason)
+
+        detach = token.on_cancel(cancelled)
+        self._waiting[request.request_id] = (request.run_id, end)
+        limit = self._settings().approval_timeout_s
+        try:
+            async with asyncio.TaskGroup() as group:
+                asked = group.create_task(self._asked(request))
+                waiting: set[asyncio.Future[Any]] = {asked, ended}
+                await asyncio.wait(waiting, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+                if not asked.done():
+                    end("no_handler", f"nobody answered within {limit:g} seconds" if limit else "")
+                    asked.cancel()
+        finally:
+            detach()
+            del self._waiting[request.request_id]
+        if ended.done():
+            return ended.result()
+        answer = asked.result()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def _asked(self, request: PermissionRequest) -> Decision | Exception:
+        assert self._asker is not None
+        try:
+            return await self._asker.ask(request)
+        except Exception as error:  # noqa: BLE001 - the boundary to the window; raised again outside the task group
+            return error
+
+    async def _keep(self, decision: Decision, request: PermissionRequest, facts: CallFacts) -> Decision:
+        """Remember what the person wants remembered. Admin never is (R-PRM-3)."""
+        if decision.choice == "deny_run":
+            self.deny_run(request.run_id, decision.reason)
+        elif request.category is Category.ADMIN and decision.choice in ("allow_run", "allow_always"):
+            return replace(decision, choice="allow_once", rule=None)
+        elif decision.choice == "allow_run":
+            self._memory.allow(request.run_id, facts)
+        elif decision.choice == "allow_always":
+            self._memory.allow(request.run_id, facts)
+            rule = decision.rule or {"tool": facts.tool, "policy": "allow", "constraint": escape_glob(facts.constraint)}
+            await self._rules.add(rule)
+            return replace(decision, rule=rule)
+        return decision
+
+    # -- records -----------------------------------------------------------------------------------------------------
+
+    def _request(self, call: GatedCall, check: PreCheck) -> PermissionRequest:
+        spec, meta = call.target.spec, call.meta
+        return PermissionRequest(
+            request_id=new_id(),
+            run_id=meta.run_id,
+            thread_id=meta.thread_id,
+            call_id=call.request.block.call_id,
+            tool=spec.name,
+            description=spec.description,
+            category=call.category,
+            raised_because=check.raised_because,
+            chain=call.request.caller.chain,
+            arguments=call.frozen,
+            paths=check.paths,
+            judgements=check.judgements,
+            preview=check.preview,
+            digest=digest_of(spec.name, call.frozen, call.category, check),
+            asked_at=self._clock(),
+            stale=call.stale,
+        )
+
+    async def _write_down(self, request: PermissionRequest, decision: Decision) -> None:
+        """One line of the activity log (R-PRM-13)."""
+        summary = json.dumps(self._redacted(request.arguments), ensure_ascii=False, default=str)[:_SUMMARY]
+        extra: dict[str, Any] = {"waited_s": round(decision.waited_s, 3)}
+        if decision.reason:
+            extra["reason"] = decision.reason[:_SUMMARY]
+        if decision.rule:
+            extra["rule"] = dict(decision.rule)
+        if request.raised_because:
+            extra["raised_because"] = request.raised_because[:_SUMMARY]
+        await self._audit(
+            AuditEntry(
+                at=self._clock(),
+                run_id=request.run_id,
+                thread_id=request.thread_id,
+                call_id=request.call_id,
+                chain=request.chain,
+                tool=request.tool,
+                category=request.category.value,
+                decision=decision.choice,
+                by=decision.by,
+                digest=request.digest,
+                summary=summary,
+                paths=request.paths,
+                extra=extra,
+            )
+        )
+
+    def _redacted(self, arguments: Mapping[str, Any]) -> Any:
+        shortened = {key: _shortened(value) for key, value in arguments.items()}
+        return self._redactor.redact_data(shortened) if self._redactor is not None else shortened
+
+
+class RunMemory:
+    """What was decided for the rest of a run. Bounded: the oldest runs are forgotten, which only means asking again."""
+
+    def __init__(self) -> None:
+        self._allowed: OrderedDict[str, set[tuple[str, str]]] = OrderedDict()
+        self._denied: OrderedDict[str, None] = OrderedDict()
+
+    def allow(self, run_id: str, facts: CallFacts) -> None:
+        """The same tool on the same object (R-PRM-3)."""
+        self._allowed.setdefault(run_id, set()).add((facts.tool, facts.constraint))
+        self._allowed.move_to_end(run_id)
+        while len(self._allowed) > MAX_RUNS:
+            self._allowed.popitem(last=False)
+
+    def allows(self, run_id: str, facts: CallFacts) -> bool:
+        """Whether it was allowed for this run."""
+        return (facts.tool, facts.constraint) in self._allowed.get(run_id, ())
+
+    def deny(self, run_id: str) -> None:
+        """Everything from now on."""
+        self._denied[run_id] = None
+        self._allowed.pop(run_id, None)
+
+    def denied(self, run_id: str) -> bool:
+        """Whether everything of this run is denied."""
+        return run_id in self._denied
+
+    def forget(self, run_id: str) -> None:
+        """The run is over."""
+        with contextlib.suppress(KeyError):
+            del self._denied[run_id]
+        self._allowed.pop(run_id, None)
+
+
+def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
+    """What rules and memory compare. Without a constraint of its own, a call is only like itself, byte by byte."""
+    spec = call.target.spec
+    constraint = check.constraint or json.dumps(call.frozen, sort_keys=True, default=str)
+    return CallFacts(spec.name, call.category, constraint, spec.tags, call.frozen, spec.source)
+
+
+def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:
+    return Decision("deny", request.digest, by=by, reason=reason)
+
+
+def _shortened(value: Any) -> Any:
+    return value[:_SUMMARY] if isinstance(value, str) else value

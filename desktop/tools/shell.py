@@ -1,0 +1,175 @@
+"""``bash``: a shell command in the workspace, read first, confined always (semantics.md 26, 29, 30)."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from desktop.domain.errors import Denied, ToolAborted, ToolFailure, ToolTimeout
+from desktop.domain.safety import (
+    Access,
+    Confinement,
+    EnvironmentBuilder,
+    PathPolicy,
+    ProcessOutcome,
+    ProcessRunner,
+    ProcessSpec,
+    SafetySettings,
+    SettingsProvider,
+    ShellReader,
+    ShellReading,
+)  # fmt: skip
+from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+
+MAX_COMMAND = 100_000
+_AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
+_PLATFORM: str = sys.platform
+
+BASH = ToolSpec(
+    name="bash",
+    alias="bash",
+    description=(
+        "Run a command with bash in the workspace and return what it writes. It is confined to the allowed folders, "
+        "has no input, and everything it starts ends with it. A person is shown the command and has to agree."
+    ),
+    params={
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "minLength": 1, "maxLength": MAX_COMMAND, "description": "The command."}
+        },
+        "required": ["command"],
+        "additionalProperties": False,
+    },
+    category=Category.WRITE,
+    tags=("shell", "meta-internal"),
+)
+
+
+def find_bash(settings: SafetySettings) -> str | None:
+    """The bash to use: the settings' own, else the one installed; on Windows only the configured one (R-BLT-7)."""
+    if settings.bash_path:
+        return shutil.which(settings.bash_path)
+    return None if _PLATFORM == "win32" else shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
+
+
+def why_absent(settings: SafetySettings) -> str:
+    """The explanation shown where there is no bash, or ""."""
+    if find_bash(settings) is not None:
+        return ""
+    return "There is no bash here. Install one and name it in Settings, Safety; no other shell is used in its place."
+
+
+class Bash:
+    """Implements ``Tool``."""
+
+    def __init__(
+        self,
+        reader: ShellReader,
+        policy: PathPolicy,
+        confinement: Confinement,
+        environment: EnvironmentBuilder,
+        runner: ProcessRunner,
+        settings: SettingsProvider,
+    ) -> None:
+        self._reader = reader
+        self._policy = policy
+        self._confinement = confinement
+        self._environment = environment
+        self._runner = runner
+        self._settings = settings
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What models see, with the time limit in force."""
+        return replace(BASH, timeout_s=self._settings().timeout_of("bash") + _AHEAD_OF_US_S)
+
+    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+        """Read the command: blocked, or what it does and why it may be admin."""
+        command = args["command"]
+        if "\0" in command or _has_surrogates(command):
+            return PreCheck(Category.ADMIN, denied=Denied("The command contains characters that no command can have."))
+        reading = await self._reader.read(command)
+        if reading.blocked is not None:
+            refusal = Denied(reading.blocked.sentence, code="denied.blocklist")
+            return PreCheck(Category.ADMIN, judgements=reading.judgements, denied=refusal)
+        return await asyncio.to_thread(self._judged, command, reading)
+
+    def _judged(self, command: str, reading: ShellReading) -> PreCheck:
+        settings = self._settings()
+        place = self._policy.explain(settings.workspace, Access.LIST)
+        if not place.allowed:
+            return PreCheck(Category.ADMIN, denied=Denied(place.sentence, code="denied.boundary"))
+        report = self._confinement.probe()
+        network = "" if report.kind == "none" else f" The network is {'on' if settings.shell_network else 'off'}."
+        identity = {path: self._policy.explain(path, Access.READ).identity for path in reading.paths[:50]}
+        folder = ":".join(place.identity.split(":")[:2])
+        return PreCheck(
+            category=reading.category,
+            raised_because=reading.raised_because,
+            paths=reading.paths,
+            judgements=reading.judgements,
+            preview={
+                "kind": "command",
+                "command": command,
+                "cwd": place.resolved,
+                "confinement": report.sentence + network,
+                "confined_by": report.kind,
+                "network": settings.shell_network,
+            },
+            identity={**identity, place.resolved: folder},
+            constraint=command.strip(),
+        )
+
+    async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """Run it. Raises ToolTimeout, ToolAborted or ToolFailure with what it wrote so far."""
+        token = context.meta.cancellation
+        token.check()
+        settings = self._settings()
+        bash = find_bash(settings)
+        if bash is None:
+            raise ToolFailure(why_absent(settings), code="tool.absent")
+        again = await self._reader.read(args["command"])
+        if again.blocked is not None:
+            raise Denied(again.blocked.sentence, code="denied.blocklist")
+        timeout_s = settings.timeout_of("bash")
+        place = await asyncio.to_thread(self._policy.require, settings.workspace, Access.LIST)
+        plain = ProcessSpec(
+            argv=(bash, "--noprofile", "--norc", "-c", args["command"]),
+            cwd=place.resolved,
+            env=await self._environment.build({}),
+            timeout_s=timeout_s,
+            output_limit=settings.output_limit,
+        )
+        confined = await asyncio.to_thread(self._confinement.wrap, plain)
+        outcome = await self._runner.run(confined, token, context.progress)
+        return self._result(outcome, timeout_s, again, settings)
+
+    def _result(
+        self, outcome: ProcessOutcome, timeout_s: float, reading: ShellReading, settings: SafetySettings
+    ) -> ToolResult:
+        if outcome.ended == "timeout":
+            wrote = f" It had written:\n{outcome.output}" if outcome.output else " It had written nothing."
+            raise ToolTimeout(
+                f"Stopped after the time limit of {timeout_s:g} s, with everything it had started.{wrote}"
+            )
+        if outcome.ended == "aborted":
+            raise ToolAborted("Operation aborted" + (f"\n{outcome.output}" if outcome.output else ""))
+        facts = {
+            "exit_code": outcome.exit_code, "elapsed_s": round(outcome.elapsed_s, 3), "bytes": outcome.total_bytes,
+            "truncated": outcome.truncated,
+        }  # fmt: skip
+        if outcome.exit_code == 0:
+            return ToolResult(outcome.output or "[No output.]", facts=facts)
+        hint = ""
+        if reading.uses_network and not settings.shell_network:
+            hint = "[The network is switched off for commands; a person can allow it in Settings, Safety.]\n"
+        text = f"{hint}[Exit code {outcome.exit_code}.]\n{outcome.output}"
+        return ToolResult(text, is_error=True, code="tool.exit", facts=facts)
+
+
+def _has_surrogates(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
