@@ -16,7 +16,7 @@ from desktop.conversation.service import ConversationService
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker, AuditEntry
 from desktop.domain.processes import Child
-from desktop.domain.safety import SafetySettings
+from desktop.domain.safety import ConfinementReport, SafetySettings
 from desktop.models.client import Models
 from desktop.models.client import build as build_models
 from desktop.pipeline.pipeline import Pipeline
@@ -67,6 +67,10 @@ class Rooms:
     library: Library
     gate: PermissionGate
     service: ConversationService
+
+    async def confinement_report(self) -> ConfinementReport:
+        """What holds shell commands on this machine; probed once, in a thread."""
+        return await asyncio.to_thread(self.confinement.probe)
 
     async def stop_children(self) -> None:
         """End the processes that outlive a call."""

@@ -104,6 +104,16 @@ class MainWindow(QMainWindow):
             self._focus_page(widget)
         self.page_shown.emit(name, widget)
 
+    def install(self, factories: Mapping[str, PageFactory]) -> None:
+        """Give pages that could not be built before the first paint; what stood in for them goes."""
+        for key in factories:
+            stand_in = self._pages.pop(key, None)
+            if stand_in is not None:
+                self.stack.removeWidget(stand_in)
+                stand_in.deleteLater()
+        self._factories.update(factories)
+        self.show_page(self._shell.page)
+
     def page(self, name: str) -> QWidget:
         """The widget of a page, built now if need be."""
         return self._page(name)

@@ -1,0 +1,97 @@
+"""Arguments and the home; then ``start`` with Qt.
+
+No Qt here: `--version` and a refusal are instant, and `--check` can say that Qt is broken. ``part`` loads the rest of
+``desktop.app`` once it is wanted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from desktop import __version__
+from desktop.app.home import home_path, open_home
+from desktop.domain.errors import HomeInUse, KnownError
+
+WIRING = "desktop.app.wiring"
+REFUSED, FAILED = 2, 1
+"""Exit codes: the world stands in the way; we do."""
+
+
+def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int:
+    """The whole program; returns its exit code. ``wiring`` names the module described in ``composition``."""
+    options = _parser().parse_args(arguments)
+    if options.version:
+        sys.stdout.write(f"assent {__version__}\n")
+        return 0
+    if options.probe_qt:
+        return int(part("start").probe_qt())
+    path = home_path(options.home, os.environ)
+    if options.check:
+        return int(part("check").main(path))
+    try:
+        home = open_home(path)
+    except KnownError as error:
+        return _refuse(error, path)
+    try:
+        return int(part("start").start(home, options, wiring))
+    except KnownError as error:
+        return _refuse(error, path)
+    except ImportError as error:
+        if "PySide6" not in f"{error.name} {error.path}":
+            raise
+        return _refuse(_no_qt(error), path)
+    finally:
+        home.release()
+
+
+def part(name: str) -> Any:
+    """A part of ``desktop.app`` that is not always needed, or not yet."""
+    return importlib.import_module(f"{__package__}.{name}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="assent", description="People and AI at work, with every effect approved.")
+    parser.add_argument("--version", action="store_true", help="print the version and end")
+    parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
+    parser.add_argument("--check", action="store_true", help="print what works on this machine and end")
+    parser.add_argument("--exit-after-paint", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--settle", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
+    parser.add_argument("--probe-qt", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def _refuse(error: KnownError, path: Path) -> int:
+    """Say why not where it can be seen: on the terminal, and without one in a window."""
+    if isinstance(error, HomeInUse) and part("instance").ask_to_raise(path / "data" / "raise.sock"):
+        _tell(f"assent: {error}\n  Its window was brought to the front.")
+        return REFUSED
+    _tell(f"assent: {error}\n  {error.next_step}")
+    if _alone_on_a_screen() and error.code != "qt.missing":
+        part("start").show(error)
+    return REFUSED
+
+
+def _alone_on_a_screen() -> bool:
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    return screen and not terminal and os.environ.get("QT_QPA_PLATFORM") != "offscreen"
+
+
+def _no_qt(error: ImportError) -> KnownError:
+    return KnownError(
+        f"Qt cannot be loaded on this machine: {error}.",
+        next_step="Run `python3 packaging/dev.py run`, which names the system libraries that are missing.",
+        code="qt.missing",
+    )
+
+
+def _tell(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()

@@ -1,0 +1,127 @@
+"""The pages joined to their view-models, commands to what they do, and requests to the person."""
+
+from __future__ import annotations
+
+from desktop.app.remembered import Remembered
+from desktop.app.rooms import Rooms
+from desktop.app.view_models import ViewModels
+from desktop.domain.permission import PermissionRequest
+from desktop.presenter.shell import ShellViewModel
+from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.page import ChatPage
+from desktop.ui.shell.loading import page
+from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
+from desktop.ui.theme import Theme
+
+OPEN_THREAD = "chat.thread"
+SCALE_STEP = 0.1
+
+
+class Pages:
+    """Made once, after the rooms are open."""
+
+    def __init__(
+        self, window: MainWindow, shell: ShellViewModel, models: ViewModels, theme: Theme, remembered: Remembered,
+        rooms: Rooms,
+    ) -> None:  # fmt: skip
+        self._window, self._shell, self._models = window, shell, models
+        self._theme, self._remembered, self._rooms = theme, remembered, rooms
+        self._chat: ChatPage | None = None
+        self._commands()
+        self._connect()
+
+    @property
+    def chat(self) -> ChatPage:
+        """The Chats page, built when first needed."""
+        if self._chat is None:
+            m = self._models
+            bundle = ChatModels(
+                chat=m.chat, threads=m.threads, approvals=m.approvals, shell=self._shell, setup=m.setup,
+                offers=m.offers, attaching=m.attaching, agents=m.agents,
+            )  # fmt: skip
+            self._chat = ChatPage(bundle)
+            self._chat.request_wanted.connect(self.show_request)
+        return self._chat
+
+    async def open(self) -> None:
+        """Put the pages in, show what was open, read the list of threads."""
+        m, shell = self._models, self._shell
+        commands = await self._rooms.confinement_report()
+        self._window.install(
+            {
+                FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, shell),
+                "chats": lambda: self.chat,
+                "debates": page("desktop.ui.debates.page", "DebatesPage"),
+                "skills": page("desktop.ui.skills.page", "SkillsPage", self._rooms.library.skills.values()),
+                "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, shell),
+                "settings": page("desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, shell, commands),
+            }
+        )
+        m.chat.set_model(m.setup.default_model)
+        m.threads.refresh()
+        m.chat.open_thread(await self._last_thread())
+
+    async def _last_thread(self) -> str:
+        wanted = self._remembered.text(OPEN_THREAD, "")
+        known = {thread.thread_id for thread in await self._rooms.service.threads()}
+        return wanted if wanted in known else ""
+
+    def keep(self) -> None:
+        """Before the end: the draft that is being typed."""
+        if self._chat is not None:
+            self._chat.pane.foot.keep_draft()
+
+    # -- commands -----------------------------------------------------------------------------------------------------
+
+    def _commands(self) -> None:
+        shell, m = self._shell, self._models
+
+        def on_chats(act: str) -> None:
+            shell.go("chats")
+            getattr(self.chat, act)()
+
+        shell.handle("new-chat", lambda _: on_chats("new_chat"))
+        shell.handle("find", lambda _: on_chats("begin_find"))
+        shell.handle("search-threads", lambda _: on_chats("search_threads"))
+        shell.handle("choose-model", lambda _: on_chats("choose_model"))
+        shell.handle("stop", lambda _: m.chat.stop())
+        shell.handle("export", m.chat.export)
+        shell.handle("open-models", lambda _: shell.go("settings"))
+        shell.handle("thread", self._open_thread)
+        shell.handle("model", m.chat.set_model)
+        shell.handle("theme", lambda choice: m.settings.set("appearance.theme", choice))
+        shell.handle("text", self._scale)
+
+    def _open_thread(self, thread_id: str) -> None:
+        self._shell.go("chats")
+        self.chat.open(thread_id)
+
+    def _scale(self, direction: str) -> None:
+        at = float(self._models.settings.get("appearance.text_scale"))
+        wanted = {"larger": at + SCALE_STEP, "smaller": at - SCALE_STEP}.get(direction, 1.0)
+        self._models.settings.set("appearance.text_scale", round(min(2.0, max(0.8, wanted)), 2))
+
+    # -- what comes from the view-models ------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        m = self._models
+        m.chat.opened.connect(lambda thread_id: self._remembered.put(OPEN_THREAD, thread_id))
+        m.setup.chosen.connect(self._model_chosen)
+        m.setup.changed.connect(lambda: m.chat.meters_changed.emit(m.chat.meters))
+        m.approvals.asked.connect(self._asked)
+        m.approvals.changed.connect(lambda: self._window.set_pending(m.approvals.pending_count))
+
+    def _model_chosen(self, ref: str) -> None:
+        self._models.chat.set_model(ref)
+        self._shell.set_first_run(False)
+        self._shell.go("chats")
+
+    def _asked(self, request: PermissionRequest) -> None:
+        if self._models.settings.get("notifications.desktop"):
+            self._window.notifier.say()
+
+    def show_request(self, request_id: str) -> None:
+        """The whole request, over the window, without taking the keys."""
+        request = self._models.approvals.request(request_id)
+        if request is not None:
+            self._shell.go("approvals")

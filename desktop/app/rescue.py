@@ -1,0 +1,43 @@
+"""What a person can do when the database cannot be used: copy it, start with an empty one, try again, or quit.
+
+The file is never overwritten: a copy goes beside it, and an empty start only moves it aside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from desktop.app.home import Home
+from desktop.domain.errors import KnownError, StoreCorrupt, StoreError
+from desktop.store import database
+from desktop.ui.shell.main_window import MainWindow
+from desktop.ui.widgets.dialog import Answer, Dialog
+
+
+async def ask(window: MainWindow, home: Home, error: StoreError) -> bool:
+    """Ask until there is a decision; True to try to open again, False to quit."""
+    said = f"{error} {error.next_step}".strip()
+    while True:
+        choice = await _choose(window, said, damaged=isinstance(error, StoreCorrupt))
+        if choice in ("quit", "again"):
+            return choice == "again"
+        work = database.rescue_copy if choice == "copy" else database.start_fresh
+        try:
+            place = await asyncio.to_thread(work, home.database)
+        except KnownError as failure:
+            said = f"{failure} {failure.next_step}".strip()
+            continue
+        if choice == "fresh":
+            return True
+        said = f"A copy is in {place}. The file itself was not changed. {error}"
+
+
+async def _choose(window: MainWindow, text: str, *, damaged: bool) -> str:
+    answers = [Answer("quit", "Quit", key="Esc"), Answer("again", "Try again")]
+    if damaged:
+        answers += [Answer("copy", "Copy the file"), Answer("fresh", "Start with an empty one", kind="danger")]
+    answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    dialog = Dialog(window, "Your threads cannot be opened", text, answers, width=560)
+    dialog.answered.connect(answer.set_result)
+    dialog.open()
+    return await answer

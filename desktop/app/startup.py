@@ -1,0 +1,173 @@
+"""From the first paint to a working app: settings, rooms, view-models, pages; and what each part does at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject
+
+from desktop.app.composition import App, Hooks
+from desktop.app.home import Home
+from desktop.app.remembered import Remembered
+from desktop.domain.errors import KnownError, StoreError
+from desktop.domain.models import ModelRef
+from desktop.presenter.bridge import Bridge
+from desktop.presenter.shell import ShellViewModel
+from desktop.ui.shell.main_window import MainWindow
+from desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from desktop.app.pages import Pages
+    from desktop.app.rooms import Rooms
+    from desktop.app.view_models import ViewModels
+    from desktop.settings import Settings, SettingsService
+
+PREWARM_AFTER = 0.3
+"""Seconds after the pages stand before the model host is started: first things first."""
+
+SCRIPT = "ASSENT_SCRIPT"
+"""Environment variable of tests: a script file for the scripted model."""
+
+logger = logging.getLogger(__name__)
+
+
+class Startup(QObject):
+    """One start. ``start`` is awaited once; what it made is ended by the other methods, in the order of ``App``."""
+
+    def __init__(
+        self, home: Home, window: MainWindow, bridge: Bridge, hooks: Hooks, theme: Theme, shell: ShellViewModel,
+        remembered: Remembered,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._home, self._window, self._bridge, self._hooks = home, window, bridge, hooks
+        self._theme, self._shell, self._remembered = theme, shell, remembered
+        self._settings: SettingsService | None = None
+        self._rooms: Rooms | None = None
+        self._models: ViewModels | None = None
+        self._pages: Pages | None = None
+        shell.on_close = hooks.quit
+        bridge.failed.connect(self._failed)
+
+    def app(self) -> App:
+        """The parts of the life."""
+        return App(
+            start=self.start, quitting=self.quitting, cancel_runs=self.cancel_runs, end_children=self.end_children,
+            flush=self.flush,
+        )  # fmt: skip
+
+    # -- the start --------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Everything, step by step; each step leaves the loop free."""
+        rooms_module = await self._load("desktop.app.rooms")
+        settings_module = await self._load("desktop.settings")
+        self._settings = settings = settings_module.SettingsService(self._home.path)
+        await settings.load()
+        settings.subscribe(self._settings_changed)
+        self._dress(settings.current)
+        rooms = await self._open(rooms_module)
+        if rooms is None:
+            return
+        self._rooms = rooms
+        self._hooks.crashes.redact = rooms.redactor.redact_text
+        models_module = await self._load("desktop.app.view_models")
+        pages_module = await self._load("desktop.app.pages")
+        self._models = models_module.make_view_models(rooms, self._bridge, self._shell)
+        self._shell.set_first_run(not settings.current.models.default)
+        self._pages = pages_module.Pages(
+            self._window, self._shell, self._models, self._theme, self._remembered, rooms
+        )
+        await self._pages.open()
+        await asyncio.sleep(PREWARM_AFTER)
+        rooms.child.start()
+        self._models.setup.look()
+
+    async def _load(self, name: str) -> Any:
+        """Import in a thread: a room's first import takes tens of milliseconds."""
+        return await self._bridge.in_thread(importlib.import_module, name)
+
+    async def _open(self, rooms_module: Any) -> Rooms | None:
+        """The rooms, or None when the database cannot be used and the person chose to quit."""
+        script = os.environ.get(SCRIPT, "")
+        while True:
+            try:
+                rooms: Rooms = await rooms_module.open_rooms(
+                    self._home.path, self._settings, self._bridge, windows=self._window_of,
+                    script=Path(script) if script else None,
+                )  # fmt: skip
+            except StoreError as error:
+                logger.error("the database cannot be used: %s", error.code)
+                rescue = await self._load("desktop.app.rescue")
+                if not await rescue.ask(self._window, self._home, error):
+                    self._hooks.quit()
+                    return None
+            else:
+                return rooms
+
+    def _window_of(self, ref: ModelRef) -> int | None:
+        window: int | None = self._models.setup.describe(str(ref))[1] if self._models is not None else None
+        return window
+
+    # -- settings and failures ----------------------------------------------------------------------------------------
+
+    def _settings_changed(self, settings: Settings, keys: frozenset[str]) -> None:
+        self._dress(settings)
+        problems = self._settings.problems if self._settings is not None else ()
+        errors = [problem for problem in problems if problem.severity == "error"]
+        if errors:
+            more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+            self._shell.banner.emit("ask", f"config.yaml {errors[0]}{more}. The last good values stay in force.")
+        elif not keys:
+            self._shell.banner.emit("", "")
+
+    def _dress(self, settings: Settings) -> None:
+        look = settings.appearance
+        if look.theme != self._theme.choice:
+            self._theme.set_choice(look.theme)
+        if abs(look.text_scale - self._theme.scale) > 0.001:
+            self._theme.set_scale(look.text_scale)
+        self._theme.set_motion({"on": "less", "off": "full"}.get(look.reduce_motion, "system"))
+        self._remembered.put("theme", look.theme)
+        self._remembered.put("scale", look.text_scale)
+
+    def _failed(self, error: Exception) -> None:
+        """A task of the window failed: in words, with the next step, and a report where it is our fault."""
+        if isinstance(error, KnownError):
+            self._shell.banner.emit("failed", f"{error} {error.next_step}".strip())
+        else:
+            self._shell.error.emit(
+                "Something in Assent went wrong",
+                "What you wrote and what agents answered is kept. You can go on; if it happens again, restart Assent.",
+                f"{type(error).__name__}: {error}",
+            )
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def quitting(self) -> None:
+        """Say what still runs."""
+        running = len(self._models.board.running_threads) if self._models is not None else 0
+        if running:
+            runs = "A run is" if running == 1 else f"{running} runs are"
+            self._shell.quitting.emit(f"{runs} still going: stopping, and there again at the next start.")
+        if self._pages is not None:
+            self._pages.keep()
+
+    async def cancel_runs(self) -> None:
+        """Runs end as interrupted, so that the next start can offer to go on."""
+        if self._rooms is not None:
+            await self._rooms.service.close()
+
+    async def end_children(self) -> None:
+        """The model host."""
+        if self._rooms is not None:
+            await self._rooms.stop_children()
+
+    async def flush(self) -> None:
+        """The database and the keyring."""
+        if self._rooms is not None:
+            await self._rooms.close()

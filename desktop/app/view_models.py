@@ -1,0 +1,147 @@
+"""The view-models, made from the rooms and joined to the bridge; no widget here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from desktop.app.rooms import Rooms
+from desktop.domain.errors import KnownError
+from desktop.domain.models import Connection, ModelRef
+from desktop.domain.permission import AuditEntry
+from desktop.domain.safety import Access
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.attaching import AttachingViewModel
+from desktop.presenter.bridge import Bridge
+from desktop.presenter.chat import ChatViewModel
+from desktop.presenter.chat_state import Offer
+from desktop.presenter.model_setup import ModelSetupViewModel, Saved
+from desktop.presenter.offers import OffersViewModel
+from desktop.presenter.run_board import RunBoard
+from desktop.presenter.settings import SettingsViewModel
+from desktop.presenter.shell import PaletteRow, ShellViewModel
+from desktop.presenter.threads import ThreadsViewModel
+
+FILES_OFFERED = 400
+"""Entries of one folder looked at for ``@``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewModels:
+    """One of each, for the whole life of the window."""
+
+    board: RunBoard
+    chat: ChatViewModel
+    threads: ThreadsViewModel
+    approvals: ApprovalsViewModel
+    setup: ModelSetupViewModel
+    settings: SettingsViewModel
+    offers: OffersViewModel
+    attaching: AttachingViewModel
+    agents: tuple[tuple[str, str], ...]
+
+
+def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
+    """Make them all and let events flow: question first, then answers, then the list."""
+    board = RunBoard()
+    agents = tuple((name, agent.label or agent.title or name) for name, agent in rooms.agents.agents.items())
+    board.titles.update(agents)
+    setup = ModelSetupViewModel(rooms.models.catalogue, rooms.secrets, bridge, _saved(rooms))
+    chat = ChatViewModel(rooms.service, bridge, board)
+    chat.model_titles = setup.describe
+    threads = ThreadsViewModel(rooms.service, bridge, board)
+    for listener in (chat.take, board.take, threads.take):
+        bridge.events.connect(listener)
+    rooms.bus.listen(bridge.sink)
+    made = ViewModels(
+        board=board,
+        chat=chat,
+        threads=threads,
+        approvals=ApprovalsViewModel(bridge, lambda text, limit: _activity(rooms, text, limit)),
+        setup=setup,
+        settings=SettingsViewModel(rooms.settings, bridge),
+        offers=OffersViewModel(bridge, {"/": lambda _: _skills(rooms), "@": lambda text: _files(rooms, text)}),
+        attaching=AttachingViewModel(bridge),
+        agents=agents,
+    )
+    shell.add_source(lambda: _thread_rows(threads))
+    shell.add_source(lambda: _model_rows(setup))
+    return made
+
+
+def context_window(setup: ModelSetupViewModel, ref: ModelRef) -> int | None:
+    """What the catalogue knows of a model's window, in tokens."""
+    return setup.describe(str(ref))[1]
+
+
+def _saved(rooms: Rooms) -> Saved:
+    settings = rooms.settings
+
+    async def keep_connections(connections: Sequence[Connection]) -> None:
+        await settings.update("models.connections", tuple(connections))
+
+    async def keep_default(ref: str) -> None:
+        await settings.update("models.default", ref)
+
+    async def note() -> str:
+        report = await rooms.secrets.probe()
+        return "" if report.usable else report.sentence
+
+    return Saved(
+        connections=lambda: settings.current.models.connections,
+        keep_connections=keep_connections,
+        default_model=lambda: settings.current.models.default,
+        keep_default_model=keep_default,
+        keyring_note=note,
+    )
+
+
+async def _activity(rooms: Rooms, text: str, limit: int) -> list[AuditEntry]:
+    entries = [entry for _, entry in await rooms.store.audit.list_entries(limit=limit)]
+    wanted = text.casefold().strip()
+    return [entry for entry in entries if wanted in _activity_text(entry)] if wanted else entries
+
+
+def _activity_text(entry: AuditEntry) -> str:
+    words = (entry.tool, entry.category, entry.decision, entry.by, entry.summary, *entry.chain, *entry.paths)
+    return " ".join(words).casefold()
+
+
+async def _skills(rooms: Rooms) -> list[Offer]:
+    return [Offer(skill.name, f"/{skill.name}", skill.description, "skills") for skill in rooms.library.skills.values()]
+
+
+async def _files(rooms: Rooms, text: str) -> list[Offer]:
+    return await asyncio.to_thread(_files_now, rooms, text)
+
+
+def _files_now(rooms: Rooms, text: str) -> list[Offer]:
+    """Entries of the folder that is being typed, as far as the boundary lets anyone list it."""
+    folder = text.rsplit("/", 1)[0] + "/" if "/" in text else ""
+    if not rooms.policy.explain(folder or ".", Access.LIST).allowed:
+        return []
+    try:
+        entries, _ = rooms.files.list_folder(folder or ".", FILES_OFFERED)
+    except (OSError, ValueError, KnownError):
+        return []
+    return [
+        Offer(entry.name, f"@{folder}{entry.name}", "folder" if entry.kind == "dir" else "", _icon(entry.kind))
+        for entry in entries
+    ]
+
+
+def _icon(kind: str) -> str:
+    return "folder" if kind == "dir" else "file"
+
+
+def _thread_rows(threads: ThreadsViewModel) -> Iterable[PaletteRow]:
+    newest = sorted(threads.threads, key=lambda thread: thread.updated_at, reverse=True)
+    return (PaletteRow(f"thread:{t.thread_id}", t.title or "New chat", "", "Threads", "chats") for t in newest)
+
+
+def _model_rows(setup: ModelSetupViewModel) -> Iterable[PaletteRow]:
+    return (
+        PaletteRow(f"model:{m.ref}", m.title, m.ref.connection_id, "Models for this thread", "model")
+        for m in setup.models
+    )
