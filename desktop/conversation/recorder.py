@@ -55,6 +55,7 @@ class RunRecorder:
         self.usage = Usage(cost_usd=0.0)
         self.result_ids: dict[str, str] = {}
         self.message_id = ""
+        self.said = ""
 
     # -- the loop's recorder ------------------------------------------------------------------------------------------
 
@@ -67,6 +68,7 @@ class RunRecorder:
         """Commit a whole answer; keep one that is not for ``conclude``."""
         if message.usage is not None:
             self.usage = self.usage.plus(message.usage)
+        self.said = self.said or message.text
         if self._open is None:
             self._round += 1
             await self._begin()

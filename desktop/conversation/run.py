@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from desktop.agents.answer import Answerer
 from desktop.agents.loop import DEFAULT_LIMIT, LoopConfig, Prepare, RoundLoop, Verdict
-from desktop.agents.loop_events import LoopResult
+from desktop.agents.loop_events import LoopEvent, MessageDone
 from desktop.agents.retry import RetryPolicy
 from desktop.agents.shrink import estimate_fixed
 from desktop.agents.window import PromptWindow
@@ -39,11 +39,12 @@ from desktop.skills.library import Library, SkillFile
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
-from desktop.supervision.journal import Journal
+from desktop.supervision.journal import EntryStatus, Journal
 from desktop.supervision.tasks import RunSlots
 
 MAX_RUN_ROUNDS = 250
 NUDGE = "Continue."
+_WHOLE = ("end", "tool_calls", "length")
 
 _log = logging.getLogger(__name__)
 
@@ -164,7 +165,7 @@ class RunExecution:
         model = _model_of(order.thread)
         caller = Caller("native", (agent.name, skill.name), ExactTools(skill.allowed_names))
         budget = BudgetTracker(runtime.budget)
-        tools = Toolbox(runtime.pipeline, caller, meta, runtime.bus.publish, self.recorder, budget)
+        tools = Toolbox(runtime.pipeline, caller, meta, runtime.bus.publish, self.recorder, budget, self._journal)
         messages = await messages_up_to(runtime.store, order.thread.thread_id, order.parent_id)
         if order.nudge and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
@@ -173,14 +174,13 @@ class RunExecution:
             Answerer(runtime.client, retry=runtime.retry),
             tools,
             recorder=self.recorder,
-            listener=self.recorder.listen,
+            listener=self._listen,
             budget=budget,
             layers=runtime.chat_layers,
             after_round=None if agent.stop_on_response else _goes_on,
             config=LoopConfig(limit=round_limit(agent, budget)),
         )
         result = await loop.run(messages, self._preparation(request), meta)
-        self._note(result)
         if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
             _log.error("run %s: the model client failed", order.run_id, exc_info=result.error)
         return ending_of(result, order.token.reason)
@@ -211,11 +211,14 @@ class RunExecution:
 
         return prepare
 
-    def _note(self, result: LoopResult) -> None:
-        status = "completed" if result.end == "response" else "failed" if result.end == "error" else "limit"
-        status = "cancelled" if result.end == "aborted" else status
-        summary = f"{result.rounds} rounds, {result.usage.output_tokens} tokens written"
-        self._journal.append("llm", self._order.thread.model, status=status, summary=summary)  # type: ignore[arg-type]
+    def _listen(self, event: LoopEvent) -> None:
+        """Deltas to the recorder, each finished answer into the journal (R-JRN-2)."""
+        self.recorder.listen(event)
+        if isinstance(event, MessageDone):
+            message = event.message
+            tokens = f"{message.usage.output_tokens} tokens written" if message.usage is not None else ""
+            status: EntryStatus = "completed" if message.stop_reason in _WHOLE else "failed"
+            self._journal.append("llm", message.model, result=message.text, status=status, summary=tokens)
 
     def _notices(self, ending: Ending) -> list[NoticeBlock]:
         if ending.notice is not None:

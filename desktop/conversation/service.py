@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from desktop.conversation.agents import AgentBook
 from desktop.conversation.desk import ThreadDesk
 from desktop.conversation.endings import CLOSING, Ending, failed
 from desktop.conversation.run import RunExecution, RunOrder, Runtime
@@ -58,6 +59,11 @@ class ConversationService(ThreadDesk):
         self._owner = owner
         self._active: dict[str, _Active] = {}
         self._closing = False
+
+    @property
+    def agents(self) -> AgentBook:
+        """The agents a person may choose."""
+        return self._runtime.agents
 
     # -- runs ---------------------------------------------------------------------------------------------------------
 
@@ -239,6 +245,7 @@ class ConversationService(ThreadDesk):
         ending = Ending("interrupted")
         try:
             ending = await execution.go()
+            await self._entitle(active.thread_id, execution.recorder.said)
         except Exception as error:  # the boundary of a run: the store refused its end; it is recovered at next start
             _log.error("run %s could not be stored to its end: %s", order.run_id, type(error).__name__)
             ending = failed(error)
@@ -265,7 +272,9 @@ class ConversationService(ThreadDesk):
         )  # fmt: skip
 
     async def _entitle(self, thread_id: str, text: str) -> None:
-        """A title from the first message, unless there is one (N-4)."""
+        """A title from the first message, or the first answer to one without words, unless there is one (N-4)."""
+        if not text:
+            return
         thread = await self.thread(thread_id)
         title = title_from(text) if thread.titled_by == "none" else ""
         if title and await self._store.threads.rename(thread_id=thread_id, title=title, by_person=False):

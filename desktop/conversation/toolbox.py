@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
+
 from desktop.conversation.recorder import RunRecorder
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.events import EventSink
@@ -12,6 +15,9 @@ from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.journal import EntryStatus, Journal
+
+_STATUS: Mapping[str, EntryStatus] = {"done": "completed", "aborted": "cancelled"}
 
 
 class Toolbox:
@@ -19,7 +25,7 @@ class Toolbox:
 
     def __init__(
         self, pipeline: Pipeline, caller: Caller, meta: RunMeta, sink: EventSink, recorder: RunRecorder,
-        budget: BudgetTracker,
+        budget: BudgetTracker, journal: Journal,
     ) -> None:  # fmt: skip
         self.caller = caller
         self._pipeline = pipeline
@@ -27,13 +33,19 @@ class Toolbox:
         self._sink = sink
         self._recorder = recorder
         self._budget = budget
+        self._journal = journal
 
     async def run(self, call: ToolCallBlock) -> ToolResultBlock:
         """One call through every gate; its result is stored under the id given here."""
+        started = time.time()
         result_id = self._recorder.result_ids[call.call_id] = new_id()
         outcome = await self._pipeline.invoke(
             CallRequest(call, self.caller, self._root, self._sink, self._recorder.message_id, result_id)
         )
+        self._journal.append(
+            "tool", call.tool, arguments=call.arguments, result=outcome.result.text, started=started,
+            status=_STATUS.get(outcome.state, "failed"), summary=outcome.result.code,
+        )  # fmt: skip
         self._budget.tool_calls += 1
         waited = outcome.facts.get("waited_ms", 0)
         if waited:

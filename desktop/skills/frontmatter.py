@@ -62,62 +62,72 @@ def parse(text: str) -> Parsed:
 
 _KEY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+(.*))?$")
 _PLAIN = re.compile(r"[A-Za-z_/(][^#:\[\]{}&*!|>'\"%@`,\t]*$")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,15})$")
+_NUMBER = re.compile(r"(?:0|-?[1-9]\d{0,15})$")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _OTHER_WORDS = frozenset({"yes", "no", "on", "off", "y", "n", "true", "false", "null"})
+"""Words that YAML 1.1 may read as something else."""
 _ODD = object()
+
+
+class _Quick:
+    """Reads line by line; ``line`` returns False as soon as something is beyond it."""
+
+    def __init__(self) -> None:
+        self.root: dict[str, Any] = {}
+        self._holder = self.root
+        self._empty = ""  # the key above, when it has no value on its line
+        self._items: list[Any] | None = None
+
+    def line(self, line: str) -> bool:
+        text = line.strip()
+        if not text or text[0] == "#":
+            return not text or line[0] == "#"
+        indent = len(line) - len(line.lstrip(" "))
+        if text.startswith("- "):
+            return self._item(indent, text[2:].strip())
+        match = _KEY.match(text)
+        if match is None or indent not in (0, 2) or not self._enter(indent):
+            return False
+        key, rest = match[1], (match[2] or "").strip()
+        value = _scalar(rest)
+        if value is _ODD or key in self._holder or key in _OTHER_WORDS:
+            return False
+        self._holder[key] = value
+        self._empty, self._items = ("" if rest else key), None
+        return True
+
+    def _enter(self, indent: int) -> bool:
+        """Choose the mapping that a key of this indent belongs to."""
+        if indent == 0:
+            self._holder = self.root
+        elif self._holder is self.root:
+            if not self._empty:
+                return False
+            self._holder = self.root[self._empty] = {}
+        return self._items is None or indent < self._depth
+
+    @property
+    def _depth(self) -> int:
+        """The indent of list items below the mapping at hand."""
+        return 2 if self._holder is self.root else 4
+
+    def _item(self, indent: int, text: str) -> bool:
+        value = _scalar(text)
+        if indent != self._depth or value is _ODD:
+            return False
+        if self._items is None:
+            if not self._empty:
+                return False
+            self._items = self._holder[self._empty] = []
+            self._empty = ""
+        self._items.append(value)
+        return True
 
 
 def _quick(head: str) -> dict[str, Any] | None:
     """The mapping, or None when anything is beyond this parser."""
-    root: dict[str, Any] = {}
-    nested: dict[str, Any] | None = None
-    listed: list[Any] | None = None
-    last = ""
-    for line in head.splitlines():
-        stripped = line.strip()
-        if not stripped or line.lstrip(" ").startswith("#"):
-            continue
-        indent = len(line) - len(line.lstrip(" "))
-        if stripped.startswith("- "):
-            listed = _item(root, nested, listed, last, indent, stripped[2:].strip())
-            if listed is None:
-                return None
-            continue
-        match = _KEY.match(stripped)
-        if match is None or indent not in (0, 2):
-            return None
-        holder = root if indent == 0 else nested
-        if indent == 2 and nested is None and last and root.get(last) is None:
-            holder = nested = root[last] = {}
-        if holder is None:
-            return None
-        key, value = match[1], _scalar((match[2] or "").strip())
-        if value is _ODD or key in holder:
-            return None
-        holder[key] = value
-        listed = None
-        last = key
-        if indent == 0:
-            nested = None
-    return root
-
-
-def _item(
-    root: dict[str, Any], nested: dict[str, Any] | None, listed: list[Any] | None, last: str, indent: int, text: str
-) -> list[Any] | None:
-    """One ``- item`` under the key read last; None when this is beyond the parser."""
-    holder = nested if nested is not None else root
-    deepest = 4 if nested is not None else 2
-    value = _scalar(text)
-    if indent > deepest or indent == 0 or (nested is not None and indent < 4) or not last or value is _ODD:
-        return None
-    if listed is None:
-        if holder.get(last) is not None:
-            return None
-        listed = holder[last] = []
-    listed.append(value)
-    return listed
+    reader = _Quick()
+    return reader.root if all(reader.line(line) for line in head.splitlines()) else None
 
 
 def _scalar(text: str) -> Any:

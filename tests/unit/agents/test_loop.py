@@ -329,7 +329,6 @@ async def test_a_budget_stops_before_the_next_request_and_keeps_what_was_said() 
     assert tracker.used.input_tokens == 200
 
 
-@pytest.mark.spec("S-LOOP-1")
 async def test_messages_typed_meanwhile_come_in_before_the_next_round() -> None:
     typed = [[], [user_message("stop after this")], []]
     play = Play(Script(calls(call("c1")), says("as you say")), steering=lambda: typed.pop(0))

@@ -92,8 +92,8 @@ async def test_every_round_is_a_message_and_every_result_too(tmp_path: Path) -> 
         assert finished.result_message_id == messages[2].message_id
         assert finished.message_id == messages[1].message_id
         journal = await w.store.runs.journal(run_id=sent.run_id)
-        assert [entry["kind"] for entry in journal][-1] == "end"
-        assert [entry["kind"] for entry in journal].count("end") == 1
+        assert [entry["kind"] for entry in journal] == ["llm", "tool", "llm", "end"]
+        assert [entry["sequence"] for entry in journal] == [1, 2, 3, 4]
 
 
 @pytest.mark.spec("R-SES-2", "R-CTX-9")
@@ -252,7 +252,7 @@ async def test_a_stream_that_breaks_keeps_its_text_and_can_be_continued(tmp_path
         assert [m.text for m in model.requests[1].messages] == ["tell me", "The first half", "Continue."]
 
 
-@pytest.mark.spec("R-CAN-10", "R-UI-8", "S-JRN-2")
+@pytest.mark.spec("R-CAN-10", "R-UI-8")
 async def test_closing_the_app_keeps_the_answer_as_interrupted_and_the_next_start_goes_on(tmp_path: Path) -> None:
     async with world(tmp_path, Script([TextDelta("I was about to"), Hang()])) as w:
         thread = await w.thread()
@@ -268,7 +268,7 @@ async def test_closing_the_app_keeps_the_answer_as_interrupted_and_the_next_star
         assert (await w.settled(thread))[-1].text == " say this."
 
 
-@pytest.mark.spec("S-JRN-2", "R-LOOP-10")
+@pytest.mark.spec("R-LOOP-10")
 async def test_a_run_that_died_with_its_process_is_closed_at_the_next_start(tmp_path: Path) -> None:
     async with world(tmp_path, Script([TextDelta("partial"), Hang()])) as w:
         thread = await w.thread()
@@ -435,3 +435,26 @@ async def test_attachments_travel_with_the_message(tmp_path: Path) -> None:
     async with world(tmp_path, model) as w:
         await w.ask(await w.thread(), "look", ImageBlock("image/png", "aGk=", "cat.png"))
         assert [b.kind for b in model.requests[0].messages[0].blocks] == ["text", "image"]
+
+
+async def test_a_message_without_words_is_titled_by_its_answer(tmp_path: Path) -> None:
+    async with world(tmp_path, ScriptedModel([says("A cat on a mat.")])) as w:
+        thread = await w.thread()
+        await w.ask(thread, "", ImageBlock("image/png", "aGk=", "cat.png"))
+        assert (await w.service.thread(thread)).title == "A cat on a mat"
+
+
+@pytest.mark.expects_log
+async def test_a_store_that_refuses_ends_the_run_in_words_and_the_service_lives_on(tmp_path: Path) -> None:
+    script = Script([TextDelta("x"), Hang()], speaks("still here"))
+    async with world(tmp_path, script) as w:
+        thread, other = await w.thread(), await w.thread()
+        await w.service.send(thread, "go")
+        await w.until(TextArrived)
+        await w.store.threads.delete(thread_id=thread, at=1.0)
+        await w.store.threads.purge(thread_id=thread)  # nothing of the thread is left to write to
+        await w.service.stop(thread)
+        await w.until(RunEnded)
+        assert w.ends()[0].reason == "error"
+        assert w.service.running() == ()
+        assert (await w.ask(other, "and you?"))[-1].text == "still here"

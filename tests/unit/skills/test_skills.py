@@ -87,14 +87,22 @@ def test_the_quick_parser_agrees_with_yaml_or_steps_aside(head: str) -> None:
         assert quick == yaml.load(head, Loader=yaml.CSafeLoader)
 
 
-_LINE = st.one_of(
-    st.from_regex(r"[ ]{0,4}[a-z-]{1,3}:[ ]?[a-zA-Z0-9 '\"\[\],#:.~-]{0,12}", fullmatch=True),
-    st.from_regex(r"[ ]{0,4}- [a-zA-Z0-9 '\"\[\],#:.-]{0,10}", fullmatch=True),
+_SCALAR = st.sampled_from(
+    ["", "x", "a b", "7", "-0", "007", "1.5", "1e3", "true", "Yes", "null", "~", "[a, b]", "[]", "[a,]", "[[a]]",
+     "[1, ]",
+     "'q'", '"q"', '"a\\n"', "a: b", "a #b", "a#b", "#", "-", "- a", "?", "? a", ":", ":a", "a:", "http://x/y", "/a/b",
+     "(a)", "a, b", "{a: 1}", "&a", "*a", "!x", "|", ">", "%a", "@a", "`a`", "é", "2020-01-01", "1_0", "0x1F", "12:30",
+     "=", "<<", ".inf", "it's", 'say "x"', "a\\b", "null x", "--- x", "..."]
+)  # fmt: skip
+_VALUE = st.one_of(st.sampled_from(["", "x", "7", "[a, b]"]), _SCALAR)
+_SHAPE = st.sampled_from(["K: V", "K: V", "K:", "  K: V", "  K:", "- V", "  - V", "    - V", "K V", "a: V"])
+_LINES = st.lists(st.tuples(_SHAPE, _VALUE), max_size=6).map(
+    lambda lines: [shape.replace("K", f"k{n}").replace("V", value) for n, (shape, value) in enumerate(lines)]
 )
 
 
 @pytest.mark.spec("R-SK-1")
-@given(st.lists(_LINE, max_size=6))
+@given(_LINES)
 def test_whatever_the_quick_parser_reads_yaml_reads_the_same(lines: list[str]) -> None:
     head = "\n".join(lines) + "\n"
     quick = _quick(head)
