@@ -1,0 +1,210 @@
+"""The command: its arguments, the home, the first paint, and the second instance."""
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from desktop import __version__
+from tests.end2end import tiny
+
+ROOT = tiny.ROOT
+
+
+def assent(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The real command, `python -m desktop`."""
+    return subprocess.run(
+        [sys.executable, "-m", "desktop", *options], cwd=ROOT, env={**os.environ, **environment},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def test_the_version_is_that_of_the_project_and_costs_no_qt_and_no_home() -> None:
+    done = assent("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"assent {__version__}\n", "")
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
+    code = "import sys; sys.argv = ['assent', '--version']; from desktop.app.main import main; main()\n"
+    code += "sys.exit('PySide6' in sys.modules or 'asyncio' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True).returncode == 0
+
+
+def test_nothing_heavy_is_imported_before_the_first_paint(tmp_path: Path) -> None:
+    """asyncio alone costs a quarter of what a bare window takes to start."""
+    code = (
+        "import sys; import desktop.app.main, desktop.app.start\n"
+        "print([name for name in ('asyncio', 'qasync', 'desktop.domain.events', 'sqlite3', 'yaml', 'keyring', 'socket',"
+        " 'subprocess', 'dataclasses', 'logging.handlers') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_after_the_first_paint_it_says_how_long_it_took_and_ends(tmp_path: Path) -> None:
+    done = tiny.run(tmp_path / "home", "--exit-after-paint")
+    assert (done.returncode, done.stderr) == (0, "")
+    painted = json.loads(done.stdout)
+    assert 10 < painted["first_paint_ms"] < 60_000
+    assert painted["pss_kb"] > 10_000
+    assert tiny.trace(tmp_path / "home") == [], "nothing was wired"
+
+
+def test_when_settled_it_says_its_memory_and_ends_in_order(tmp_path: Path) -> None:
+    done = tiny.run(tmp_path / "home", "--exit-after-paint", "--settle", "0.1")
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = done.stdout.splitlines()
+    measured = json.loads(line)
+    assert set(measured) == {"first_paint_ms", "pss_kb", "idle_pss_kb"}
+    assert tiny.trace(tmp_path / "home")[-1] == "flushed"
+
+
+def test_the_home_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    home = tmp_path / "deep" / "home"
+    assert tiny.run(home, "--exit-after-paint").returncode == 0
+    assert {path.name for path in home.iterdir()} == {"data", "logs", "skills", "agents", "workspace"}
+    for folder in (home, home / "data", home / "logs"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for file in (*(home / "data").iterdir(), *(home / "logs").iterdir()):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_home_comes_from_the_option_before_the_environment_before_the_default(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from desktop.app.home import home_path\n"
+        "print(home_path('a/../b', os.environ), home_path(None, os.environ), home_path(None, {}), home_path('~/x', {}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "AGENT_HOME": "/named", "HOME": "/home/me", "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stdout.split() == [str(tmp_path / "b"), "/named", "/home/me/.agent", "/home/me/x"]
+
+
+@pytest.mark.parametrize("kind", ["a file", "below a file"])
+def test_a_home_that_is_no_folder_is_refused_in_words(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "blocked").write_text("a file")
+    done = tiny.run(tmp_path / "blocked" / ("" if kind == "a file" else "home"), "--exit-after-paint")
+    assert_refused(done)
+
+
+@pytest.mark.parametrize("writable", ["nothing", "the home but not its data"])
+def test_a_home_without_write_permission_is_refused_in_words(tmp_path: Path, writable: str) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    if writable != "nothing":
+        for name in ("data", "logs", "skills", "agents", "workspace"):
+            (blocked / name).mkdir(mode=0o555)
+    else:
+        blocked.chmod(0o555)
+    done = subprocess.run(
+        tiny.bound_by_permissions(tiny.command(blocked, "--exit-after-paint")), cwd=ROOT, env=tiny.environment(),
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert_refused(done)
+
+
+def assert_refused(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    first, second = done.stderr.splitlines()
+    assert first.startswith("assent: ")
+    assert "blocked" in first
+    assert "--home DIR" in second
+
+
+# -- the second instance ------------------------------------------------------------------------------------------
+
+
+def test_a_second_instance_is_refused_in_words_and_the_first_shows_its_window(short_tmp: Path) -> None:
+    home = short_tmp / "home"
+    with tiny.running(home) as first:
+        done = tiny.run(home)
+        assert done.returncode == 2
+        assert f"already running with the home folder {home} (process {first.pid})" in done.stderr
+        assert "brought to the front" in done.stderr
+        assert first.poll() is None
+        assert tiny.run(short_tmp / "other", "--exit-after-paint").returncode == 0
+
+
+def test_a_home_too_deep_for_a_socket_still_refuses_a_second_instance(tmp_path: Path) -> None:
+    home = tmp_path / ("deep" * 30)
+    with tiny.running(home) as first:
+        done = tiny.run(home)
+        assert done.returncode == 2
+        assert "start with another folder: --home DIR" in done.stderr
+        first.terminate()
+        assert tiny.ended(first) == (0, "", "")
+
+
+def test_the_same_home_by_another_name_is_the_same_home(short_tmp: Path) -> None:
+    home = short_tmp / "home"
+    (short_tmp / "link").symlink_to(home)
+    with tiny.running(home):
+        assert tiny.run(short_tmp / "link").returncode == 2
+
+
+def test_after_kill_nine_the_home_is_free_at_once_even_if_a_child_lives_on(short_tmp: Path) -> None:
+    home = short_tmp / "home"
+    with tiny.running(home, "children") as first:
+        child = int(tiny.trace(home)[0].split()[1])
+        first.kill()
+        first.wait()
+        try:
+            assert tiny.run(home, "--exit-after-paint").returncode == 0
+        finally:
+            os.kill(child, signal.SIGKILL)
+    with tiny.running(home) as again:
+        assert "brought to the front" in tiny.run(home).stderr, "the dead one's socket was replaced"
+        again.terminate()
+        again.wait(tiny.PATIENCE)
+
+
+def test_garbage_on_the_socket_does_no_harm(short_tmp: Path) -> None:
+    home = short_tmp / "home"
+    with tiny.running(home) as first:
+        for garbage in (b"", b"x" * 100_000, b"\xff\xfe\n", b"raise"):
+            with socket.socket(socket.AF_UNIX) as line:
+                line.connect(str(home / "data" / "raise.sock"))
+                try:
+                    line.sendall(garbage)
+                except (BrokenPipeError, ConnectionResetError):
+                    continue
+        assert "brought to the front" in tiny.run(home).stderr
+        first.terminate()
+        code, _, err = tiny.ended(first)
+    assert (code, err) == (0, "")
+    assert tiny.reports(home) == []
+
+
+# -- a start that fails -------------------------------------------------------------------------------------------
+
+
+def test_a_bug_at_the_start_leaves_a_report_and_one_sentence(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for scenario in ("window-fails", "build-fails"):
+        home.mkdir(exist_ok=True)
+        (home / "scenario").write_text(scenario)
+        done = tiny.run(home)
+        assert done.returncode == 1
+        assert "ValueError in Assent itself; it has to close.\n" in done.stderr
+        assert re.search(r"\n  A report is in .*crash-.*\.txt", done.stderr)
+        assert "sk-abc" not in done.stderr
+    texts = tiny.reports(home)
+    assert len(texts) == 2
+    assert not any("sk-abc" in text for text in texts)
+
+
+def test_an_error_of_the_world_at_the_start_is_told_with_the_next_step(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "scenario").write_text("window-refused")
+    done = tiny.run(home)
+    assert (done.returncode, done.stderr) == (2, "assent: The database is damaged.\n  Make a copy.\n")
+    assert tiny.reports(home) == []
