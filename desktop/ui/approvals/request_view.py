@@ -237,9 +237,7 @@ def _note(request: PermissionRequest) -> Row:
     row = Row(spacing=6)
     row.addWidget(Icon("lock", "text-3", 14), 0, Qt.AlignmentFlag.AlignTop)
     confinement = request.preview.get("confinement")
-    words = HOLDS
-    if request.preview.get("kind") == "command":
-        words = shown_line(str(confinement)) if confinement else "Commands are not confined on this machine."
+    words = shown_line(str(confinement)) if confinement else HOLDS
     row.addWidget(Paragraph(words, "small", "2"), 1)
     return row
 

@@ -13,7 +13,7 @@ from typing import Any
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
+    "\ufe00-\ufe0d\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff]"
 )
 LINE = 400
 """Characters after which a long line goes on in the next row of a view."""
@@ -30,8 +30,8 @@ def shown_line(text: str) -> str:
 
 
 def has_hidden(text: str) -> bool:
-    """Whether ``shown`` would change it."""
-    return _HIDDEN.search(text) is not None
+    """Whether ``shown`` would change it, by more than the line breaks of Windows."""
+    return _HIDDEN.search(text.replace("\r\n", "\n")) is not None
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -1,0 +1,181 @@
+"""The list of what waits, of all runs, oldest first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QHideEvent, QPainter, QShowEvent
+from PySide6.QtWidgets import QFrame, QStyleOptionViewItem
+
+from desktop.domain.permission import PermissionRequest
+from desktop.ui.approvals.shown import shown_line, waited
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, glyph
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Paragraph, Text
+
+REQUEST = int(Qt.ItemDataRole.UserRole)
+SUMMARY_LIMIT = 300
+
+
+def summary(request: PermissionRequest) -> str:
+    """One line that tells calls of the same tool apart: the path, the command, or the first argument."""
+    for name in ("path", "command"):
+        value = request.arguments.get(name)
+        if isinstance(value, str):
+            return shown_line(value[:SUMMARY_LIMIT])
+    for value in request.arguments.values():
+        return shown_line(str(value)[:SUMMARY_LIMIT])
+    return ""
+
+
+class InboxModel(QAbstractListModel):
+    """The requests as rows."""
+
+    def __init__(self, thread_title: Callable[[str], str], clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
+        self._requests: tuple[PermissionRequest, ...] = ()
+        self._thread_title = thread_title
+        self.clock = clock
+
+    def set_requests(self, requests: Sequence[PermissionRequest]) -> None:
+        """Replace all."""
+        self.beginResetModel()
+        self._requests = tuple(requests)
+        self.endResetModel()
+
+    def row_of(self, request_id: str) -> int:
+        """Its row, or -1."""
+        return next((i for i, r in enumerate(self._requests) if r.request_id == request_id), -1)
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        """How many wait."""
+        return 0 if parent.isValid() else len(self._requests)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The record under ``REQUEST``; words for a screen reader."""
+        request = self._requests[index.row()]
+        if role == REQUEST:
+            return request
+        if role == Qt.ItemDataRole.DisplayRole:
+            return request.tool
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return summary(request)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            since = waited(self.clock() - request.asked_at)
+            return f"{request.category} call {request.tool}, {summary(request)}, {self.origin(request)}, waits {since}"
+        return None
+
+    def origin(self, request: PermissionRequest) -> str:
+        """Agent and thread."""
+        agent = request.chain[0] if request.chain else ""
+        return shown_line(", ".join(part for part in (agent, self._thread_title(request.thread_id)) if part))
+
+    def tick(self) -> None:
+        """Waiting times have grown."""
+        if self._requests:
+            self.dataChanged.emit(self.index(0), self.index(len(self._requests) - 1))
+
+
+class InboxDelegate(RowDelegate):
+    """Glyph of the category, tool and waiting time, summary, origin."""
+
+    height = 80
+
+    def __init__(self, model: InboxModel) -> None:
+        super().__init__()
+        self._model = model
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Boxes of 76 with 4 between."""
+        option.rect = option.rect.adjusted(0, 0, 0, -theme().px(4))
+        super().paint(painter, option, index)
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """Three lines."""
+        t = theme()
+        request: PermissionRequest = index.data(REQUEST)
+        line, left, right = t.px(20), box.x() + t.px(35), box.right() - t.px(9)
+        top = box.y() + t.px(8)
+        side = t.px(16)
+        category = request.category.value
+        glyph(painter, QRect(box.x() + t.px(9), top + t.px(3), side, line), category, category, side)
+        since = waited(self._model.clock() - request.asked_at)
+        painter.setFont(t.font("small"))
+        painter.setPen(t.color("text-2"))
+        painter.drawText(QRect(left, top, right - left, line), _RIGHT, since)
+        room = right - left - QFontMetrics(t.font("small")).horizontalAdvance(since) - t.px(8)
+        painter.setFont(t.font("code", 500))
+        painter.setPen(t.color("text"))
+        tool = elided(shown_line(request.tool), "code", room, weight=500)
+        painter.drawText(QRect(left, top, room, line), _LEFT, tool)
+        width = right - left
+        painter.setFont(t.font("code"))
+        painter.setPen(t.color("text-2"))
+        text = elided(summary(request), "code", width, middle="path" in request.arguments)
+        painter.drawText(QRect(left, top + line, width, line), _LEFT, text)
+        painter.setFont(t.font("small"))
+        painter.setPen(t.color("text-3"))
+        origin = elided(self._model.origin(request), "small", width)
+        painter.drawText(QRect(left, top + 2 * line, width, line), _LEFT, origin)
+
+
+class Inbox(QFrame):
+    """The pane. ``picked`` carries the request the person went to."""
+
+    picked = Signal(object)
+
+    def __init__(self, thread_title: Callable[[str], str]) -> None:
+        super().__init__()
+        self.setProperty("pane", "list")
+        column = Column(self, spacing=0)
+        heads = sized(pane("plain"), height=36)
+        row = Row(heads, margins=(16, 6, 16, 0))
+        row.addWidget(Text("Oldest first", "caption", "3"))
+        row.addStretch(1)
+        row.addWidget(Text("waiting", "caption", "3"))
+        column.addWidget(heads)
+        self.model = InboxModel(thread_title)
+        self.list = RowList("Requests that wait", InboxDelegate(self.model))
+        self.list.setModel(self.model)
+        self.list.selectionModel().currentChanged.connect(self._moved)
+        column.addWidget(self.list, 1)
+        foot = pane("footer")
+        words = "Nothing here runs until you answer. Runs that wait use no time budget."
+        Column(foot, margins=(16, 15, 16, 15)).addWidget(Paragraph(words, "small", "2"))
+        column.addWidget(foot)
+        self._clock = QTimer(self)
+        self._clock.setInterval(1000)
+        self._clock.timeout.connect(self.model.tick)
+
+    def set_requests(self, requests: Sequence[PermissionRequest], current: str) -> None:
+        """Show these and mark ``current``."""
+        self.list.selectionModel().blockSignals(True)
+        self.model.set_requests(requests)
+        row = self.model.row_of(current)
+        if row >= 0:
+            self.list.setCurrentIndex(self.model.index(row))
+        self.list.selectionModel().blockSignals(False)
+        self.list.viewport().update()
+
+    def _moved(self, index: QModelIndex) -> None:
+        request = index.data(REQUEST) if index.isValid() else None
+        if request is not None:
+            self.picked.emit(request)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Count only while seen."""
+        self._clock.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Stop."""
+        self._clock.stop()
+
+
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)

@@ -1,0 +1,102 @@
+"""The Approvals page: what waits with the request in full beside it, and the activity log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.ui.approvals.activity import Activity
+from desktop.ui.approvals.inbox import Inbox
+from desktop.ui.approvals.request_view import RequestView
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import EmptyState
+from desktop.ui.widgets.folding import FoldingPane
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.tabs import Tabs
+from desktop.ui.widgets.text import Text
+
+
+class ApprovalsPage(QWidget):
+    """``thread_title`` gives a thread's title for its id, or ""."""
+
+    def __init__(self, approvals: ApprovalsViewModel, thread_title: Callable[[str], str] = str) -> None:
+        super().__init__()
+        self._approvals = approvals
+        self.setProperty("pane", "surface")
+        column = Column(self, spacing=0)
+        self._header = sized(pane("header"), height=48)
+        row = Row(self._header, margins=(16, 0, 16, 0), spacing=0)
+        self.tabs = Tabs("Approvals", (("waiting", "Waiting"), ("activity", "Activity")))
+        self.tabs.chosen.connect(self.show_tab)
+        self.inbox = Inbox(thread_title)
+        self.view = RequestView(approvals, thread_title)
+        self._right = QStackedWidget()
+        self._right.addWidget(self._nothing())
+        self._right.addWidget(self.view)
+        self.folding = FoldingPane(self.inbox, self._right, width=320, name="Show what waits")
+        row.addWidget(self.folding.button)
+        row.addWidget(sized(Text("Approvals", "title"), min_width=160))
+        row.addWidget(self.tabs)
+        row.addStretch(1)
+        column.addWidget(self._header)
+        self.activity = Activity(approvals)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.folding)
+        self._stack.addWidget(self.activity)
+        column.addWidget(self._stack, 1)
+        self.inbox.picked.connect(self._picked)
+        approvals.changed.connect(self.refresh)
+        self.refresh()
+
+    def first_focus(self) -> QWidget:
+        """Keys go to Deny of the request that shows; the person has come to this page."""
+        if self.view.answers is not None and self.tabs.value == "waiting":
+            return self.view.answers.deny
+        return self.tabs
+
+    def show_tab(self, name: str) -> None:
+        """``waiting`` or ``activity``."""
+        self.tabs.set_value(name)
+        self._stack.setCurrentIndex(0 if name == "waiting" else 1)
+
+    def open_request(self, request_id: str) -> None:
+        """Show one request, as from a card or a notification."""
+        self.show_tab("waiting")
+        for request in self._approvals.requests:
+            if request.request_id == request_id:
+                self._picked(request)
+                self.refresh()
+                return
+
+    def refresh(self) -> None:
+        """Follow the view-model; the request on screen stays unless it is over."""
+        requests = self._approvals.requests
+        self.tabs.set_count("waiting", len(requests))
+        shown = self.view.request
+        current = next((r for r in requests if shown is not None and r.request_id == shown.request_id), None)
+        had_focus = self.view.isAncestorOf(self.window().focusWidget() or self)
+        if current is None and requests:
+            current = requests[0]
+        self._right.setCurrentIndex(1 if current is not None else 0)
+        if current is None:
+            self.view.clear()
+        else:
+            self.view.show_request(current)
+            if had_focus and shown is not None and current.request_id != shown.request_id:
+                self.view.focus_safe()
+        self.inbox.set_requests(requests, current.request_id if current else "")
+
+    def _picked(self, request: PermissionRequest) -> None:
+        self.view.show_request(request)
+        self._right.setCurrentIndex(1)
+        self.folding.put_away()
+
+    def _nothing(self) -> QWidget:
+        see = Button("See activity", "quiet")
+        see.clicked.connect(lambda: self.show_tab("activity"))
+        sentence = "When an agent wants to write or run something, it shows here first."
+        return EmptyState("approvals", "Nothing waits for you", sentence, (see,))

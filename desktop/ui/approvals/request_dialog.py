@@ -1,0 +1,151 @@
+"""The request over the thread that asked: one at a time, never modal, never taking the keys (R-PRM-7, R-PRM-8).
+
+It is a child of the window, not a window of its own: no window manager can give it the focus, so what a
+person is typing goes on going where it went. Keys reach it only after a click, Tab, or F6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequence, QMouseEvent, QShortcut
+from PySide6.QtWidgets import QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.ui.approvals.inbox import summary
+from desktop.ui.approvals.request_view import RequestView
+from desktop.ui.approvals.shown import shown_line
+from desktop.ui.theme import theme
+from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shadow import REACH, RaisedBox
+from desktop.ui.widgets.text import Text
+
+WIDTH, TOP, HEIGHT = 720, 56, 560
+
+
+class RequestDialog(RaisedBox):
+    """Lies over ``host`` (the chat page's work pane). ``show_for(thread_id)`` says which thread is open there.
+
+    ``open_inbox`` carries a request id. ``put_aside`` hides one request until the person asks for it again.
+    """
+
+    open_inbox = Signal(str)
+
+    def __init__(
+        self, host: QWidget, approvals: ApprovalsViewModel, thread_title: Callable[[str], str] = str
+    ) -> None:
+        super().__init__(host)
+        self._host = host
+        self._approvals = approvals
+        self._thread_id: str | None = None
+        self._aside: set[str] = set()
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        column = Column(self, margins=REACH + 1, spacing=0)
+        column.addWidget(self._make_head())
+        self.view = RequestView(approvals, thread_title, compact=True)
+        column.addWidget(self.view, 1)
+        focus = QShortcut(QKeySequence("F6"), host.window(), context=Qt.ShortcutContext.WindowShortcut)
+        focus.activated.connect(self.take_keys)
+        approvals.changed.connect(self.refresh)
+        host.installEventFilter(self)
+        self.hide()
+
+    def _make_head(self) -> QWidget:
+        head = sized(QWidget(), height=44)
+        row = Row(head, margins=(20, 4, 8, 0), spacing=8)
+        row.addWidget(Text("May it do this?", "title"))
+        row.addStretch(1)
+        self._pending = Button("", "quiet", small=True, tip="Open all requests (Ctrl+4)")
+        self._pending.clicked.connect(self._open_inbox)
+        row.addWidget(self._pending)
+        aside = IconButton("close", "Decide later: it stays in Approvals and the run goes on waiting", side=28)
+        aside.clicked.connect(self.put_aside)
+        row.addWidget(aside)
+        return head
+
+    def show_for(self, thread_id: str) -> None:
+        """Another thread is open: only its requests are shown here."""
+        self._thread_id = thread_id
+        self.refresh()
+
+    def reopen(self, request_id: str) -> None:
+        """The person asked for a request that was put aside, as with Open request on its card."""
+        self._aside.discard(request_id)
+        self.refresh()
+        self.take_keys()
+
+    def put_aside(self) -> None:
+        """Not now: the request keeps waiting."""
+        if self.view.request is not None:
+            self._aside.add(self.view.request.request_id)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the oldest request of the open thread, if there is one, without touching the focus."""
+        waiting = [r for r in self._approvals.requests if r.thread_id == self._thread_id]
+        self._aside &= {r.request_id for r in waiting}
+        current = next((r for r in waiting if r.request_id not in self._aside), None)
+        if current is None:
+            self._give_keys_back()
+            self.hide()
+            self.view.clear()
+            return
+        fresh = self.view.request is None or self.view.request.request_id != current.request_id
+        had_keys = self.isAncestorOf(self.window().focusWidget() or self)
+        self.view.show_request(current)
+        others = self._approvals.pending_count - 1
+        self._pending.set_label(f"{others} more waiting")
+        self._pending.setVisible(others > 0)
+        self.setAccessibleName(f"Request: {shown_line(current.tool)}, {summary(current)}")
+        self._place()
+        self.show()
+        self.raise_()
+        if fresh:
+            self._announce(current)
+            if had_keys:
+                self.view.focus_safe()
+
+    def take_keys(self) -> None:
+        """F6: the person wants to answer by keyboard; keys go to Deny."""
+        if self.isVisible():
+            self.view.focus_safe()
+
+    def _give_keys_back(self) -> None:
+        focused = self.window().focusWidget()
+        if focused is not None and self.isAncestorOf(focused):
+            first = getattr(self._host, "first_focus", None)
+            target = first() if callable(first) else self._host
+            if isinstance(target, QWidget):
+                target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _announce(self, request: PermissionRequest) -> None:
+        words = f"{shown_line(request.tool)} waits for your answer: {summary(request)}. Press F6 to answer."
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
+
+    def _open_inbox(self) -> None:
+        if self.view.request is not None:
+            self.open_inbox.emit(self.view.request.request_id)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on the dialog gives it the keys, on Deny."""
+        if self.covers(event.position().toPoint()):
+            self.take_keys()
+        else:
+            event.ignore()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep its place over the host."""
+        if event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place()
+        return False
+
+    def _place(self) -> None:
+        px = theme().px
+        width = min(px(WIDTH), self._host.width() - px(32))
+        top = min(px(TOP), self._host.height() // 12)
+        height = min(px(HEIGHT), self._host.height() - top - px(16))
+        self.place(QRect((self._host.width() - width) // 2, top, width, height))
