@@ -1,0 +1,152 @@
+"""config.yaml on the disk. Everything here blocks: it runs in a thread.
+
+Beside the file lives a copy of the last one that was entirely good, so that a mistake in an edit costs nothing, not
+even when Assent is started again with the mistake still in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from desktop.domain.errors import BugError, HomeNotWritable, SettingsError, StoreFull
+from desktop.domain.ids import short_id
+from desktop.settings.checks import plain
+from desktop.settings.evaluate import Evaluated, Evaluation, twice_written
+from desktop.settings.spec import Problem
+
+Stamp = tuple[int, int, int]
+"""inode, size, time of change: equal stamps, equal file"""
+
+_ENOSPC = (28, 122)  # no space, quota
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """One reading of the file. ``stamp`` None: there is none. ``usable`` False: it could not be read at all."""
+
+    evaluated: Evaluated
+    stamp: Stamp | None
+    usable: bool = True
+
+
+def yaml_tool(name: str) -> ModuleType:
+    """Loads a module of this room that needs a YAML library: late, because only a thread may wait for those."""
+    return importlib.import_module(f"desktop.settings.yaml_{name}")
+
+
+class ConfigFile:
+    """Reads, changes and watches one file; knows nothing of who uses the values."""
+
+    def __init__(self, path: Path, last_good: Path, defaults: Mapping[str, Any], renames: Mapping[str, str]) -> None:
+        self.path = path
+        self._last_good = last_good
+        self._defaults = defaults
+        self._renames = renames
+
+    def stamp(self) -> Stamp | None:
+        """What the file is now; None when it is not there."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    def load(self, fallback: Mapping[str, Any] | None) -> Loaded:
+        """Read the file. What does not fit comes from ``fallback``, or at the start from the last good copy."""
+        stamp = self.stamp()
+        if fallback is None:
+            fallback = self._before()
+            if stamp is None:
+                return Loaded(Evaluated(dict(self._defaults), (), frozenset()), None)
+        try:
+            raw = self.path.read_bytes()
+            evaluated = self._evaluate(raw, fallback)
+        except (OSError, SettingsError) as error:
+            kept = Evaluated(dict(fallback), (_unreadable(error, self.path),), frozenset())
+            return Loaded(kept, stamp, usable=False)
+        if evaluated.is_good:
+            self._remember(raw)
+        return Loaded(evaluated, stamp)
+
+    def _evaluate(self, raw: bytes, fallback: Mapping[str, Any]) -> Evaluated:
+        document = yaml_tool("read").parse(raw)
+        found = Evaluation(self._defaults, fallback, document.places, self._renames).run(document.values)
+        return replace(found, problems=(*found.problems, *twice_written(document.twice)))
+
+    def _before(self) -> dict[str, Any]:
+        """The values of the last good file, or the defaults."""
+        try:
+            return self._evaluate(self._last_good.read_bytes(), self._defaults).values
+        except (OSError, SettingsError):
+            return dict(self._defaults)
+
+    def _remember(self, raw: bytes) -> None:
+        """A copy that cannot be made is no reason to refuse good settings."""
+        with contextlib.suppress(OSError):
+            if not self._last_good.exists() or self._last_good.read_bytes() != raw:
+                write_whole(self._last_good, raw)
+
+    def save(self, values: Mapping[str, Any], forget: Sequence[str], fallback: Mapping[str, Any]) -> Loaded:
+        """Change keys of the file as it is now, whoever wrote it last, and read it again.
+
+        Raises SettingsError when the file has a mistake (it is not overwritten), HomeNotWritable, StoreFull.
+        """
+        try:
+            raw = self.path.read_bytes()
+        except FileNotFoundError:
+            raw = b""
+        except OSError as error:
+            raise _unwritable(error, self.path) from error
+        for problem in twice_written(yaml_tool("read").parse(raw).twice):
+            raise SettingsError(f"config.yaml, {problem}", line=problem.line, next_step="Remove one of the two.")
+        written = yaml_tool("write").change(raw.decode("utf-8-sig"), values, forget, self._renames).encode()
+        again = self._evaluate(written, fallback).values
+        if any(plain(again[key]) != value for key, value in values.items()):
+            raise BugError("the settings would not be read as they are written; they were not saved")
+        try:
+            write_whole(self.path, written)
+        except OSError as error:
+            raise _unwritable(error, self.path) from error
+        return self.load(fallback)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file in one step: after a crash there is the old one or the new one. Through a link, its target."""
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+    name = target.with_name(f".{target.name}.{short_id()}")
+    try:
+        with os.fdopen(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, mode)
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _unreadable(error: OSError | SettingsError, path: Path) -> Problem:
+    if isinstance(error, SettingsError):
+        return Problem("", str(error), "error", error.line, error.column, error.next_step)
+    if isinstance(error, FileNotFoundError):
+        return Problem("", f"{path} has gone; the settings stay as they were.", "warning")
+    return Problem("", f"{path} cannot be read: {error.strerror}.", next_step="Give yourself permission to read it.")
+
+
+def _unwritable(error: OSError, path: Path) -> Exception:
+    if error.errno in _ENOSPC:
+        return StoreFull(f"The disk is full, so {path} could not be saved.", next_step="Free some space and try again.")
+    return HomeNotWritable(
+        f"{path} cannot be saved: {error.strerror}.", next_step="Give yourself write permission for that folder."
+    )

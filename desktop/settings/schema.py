@@ -1,0 +1,225 @@
+"""The schema. A key is a place in these classes; to add a setting, add a field.
+
+Paths may begin with ``~``; ``{home}`` in a default stands for the app's home folder, ``~/.agent`` unless AGENT_HOME or
+``--home`` says otherwise.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from desktop.domain.models import Connection
+from desktop.settings.spec import Setting, build, flat, setting, settings_of
+
+_DENIED = (
+    "~/.ssh", "~/.gnupg", "/etc/shadow", "/etc/passwd",
+    "~/.aws", "~/.azure", "~/.config/gcloud", "~/.kube", "~/.docker/config.json", "~/.netrc", "~/.git-credentials",
+    "{home}/data",
+)  # fmt: skip
+_DENIED_HERE = {
+    "linux": (
+        "~/.local/share/keyrings", "~/.mozilla", "~/.config/google-chrome", "~/.config/chromium",
+        "~/.config/BraveSoftware", "~/.config/microsoft-edge", "~/.thunderbird",
+    ),
+    "darwin": (
+        "~/Library/Keychains", "~/Library/Cookies", "~/Library/Safari", "~/Library/Application Support/Google/Chrome",
+        "~/Library/Application Support/Firefox", "~/Library/Application Support/BraveSoftware",
+    ),
+    "win32": (
+        "~/AppData/Local/Microsoft/Credentials", "~/AppData/Roaming/Microsoft/Credentials",
+        "~/AppData/Local/Google/Chrome/User Data", "~/AppData/Local/Microsoft/Edge/User Data",
+        "~/AppData/Roaming/Mozilla",
+    ),
+}  # fmt: skip
+_ENVIRONMENT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR", "TZ")
+_ENVIRONMENT_WINDOWS = (
+    "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Appearance:
+    """How it looks."""
+
+    theme: Literal["system", "light", "dark"] = setting(
+        "system", "Theme", "choice", "Light, dark, or as the system is set.", "Appearance",
+        choices=(("system", "Follow the system"), ("light", "Light"), ("dark", "Dark")),
+    )  # fmt: skip
+    text_scale: float = setting(
+        1.0, "Text size", "number", "How large all text is; 2 is twice the usual size.", "Appearance",
+        minimum=0.8, maximum=2.0, unit="×",
+    )  # fmt: skip
+    reduce_motion: Literal["system", "on", "off"] = setting(
+        "system", "Reduce motion", "choice", "Show changes at once instead of moving things.", "Appearance",
+        choices=(("system", "Follow the system"), ("on", "On"), ("off", "Off")),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Which models there are."""
+
+    default: str = setting(
+        "", "Default model", "text",
+        "The model of a new chat, written connection/model. Empty: the first one that is there.", "Models and keys",
+    )  # fmt: skip
+    connections: tuple[Connection, ...] = setting(
+        (), "Connections", "connections",
+        "Providers and servers, without their keys: those are in the system's keyring.", "Models and keys",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Bash:
+    """The shell tool."""
+
+    timeout_s: float = setting(
+        120, "Time limit of a tool call", "number",
+        "A call that runs longer is ended with everything it started; a tool may set its own limit.", "Tools",
+        minimum=1, maximum=86_400, unit="seconds",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What holds for tools."""
+
+    bash: Bash = field(default_factory=Bash)
+    output_limit_bytes: int = setting(
+        200_000, "Output limit", "whole", "Longer output of a tool is cut, and the cut is noted.", "Tools",
+        minimum=1_000, maximum=20_000_000, unit="bytes",
+    )  # fmt: skip
+    env_allowlist: tuple[str, ...] = setting(
+        _ENVIRONMENT, "Environment variables", "names",
+        "Only these variables reach the programs that tools start. Leave secrets out.", "Tools",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """What agents may touch."""
+
+    allowed_paths: tuple[str, ...] = setting(
+        ("{home}/workspace", "/tmp/agent"), "Allowed folders", "paths",
+        "File tools may read and, after you agreed, write here and below.", "Filesystem",
+    )  # fmt: skip
+    denied_paths: tuple[str, ...] = setting(
+        _DENIED, "Denied folders", "paths",
+        "Never read or written by file tools, also inside an allowed folder.", "Filesystem",
+    )  # fmt: skip
+    auto_approve_workspace_writes: bool = setting(
+        False, "Write in the workspace without asking", "flag",
+        "File tools write inside the workspace without a request. Everything else still asks.", "Approvals",
+    )  # fmt: skip
+    blocklist_extra: tuple[str, ...] = setting(
+        (), "More blocked commands", "patterns",
+        "Regular expressions; a shell command that one of them matches is refused. This is defence in depth, no wall.",
+        "Approvals",
+    )  # fmt: skip
+    rm_without_recursion: Literal["block", "ask"] = setting(
+        "block", "rm of single files", "choice", "Refuse plain rm, or ask for each as an admin call.", "Approvals",
+        choices=(("block", "Refuse"), ("ask", "Ask each time")),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """How chats behave."""
+
+    max_iterations: int = setting(
+        20, "Rounds of an answer", "whole", "How many requests to the model one message may lead to.", "Chats",
+        minimum=1, maximum=1_000,
+    )  # fmt: skip
+    send_on_enter: bool = setting(
+        True, "Enter sends", "flag", "Off: Enter breaks the line and Ctrl+Enter sends.", "Chats"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much at once."""
+
+    concurrent_runs: int = setting(
+        4, "Runs at the same time", "whole", "More than that wait for their turn.", "Chats", minimum=1, maximum=32
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Notifications:
+    """How Assent calls."""
+
+    desktop: bool = setting(
+        True, "Desktop notifications", "flag",
+        "Say that a request waits while the window is in the background; never what it is about.", "Approvals",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A snapshot: never changes; a change makes a new one."""
+
+    appearance: Appearance = field(default_factory=Appearance)
+    models: Models = field(default_factory=Models)
+    tools: Tools = field(default_factory=Tools)
+    security: Security = field(default_factory=Security)
+    chat: Chat = field(default_factory=Chat)
+    limits: Limits = field(default_factory=Limits)
+    notifications: Notifications = field(default_factory=Notifications)
+
+    def value(self, key: str) -> Any:
+        """By full key, for pages made from the schema. Raises KeyError."""
+        return flat(self)[key]
+
+
+@functools.cache
+def schema() -> dict[str, Setting]:
+    """Every setting by key, in the order of the file."""
+    return {item.key: item for item in settings_of(Settings)}
+
+
+def pages() -> dict[str, list[Setting]]:
+    """The settings of each page, in order."""
+    found: dict[str, list[Setting]] = {}
+    for item in schema().values():
+        found.setdefault(item.page, []).append(item)
+    return found
+
+
+def default_values(home: Path) -> dict[str, Any]:
+    """What holds where the file says nothing."""
+    return {key: _here(item, home_text(home)) for key, item in schema().items()}
+
+
+def defaults(home: Path) -> Settings:
+    """The snapshot of an empty file."""
+    return snapshot(default_values(home))
+
+
+def snapshot(values: dict[str, Any]) -> Settings:
+    """From values by full key."""
+    made: Settings = build(Settings, values)
+    return made
+
+
+def home_text(home: Path) -> str:
+    """The home as a person would write it: ``~/.agent`` rather than ``/home/ann/.agent``."""
+    try:
+        return "~/" + home.expanduser().relative_to(Path.home()).as_posix()
+    except (ValueError, RuntimeError):
+        return home.as_posix()
+
+
+def _here(item: Setting, home: str) -> Any:
+    """The default on this system with this home."""
+    value = item.default
+    if item.key == "security.denied_paths":
+        value = value + _DENIED_HERE.get(sys.platform, ())
+    if item.key == "tools.env_allowlist" and sys.platform == "win32":
+        value = value + _ENVIRONMENT_WINDOWS
+    if isinstance(value, tuple):
+        return tuple(v.replace("{home}", home) if isinstance(v, str) else v for v in value)
+    return value

@@ -1,0 +1,51 @@
+"""The schema: complete, consistent, and the docs follow from it."""
+
+from pathlib import Path
+
+from desktop.settings import defaults, pages, render_docs, schema
+from desktop.settings.checks import check, plain
+from desktop.settings.schema import default_values, snapshot
+from desktop.settings.spec import flat
+
+KEYS = """
+appearance.theme appearance.text_scale appearance.reduce_motion models.default models.connections tools.bash.timeout_s
+tools.output_limit_bytes tools.env_allowlist security.allowed_paths security.denied_paths
+security.auto_approve_workspace_writes security.blocklist_extra security.rm_without_recursion chat.max_iterations
+chat.send_on_enter limits.concurrent_runs notifications.desktop
+""".split()
+
+
+def test_every_setting_is_there_with_all_that_a_page_needs():
+    assert list(schema()) == KEYS
+    for setting in schema().values():
+        assert setting.title
+        assert setting.help.endswith(".")
+        assert setting.page
+        assert bool(setting.choices) == (setting.kind == "choice")
+        assert (setting.minimum is not None) == (setting.kind in {"number", "whole"})
+
+
+def test_every_setting_is_on_exactly_one_page():
+    assert sorted(s.key for group in pages().values() for s in group) == sorted(KEYS)
+
+
+def test_every_default_fits_its_own_setting_also_after_a_round_through_the_file():
+    for key, value in default_values(Path("/home/ann/.agent")).items():
+        assert check(schema()[key], value) == value
+        assert check(schema()[key], plain(value)) == value
+
+
+def test_a_snapshot_and_its_values_are_the_same_thing():
+    values = default_values(Path("/x"))
+    assert flat(snapshot(values)) == values
+    assert snapshot(values) == defaults(Path("/x"))
+
+
+def test_the_docs_tell_every_setting_with_its_default():
+    text = render_docs(Path("/srv/home"))
+    for key, setting in schema().items():
+        assert f"### `{key}`" in text
+        assert setting.title in text
+        assert setting.help in text
+    assert "`/srv/home/workspace`" in text
+    assert "from 1 000 to 20 000 000" in text
