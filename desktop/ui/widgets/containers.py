@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import set_property
@@ -64,7 +64,7 @@ class EmptyState(QFrame):
 class Notice(QFrame):
     """A filled strip with a glyph and words: kind allow, info, ask or failed. Actions stand at its right."""
 
-    ICONS = {"allow": "lock", "info": "failed", "ask": "ask", "failed": "failed"}
+    ICONS = {"allow": "allow", "info": "failed", "ask": "ask", "failed": "failed"}
 
     def __init__(self, kind: str, pieces: str | Sequence[Piece] = "", *, icon: str = "") -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class Scroller(QScrollArea):
         self._inside.setMaximumWidth(self.viewport().width())
 
 
-def clear(layout: QVBoxLayout | Row) -> None:
+def clear(layout: QVBoxLayout | QHBoxLayout) -> None:
     """Remove everything from a layout and delete its widgets."""
     while (item := layout.takeAt(0)) is not None:
         widget, inner = item.widget(), item.layout()

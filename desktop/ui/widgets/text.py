@@ -87,6 +87,25 @@ class Text(QLabel):
         super().resizeEvent(event)
 
 
+class Selectable(QLabel):
+    """A line of machine text that can be selected and copied: an address, a path."""
+
+    def __init__(self, text: str = "", role: str = "body", tone: str = "2") -> None:
+        super().__init__(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setWordWrap(True)
+        self.setProperty("tone", tone)
+        self._role = role
+        self._dress()
+        theme().changed.connect(self._dress)
+
+    def _dress(self) -> None:
+        self.setFont(theme().font(*role_font(self._role)))
+
+
 class Paragraph(QLabel):
     """Wrapped text at its role's line height, made of plain, strong, mono and link pieces; ``max_lines`` cuts it."""
 

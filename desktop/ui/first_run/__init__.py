@@ -1,0 +1,1 @@
+"""The first-run page: three ways on, none of them forced."""

@@ -1,0 +1,135 @@
+"""Who should answer? A local server, a provider's key, or the demo model, which is no AI and says so."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
+
+from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.ui.first_run.local_card import CardHead, LocalCard
+from desktop.ui.settings.provider_form import ProviderForm
+from desktop.ui.theme import theme
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Scroller
+from desktop.ui.widgets.marks import Badge, Icon
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Paragraph, Text
+
+DEMO_SHOWS = (
+    ("write", "a tool call that wants to write a file"),
+    ("approvals", "the question you get, with the diff"),
+    ("folder", "what happens outside the boundary"),
+    ("debates", "two sides that argue for six turns"),
+)
+NARROW = 960
+"""Width of the page below which the three ways stand below each other."""
+
+
+class FirstRunPage(QFrame):
+    """``demo_folder`` is where the demo may write, as shown to the person."""
+
+    def __init__(self, setup: ModelSetupViewModel, demo_folder: str = "~/.agent/workspace/demo") -> None:
+        super().__init__()
+        self._setup = setup
+        self.setProperty("pane", "bg")
+        scroller = Scroller(margins=(64, 24, 64, 24), spacing=8)
+        Column(self, spacing=0).addWidget(scroller)
+        column = scroller.column
+        column.addStretch(1)
+        column.addWidget(Text("Who should answer?", "display"))
+        column.addWidget(
+            Paragraph("Choose one way on. You can add the others later, and use several side by side.", "reading", "2")
+        )
+        column.addSpacing(theme().px(16))
+        self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._cards.setSpacing(theme().px(16))
+        self.local = LocalCard(setup)
+        self.local.use.connect(setup.use)
+        self.key_card, self.form = _key_card(setup)
+        self.demo = Button("Start the demo", icon="play", tip="Talk to a built-in script; it is not an AI")
+        self.demo.clicked.connect(setup.start_demo)
+        for card in (self.local, self.key_card, _demo_card(self.demo, demo_folder)):
+            sized(card, min_height=424)
+            self._cards.addWidget(card, 1)
+        column.addLayout(self._cards)
+        column.addSpacing(theme().px(16))
+        column.addLayout(_promise())
+        column.addStretch(1)
+        self.form.kept.connect(self._kept)
+        setup.look()
+
+    def first_focus(self) -> QWidget:
+        """Keys go to the best way on."""
+        return self.local.use_button if self.local.chosen is not None else self.demo
+
+    def _kept(self, provider: str) -> None:
+        """A tested connection has models: its first one becomes the model of new chats."""
+        models = [m for m in self._setup.models if m.ref.connection_id.startswith(provider)]
+        if models:
+            self._setup.use(str(models[0].ref))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Below each other when there is no room side by side."""
+        super().resizeEvent(event)
+        narrow = self.width() < theme().px(NARROW)
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        self._cards.setDirection(way)
+
+
+def _key_card(setup: ModelSetupViewModel) -> tuple[QFrame, ProviderForm]:
+    card = _card("With a provider key")
+    column = Column(card, margins=20, spacing=8)
+    column.addLayout(CardHead("key", "With a provider key", QWidget()))
+    column.addWidget(Paragraph("Your messages go to the provider you choose, and cost what it charges.", "body", "2"))
+    column.addSpacing(theme().px(4))
+    form = ProviderForm(setup)
+    column.addWidget(form)
+    column.addStretch(1)
+    column.addLayout(form.buttons_row())
+    return card, form
+
+
+def _demo_card(start: Button, folder: str) -> QFrame:
+    card = _card("Look around first")
+    column = Column(card, margins=20, spacing=8)
+    column.addLayout(CardHead("demo", "Look around first", Badge("not-an-ai")))
+    words = "A built-in script plays the model. It works without a network and costs nothing. In about a minute you see"
+    column.addWidget(Paragraph(words, "body", "2"))
+    column.addSpacing(theme().px(4))
+    for icon, text in DEMO_SHOWS:
+        row = Row(spacing=12)
+        row.addWidget(Icon(icon, "text-2", 18))
+        row.addWidget(Text(text), 1)
+        holder = sized(QWidget(), height=24)
+        holder.setLayout(row)
+        column.addWidget(holder)
+    column.addSpacing(theme().px(8))
+    column.addWidget(
+        Paragraph(
+            [("It writes only into a new folder, ", ""), (folder, "mono"), (", and only if you allow it.", "")],
+            "small",
+            "3",
+        )
+    )
+    column.addStretch(1)
+    foot = Row(spacing=8)
+    foot.addWidget(start)
+    foot.addStretch(1)
+    column.addLayout(foot)
+    return card
+
+
+def _card(name: str) -> QFrame:
+    card = QFrame()
+    card.setProperty("pane", "card")
+    card.setAccessibleName(name)
+    return card
+
+
+def _promise() -> Row:
+    row = Row(spacing=8)
+    row.addWidget(Icon("approvals", "accent-text", 20))
+    row.addWidget(Paragraph("Whichever you choose: nothing is written or run that you did not agree to.", "body", "2"), 1)
+    row.addWidget(Icon("keyboard", "text-2", 16))
+    row.addWidget(Text("Ctrl+K opens everything", "small", "2"))
+    return row

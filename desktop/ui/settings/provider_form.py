@@ -1,0 +1,172 @@
+"""Connect a provider: choose it, fill in what it needs, test with one request, keep only what works.
+
+Shared by the first-run page and the settings. What is typed as a key goes to the view-model once and is never shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from desktop.domain.models import ProviderInfo
+from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Notice, clear
+from desktop.ui.widgets.fields import Combo, Field, Labelled
+from desktop.ui.widgets.marks import Icon, StateLabel
+from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.text import Paragraph, Selectable
+
+LABELS = {
+    "key": ("Key", "", True),
+    "base_url": ("Address", "https://example.org/v1", False),
+    "region": ("Region", "eu-central-1", False),
+    "api_version": ("API version", "2024-10-21", False),
+    "access_key_id": ("Access key ID", "", False),
+    "deployment": ("Deployment", "", False),
+    "model": ("Model", "", False),
+}
+KEPT = "Kept in the system keyring, never in a file"
+
+
+class ProviderForm(QWidget):
+    """``kept(provider)`` after a test that worked. Buttons are made by ``buttons_row`` and placed by the page.
+
+    With ``servers`` it also offers servers of one's own, as on another machine.
+    """
+
+    kept = Signal(str)
+
+    def __init__(self, setup: ModelSetupViewModel, *, servers: bool = False) -> None:
+        super().__init__()
+        self._setup = setup
+        self._kinds = ("provider", "local") if servers else ("provider",)
+        self._fields: dict[str, Field] = {}
+        self._asked = ""
+        self._column = Column(self, spacing=12)
+        self._choice = Combo("Provider")
+        self._choice.currentIndexChanged.connect(self._provider_chosen)
+        self._column.addWidget(Labelled("Provider", self._choice))
+        self._holder = Column(spacing=12)
+        self._column.addLayout(self._holder)
+        self.outcome = Notice("failed")
+        self.outcome.hide()
+        self._column.addWidget(self.outcome)
+        self._where = Selectable("", "code")
+        self._where.hide()
+        self._column.addWidget(self._where)
+        note = Row(spacing=6)
+        self._lock = Icon("lock", "text-2", 14)
+        self._note = Paragraph(KEPT, "small", "2")
+        note.addWidget(self._lock)
+        note.addWidget(self._note, 1)
+        self._column.addLayout(note)
+        self.test = Button("Test and keep", tip="Make one request with this key and keep it if it works")
+        self.cancel = Button("Cancel", "quiet")
+        self.busy = StateLabel("running", "testing")
+        self.help = Button("Where do I get one?", "quiet")
+        self.test.clicked.connect(self._test)
+        self.cancel.clicked.connect(self._cancel)
+        self.help.clicked.connect(self._tell_where)
+        setup.changed.connect(self.refresh)
+        setup.tested.connect(self._tested)
+        self.refresh()
+
+    def buttons_row(self) -> Row:
+        """Test, what happens meanwhile, help."""
+        row = Row(spacing=8)
+        for widget in (self.test, self.busy, self.cancel, self.help):
+            row.addWidget(widget)
+        row.addStretch(1)
+        return row
+
+    @property
+    def provider(self) -> ProviderInfo | None:
+        """The chosen one."""
+        name = self._choice.currentData()
+        return next((p for p in self._setup.providers if p.provider == name), None)
+
+    def field(self, name: str) -> Field:
+        """The field for one of the provider's needs."""
+        return self._fields[name]
+
+    def choose(self, provider: str) -> None:
+        """Choose a provider by name."""
+        index = self._choice.findData(provider)
+        if index >= 0:
+            self._choice.setCurrentIndex(index)
+
+    def refresh(self) -> None:
+        """Follow the view-model."""
+        shown = [p for p in self._setup.providers if p.locality in self._kinds]
+        if [self._choice.itemData(i) for i in range(self._choice.count())] != [p.provider for p in shown]:
+            self._choice.fill([(p.title, p.provider) for p in shown], self._choice.currentData())
+            self._provider_chosen()
+        testing = self._setup.testing and bool(self._asked)
+        self.test.setVisible(not testing)
+        self.help.setVisible(not testing and bool(self.provider and self.provider.key_url))
+        self.busy.setVisible(testing)
+        self.cancel.setVisible(testing and callable(getattr(self._setup, "cancel_test", None)))
+        note = self._setup.keyring_note
+        self._note.set_pieces(note or KEPT)
+        self._note.set_tone("ask" if note else "2")
+        self._lock.set_icon("failed" if note else "lock", "ask" if note else "text-2")
+
+    def _provider_chosen(self) -> None:
+        clear(self._holder)
+        self._fields = {}
+        self.outcome.hide()
+        self._where.hide()
+        provider = self.provider
+        if provider is None:
+            return
+        for need in provider.needs:
+            need, optional = need.rstrip("?"), need.endswith("?")
+            caption, hint, secret = LABELS.get(need, (need.replace("_", " ").capitalize(), "", "key" in need))
+            caption += " (if it wants one)" if optional else ""
+            field = Field(caption, hint=hint, secret=secret)
+            field.returnPressed.connect(self._test)
+            field.textEdited.connect(self._edited)
+            self._fields[need] = field
+            self._holder.addWidget(Labelled(caption, field))
+        self.help.setVisible(bool(provider.key_url))
+
+    def _edited(self) -> None:
+        for field in self._fields.values():
+            field.set_error(False)
+
+    def _test(self) -> None:
+        provider = self.provider
+        if provider is None or self._setup.testing:
+            return
+        self._asked = provider.provider
+        self.outcome.hide()
+        self._setup.test_and_keep(provider.provider, {name: f.text() for name, f in self._fields.items()})
+
+    def _cancel(self) -> None:
+        cancel: Any = getattr(self._setup, "cancel_test", None)
+        if callable(cancel):
+            cancel()
+
+    def _tested(self, provider: str, worked: bool, sentence: str) -> None:
+        if provider != self._asked:
+            return
+        self._asked = ""
+        self.outcome.say(sentence, "allow" if worked else "failed")
+        self.outcome.show()
+        secret = self._fields.get("key")
+        if secret is not None:
+            secret.set_error(not worked)
+            if worked:
+                secret.clear()
+        QTimer.singleShot(0, self, self.refresh)
+        if worked:
+            self.kept.emit(provider)
+
+    def _tell_where(self) -> None:
+        provider = self.provider
+        if provider is not None:
+            self._where.setText(provider.key_url)
+            self._where.setVisible(not self._where.isVisible())
