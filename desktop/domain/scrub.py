@@ -13,10 +13,10 @@ REDACTED = "[REDACTED]"
 
 _LOOKS_SECRET = re.compile(
     r"""
-    (?P<keep>\bbearer\s+|\bbasic\s+(?=\S*[\d=])|\b[\w-]*(?:api[_-]?key|_token|_secret|_password|password|authorization|secret)
+    (?P<keep>\bbearer\s+|\bbasic\s+(?=\S{0,200}[\d=])|(?:api[_-]?key|_token|_secret|_password|password|authorization|secret)
         ["']?\s*[:=]\s*["']?(?:bearer\s+|basic\s+)?)
         (?!\[REDACTED)[^\s"',;&<>)}\]]{6,}
-    | \b(?:sk|pk|rk|gsk|xai|r8|hf|ghp|gho|glpat|tgp|pplx|nvapi|AIza|ABSK)[-_]?(?=[\w-]*\d)[A-Za-z0-9_\-]{14,}
+    | \b(?:sk|pk|rk|gsk|xai|r8|hf|ghp|gho|glpat|tgp|pplx|nvapi|AIza|ABSK)[-_]?(?=[\w-]{0,80}\d)[A-Za-z0-9_\-]{14,}
     | \beyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]+){0,2}
     | \b(?:AKIA|ASIA)[A-Z0-9]{12,}
     """,

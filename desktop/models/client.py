@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -139,8 +138,7 @@ def _canceller(stream: ChildStream) -> Callable[[str], None]:
 
 def _window_key(request: ModelRequest, meta: RunMeta) -> str:
     """Windows of the two sides of one thread are kept apart by their system prompts."""
-    side = hashlib.blake2b(request.system.encode("utf-8", "replace"), digest_size=8).hexdigest()
-    return f"{meta.thread_id}/{meta.run_id if not meta.thread_id else ''}/{side}"
+    return f"{meta.thread_id or meta.run_id}/{hash(request.system):x}"
 
 
 def _limit(request: ModelRequest, meta: RunMeta) -> float | None:

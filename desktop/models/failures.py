@@ -41,6 +41,41 @@ def model_error(error: Exception, connection: Connection, model: str, key: str =
     return ModelError(f"The request to {connection.title} failed: {scrub(str(error), (key,), limit=300)}")
 
 
+_TOO_LONG_STEP = "Start a new thread, branch from an earlier message, or choose a model with a larger context."
+_KEY_STEP = "Check that it was copied whole and not revoked, then replace it in Settings, Models and keys."
+# code -> class, sentence, next step; {number} is the status in brackets, {quote} what the provider said, or nothing.
+_WORDS: Mapping[str, tuple[type[ModelError], str, str]] = {
+    "model.key_refused": (ModelKeyRefused, "{title} does not know this key{number}.", _KEY_STEP),
+    "model.no_credit": (
+        ModelBadRequest,
+        "The account at {title} has no credit left{number}.{quote}",
+        "Check plan and billing there, or choose another model.",
+    ),
+    "model.context_too_long": (
+        ModelContextTooLong, "The conversation is longer than {model} can take.{quote}", _TOO_LONG_STEP,
+    ),
+    "model.unknown": (ModelUnknown, "{title} has no model named {model}{number}.{quote}", "Choose another model."),
+    "model.bad_request": (
+        ModelBadRequest,
+        "{title} refused the request{number}.{quote}",
+        "Try another model, or fewer attachments and tools.",
+    ),
+    "model.server_error": (ModelServerError, "{title} failed on its side{number}.{quote}", "Try again in a moment."),
+    "model.stream_cut": (
+        ModelStreamCut,
+        "The answer of {model} broke off before it was finished. What came is kept.",
+        "Continue the answer, or regenerate it.",
+    ),
+    "child.too_large": (
+        ModelBadRequest, "The request is too large to be sent.", "Remove attachments or start a new thread.",
+    ),
+    "model.library": (
+        ModelError, "The model library could not be loaded.{quote}", "Build the environment anew with packaging/dev.py.",
+    ),
+}  # fmt: skip
+_OTHER: tuple[type[ModelError], str, str] = (ModelError, "The request to {title} failed{number}.{quote}", "Try again.")
+
+
 def _refused(code: str, data: Mapping[str, Any], connection: Connection, model: str, said: str) -> ModelError:
     title = connection.title or provider_info(connection.provider).title
     status = data.get("status")
@@ -52,54 +87,9 @@ def _refused(code: str, data: Mapping[str, Any], connection: Connection, model: 
         return _too_slow(title, data)
     if code == "model.unreachable":
         return _unreachable(title, connection)
-    texts: dict[str, tuple[type[ModelError], str, str]] = {
-        "model.key_refused": (
-            ModelKeyRefused,
-            f"{title} does not know this key{number}.",
-            "Check that it was copied whole and not revoked, then replace it in Settings, Models and keys.",
-        ),
-        "model.no_credit": (
-            ModelBadRequest,
-            f"The account at {title} has no credit left{number}.{quote}",
-            "Check plan and billing there, or choose another model.",
-        ),
-        "model.context_too_long": (
-            ModelContextTooLong,
-            f"The conversation is longer than {model} can take.{quote}",
-            "Start a new thread, branch from an earlier message, or choose a model with a larger context.",
-        ),
-        "model.unknown": (
-            ModelUnknown,
-            f"{title} has no model named {model}{number}.{quote}",
-            "Choose another model.",
-        ),
-        "model.bad_request": (
-            ModelBadRequest,
-            f"{title} refused the request{number}.{quote}",
-            "Try another model, or fewer attachments and tools.",
-        ),
-        "model.server_error": (
-            ModelServerError,
-            f"{title} failed on its side{number}.{quote}",
-            "Try again in a moment.",
-        ),
-        "model.stream_cut": (
-            ModelStreamCut,
-            f"The answer of {model} broke off before it was finished. What came is kept.",
-            "Continue the answer, or regenerate it.",
-        ),
-        "child.too_large": (
-            ModelBadRequest,
-            "The request is too large to be sent.",
-            "Remove attachments or start a new thread.",
-        ),
-        "model.library": (ModelError, f"{said}", "Reinstall Assent's environment: packaging/dev.py run."),
-    }
-    kind, sentence, step = texts.get(code, (ModelError, f"The request to {title} failed{number}.{quote}", "Try again."))
-    error = kind(sentence, next_step=step)
-    if code == "model.no_credit":
-        error.code = code
-    return error
+    kind, sentence, step = _WORDS.get(code, _OTHER)
+    words = {"title": title, "number": number, "quote": quote, "model": model or "the model"}
+    return kind(sentence.format(**words), next_step=step, code="model.no_credit" if code == "model.no_credit" else None)
 
 
 def _rate_limited(title: str, retry_after: Any, quote: str) -> ModelError:

@@ -7,6 +7,7 @@ are not this machine, reads at most ``BODY_MAX`` bytes, and ends by its deadline
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import ssl
 import time
@@ -68,7 +69,7 @@ def _fetch(url: str, headers: dict[str, str], body: Any, timeout: float) -> Answ
     except (OSError, ValueError, urllib.error.URLError) as error:
         reason = getattr(error, "reason", None) or error
         raise Unreachable(getattr(reason, "strerror", None) or str(reason) or type(reason).__name__) from None
-    except Exception as error:  # http.client's own errors for servers that speak something else
+    except http.client.HTTPException as error:
         raise Unreachable(type(error).__name__) from None
 
 
