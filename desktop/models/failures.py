@@ -70,7 +70,7 @@ _WORDS: Mapping[str, tuple[type[ModelError], str, str]] = {
         ModelBadRequest, "The request is too large to be sent.", "Remove attachments or start a new thread.",
     ),
     "model.library": (
-        ModelError, "The model library could not be loaded.{quote}", "Build the environment anew with packaging/dev.py.",
+        ModelError, "The model library cannot be loaded.{quote}", "Build the environment with packaging/dev.py.",
     ),
 }  # fmt: skip
 _OTHER: tuple[type[ModelError], str, str] = (ModelError, "The request to {title} failed{number}.{quote}", "Try again.")
