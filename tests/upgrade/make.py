@@ -1,0 +1,75 @@
+"""Makes the database and the config.yaml that a release leaves behind; run once a release, and the result is kept.
+
+`python -m tests.upgrade.make NAME` writes tests/upgrade/data/NAME.db and NAME.yaml, and refuses to overwrite them.
+"""
+
+import asyncio
+import sqlite3
+import sys
+from pathlib import Path
+
+from desktop.domain.messages import ImageBlock, NoticeBlock, ReasoningBlock, TextBlock, Usage
+from desktop.domain.models import Connection
+from desktop.domain.permission import AuditEntry, RuleRecord
+from desktop.domain.threads import DraftRecord, MessageRecord, QueuedRecord, RunRecord, ThreadRecord
+from desktop.settings import SettingsService
+from desktop.store import Store
+from tests.samples import make_messages
+
+DATA = Path(__file__).resolve().parent / "data"
+
+
+async def fill(store: Store) -> None:
+    """Something of everything: every kind of block, branches, an interrupted run, a deleted thread."""
+    await store.threads.create(record=ThreadRecord("sample", "A long talk", 1.0, 1.0, model="demo/demo", pinned=True))
+    messages = make_messages(60, 40_000)
+    await store.messages.add_many(records=messages)
+    await store.messages.add(record=MessageRecord(
+        "branch", "sample", messages[9].message_id, "user",
+        (TextBlock("Another way 数据库"), ImageBlock("image/png", "aGVsbG8=", "a.png")), 2_000_000_000.0,
+    ))  # fmt: skip
+    await store.messages.add(record=MessageRecord(
+        "answer", "sample", "branch", "assistant",
+        (ReasoningBlock("hm"), TextBlock("Yes."), NoticeBlock("note", "limit")),
+        2_000_000_001.0, "interrupted", "a", "assistant", "demo/demo", "run", 1, "aborted", Usage(10, 2, 1, 0, 0.5), 70,
+    ))  # fmt: skip
+    await store.threads.add_usage(thread_id="sample", usage=Usage(10, 2, 1, 0, 0.5))
+    await store.threads.create(record=ThreadRecord("gone", "Deleted", 2.0, 2.0))
+    await store.threads.delete(thread_id="gone", at=3.0)
+    await store.runs.start(record=RunRecord("run", "sample", 5.0, "assistant", "demo/demo"))
+    store.runs.note({"run_id": "run", "sequence": 1, "kind": "end", "status": "cancelled"})
+    await store.runs.end(run_id="run", reason="cancelled", at=6.0, usage=Usage(10, 2))
+    await store.audit.add(entry=AuditEntry(7.0, "run", "sample", "c", ("a",), "bash", "write", "deny", "user", "d"))
+    await store.rules.add(rule=RuleRecord("rule", "write-file", {"path": "notes/*"}, "allow", "test", 8.0))
+    await store.drafts.put(draft=DraftRecord("sample", "half a thought", (), 9.0))
+    await store.queue.add(record=QueuedRecord("q", "sample", "later", (), 10.0))
+    await store.state.put(key="window", value={"width": 1200})
+
+
+async def make(name: str) -> None:
+    path = DATA / f"{name}.db"
+    if path.exists():
+        raise SystemExit(f"{path} is kept as it is")
+    DATA.mkdir(exist_ok=True)
+    store = Store(path)
+    await store.open()
+    await fill(store)
+    await store.close()
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+    settings = SettingsService(DATA / "home")
+    await settings.update_many({
+        "appearance.theme": "dark", "appearance.reduce_motion": "on", "chat.max_iterations": 7,
+        "models.connections": (Connection("lab", "openai-compatible", "Lab", "http://localhost:8000/v1"),),
+        "security.allowed_paths": ("~/work",),
+    })  # fmt: skip
+    settings.path.rename(DATA / f"{name}.yaml")
+    (DATA / "home" / "data" / "config.last-good.yaml").unlink()
+    (DATA / "home" / "data").rmdir()
+    (DATA / "home").rmdir()
+
+
+if __name__ == "__main__":
+    asyncio.run(make(sys.argv[1]))

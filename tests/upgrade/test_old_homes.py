@@ -1,0 +1,72 @@
+"""What every release left behind opens in this one, with everything in it.
+
+The files in data/ are real: tests/upgrade/make.py made them when the release was current. They are never made anew.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.messages import ImageBlock, NoticeBlock, ReasoningBlock, TextBlock, Usage
+from desktop.settings import SettingsService
+from desktop.store import Store
+from desktop.store.database import MIGRATIONS
+from tests.samples import make_messages
+
+DATA = Path(__file__).resolve().parent / "data"
+RELEASES = sorted(path.stem for path in DATA.glob("*.db"))
+
+
+def test_there_is_a_database_of_every_format():
+    assert len(RELEASES) == len(list(MIGRATIONS.glob("*.sql")))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_an_old_database_opens_with_everything_in_it(tmp_path, release):
+    path = tmp_path / "data" / "assent.db"
+    path.parent.mkdir()
+    shutil.copy(DATA / f"{release}.db", path)
+    store = Store(path)
+    recovery = await store.open()
+    assert (recovery.runs, recovery.messages) == ((), 0)
+    await store.verify()
+    assert await store.search.check() == []
+
+    (thread,) = await store.threads.list_all()
+    assert (thread.title, thread.pinned, thread.active_leaf, thread.usage) == (
+        "A long talk", True, "answer", Usage(10, 2, 1, 0, 0.5)
+    )  # fmt: skip
+    assert [t.title for t in await store.threads.list_all(deleted=True)] == ["Deleted"]
+    expected = make_messages(60, 40_000)
+    assert await store.messages.path_to(message_id=expected[-1].message_id) == expected
+    path_shown = await store.messages.path(thread_id="sample")
+    assert [m.message_id for m in path_shown[-3:]] == [expected[9].message_id, "branch", "answer"]
+    assert path_shown[-2].blocks == (TextBlock("Another way 数据库"), ImageBlock("image/png", "aGVsbG8=", "a.png"))
+    assert path_shown[-1].blocks == (ReasoningBlock("hm"), TextBlock("Yes."), NoticeBlock("note", "limit"))
+    assert await store.messages.sibling_places(message_ids=["branch"]) == {"branch": (2, 2)}
+    assert [h.message_id for h in await store.search.messages(text="数据库 another")] == ["branch"]
+
+    assert [r.end_reason for r in await store.runs.of_thread(thread_id="sample")] == ["cancelled"]
+    assert len(await store.runs.journal(run_id="run")) == 1
+    assert [e.decision for _, e in await store.audit.list_entries()] == ["deny"]
+    assert [r.tool for r in await store.rules.list_rules()] == ["write-file"]
+    draft = await store.drafts.get(thread_id="sample")
+    assert draft is not None
+    assert draft.text == "half a thought"
+    assert [q.text for q in await store.queue.waiting(thread_id="sample")] == ["later"]
+    assert await store.state.everything() == {"window": {"width": 1200}}
+    await store.close()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_old_settings_hold_and_can_be_saved(tmp_path, release):
+    shutil.copy(DATA / f"{release}.yaml", tmp_path / "config.yaml")
+    service = SettingsService(tmp_path)
+    found = await service.load()
+    assert [p for p in service.problems if p.severity == "error"] == []
+    assert (found.appearance.theme, found.appearance.reduce_motion, found.chat.max_iterations) == ("dark", "on", 7)
+    assert [c.base_url for c in found.models.connections] == ["http://localhost:8000/v1"]
+    assert found.security.allowed_paths == ("~/work",)
+    await service.update("chat.send_on_enter", False)
+    assert service.current.chat.max_iterations == 7
