@@ -3,50 +3,36 @@
 Stock qasync makes a Qt timer for every callback. Here callbacks wait in one deque that one zero timer drains for at
 most ``BUDGET`` seconds a time, and deadlines wait in one heap behind one precise timer. What qasync leaves out of
 asyncio's contract (hooks of async generators, context of callbacks, handlers of exceptions, threads by name) is
-asyncio's own again. POSIX: sockets and pipes go through QSocketNotifier, children through pidfds where there are any.
+asyncio's own again. It is a ``qasync.QEventLoop``; POSIX only.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import heapq
 import logging
-import math
-import os
 import sys
 import threading
 import time
-from asyncio import unix_events
 from collections.abc import Callable
 from contextvars import Context
 from typing import Any
 
-import qasync
-from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QTimer
 
-from desktop.app.readiness import READ, WRITE, WatchTable
+from desktop.app.deadlines import Deadlines
+from desktop.app.descriptors import Descriptors
 
 BUDGET = 0.008
 """Seconds that one drain may keep Qt from painting. A single callback that takes longer is not cut short."""
-
-LONGEST_TIMER_MS = 86_400_000
-"""A Qt timer counts 32-bit milliseconds: a later deadline is looked at again once a day."""
-
-PIDFD = sys.version_info < (3, 12) and hasattr(os, "pidfd_open")
-"""From 3.12 on asyncio watches children through pidfds itself; before, it spends a thread on each."""
 
 logger = logging.getLogger("asyncio")
 _Base = asyncio.BaseEventLoop
 
 
-class AssentEventLoop(qasync.QEventLoop):  # type: ignore[misc]
+class AssentEventLoop(Deadlines, Descriptors):
     """asyncio's contract on Qt's loop. ``run_forever`` is ``QApplication.exec``; closing a window does not end it."""
 
-    _thread_id: int | None
     _current_handle: asyncio.Handle | None
-    _scheduled: list[Any]
-    _timer_cancelled_count: int
 
     # qasync has versions of its own of these, and each leaves something out.
     is_running = _Base.is_running
@@ -69,18 +55,12 @@ class AssentEventLoop(qasync.QEventLoop):  # type: ignore[misc]
         self._draining = False
         self._woken = False  # another thread has written to the self-pipe since the last drain
         self._raised: BaseException | None = None
-        self._due_at = math.inf
-        self._readers = WatchTable(self, READ)
-        self._writers = WatchTable(self, WRITE)
+        self._make_watch_tables()
+        self._make_deadline_timer()
         self._zero = QTimer()
         self._zero.setObjectName("loop.zero")
         self._zero.setSingleShot(True)
         self._zero.timeout.connect(self._drain)
-        self._deadline = QTimer()
-        self._deadline.setObjectName("loop.deadline")
-        self._deadline.setSingleShot(True)
-        self._deadline.setTimerType(Qt.TimerType.PreciseTimer)
-        self._deadline.timeout.connect(self._deadline_passed)
         super().__init__(application)
 
     # -- running ----------------------------------------------------------------------------------------------------
@@ -236,130 +216,3 @@ class AssentEventLoop(qasync.QEventLoop):  # type: ignore[misc]
         elapsed = time.monotonic() - started
         if elapsed >= self.slow_callback_duration:
             logger.warning("Executing %r took %.3f seconds", handle, elapsed)
-
-    # -- deadlines --------------------------------------------------------------------------------------------------
-
-    def call_later(
-        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        """Run ``callback`` in ``delay`` seconds, never earlier; any length."""
-        if delay is None:
-            raise TypeError("delay must not be None")
-        return self.call_at(time.monotonic() + delay, callback, *args, context=context)
-
-    def call_at(
-        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        """Run ``callback`` when ``time()`` reaches ``when``."""
-        if when is None:
-            raise TypeError("when cannot be None")
-        self._check(callback, "call_at")
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
-        if self._debug and timer._source_traceback:  # type: ignore[attr-defined]
-            del timer._source_traceback[-1]  # type: ignore[attr-defined]
-        heapq.heappush(self._scheduled, timer)
-        timer._scheduled = True  # type: ignore[attr-defined]
-        if when < self._due_at:
-            self._set_deadline()
-        return timer
-
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Cancelled timers are swept out once they are half of the heap, so none outlive the last live one."""
-        if not handle._scheduled:  # type: ignore[attr-defined]
-            return
-        self._timer_cancelled_count += 1
-        if self._timer_cancelled_count * 2 <= len(self._scheduled):
-            return
-        kept = []
-        for timer in self._scheduled:
-            if timer._cancelled or timer is handle:  # asyncio marks the handle only after this call
-                timer._scheduled = False
-            else:
-                kept.append(timer)
-        heapq.heapify(kept)
-        self._scheduled = kept
-        self._timer_cancelled_count = 0
-        if not kept:
-            self._set_deadline()
-
-    def _deadline_passed(self) -> None:
-        self._collect_due()
-        if self._ready and not self._armed:
-            self._arm()
-
-    def _collect_due(self) -> None:
-        """Move what is due into the deque, earliest first."""
-        heap = self._scheduled
-        now = time.monotonic() + self._clock_resolution
-        while heap and heap[0]._when <= now:
-            timer = heapq.heappop(heap)
-            timer._scheduled = False
-            if timer._cancelled:
-                self._timer_cancelled_count -= 1
-            else:
-                self._ready.append(timer)
-        self._set_deadline()
-
-    def _set_deadline(self) -> None:
-        heap = self._scheduled
-        while heap and heap[0]._cancelled:
-            heapq.heappop(heap)._scheduled = False
-            self._timer_cancelled_count -= 1
-        self._due_at = heap[0]._when if heap else math.inf
-        if not heap:
-            self._deadline.stop()
-        elif self._thread_id is not None:
-            wait_ms = (self._due_at - time.monotonic()) * 1000
-            self._deadline.start(math.ceil(max(0.0, wait_ms)) if wait_ms < LONGEST_TIMER_MS else LONGEST_TIMER_MS)
-
-    # -- sockets, pipes, children -----------------------------------------------------------------------------------
-
-    def _add_reader(self, fd: Any, callback: Callable[..., Any], *args: Any) -> asyncio.Handle:
-        self._check_closed()
-        handle = asyncio.Handle(callback, args, self, None)
-        self._readers.add(fd, handle)
-        return handle
-
-    def _remove_reader(self, fd: Any) -> bool:
-        return self._readers.remove(fd)
-
-    def _add_writer(self, fd: Any, callback: Callable[..., Any], *args: Any) -> asyncio.Handle:
-        self._check_closed()
-        handle = asyncio.Handle(callback, args, self, None)
-        self._writers.add(fd, handle)
-        return handle
-
-    def _remove_writer(self, fd: Any) -> bool:
-        return self._writers.remove(fd)
-
-    async def _make_subprocess_transport(self, protocol: Any, args: Any, shell: Any, *rest: Any, **kwargs: Any) -> Any:
-        if not PIDFD:
-            return await super()._make_subprocess_transport(protocol, args, shell, *rest, **kwargs)
-        waiter = self.create_future()
-        transport = unix_events._UnixSubprocessTransport(  # type: ignore[attr-defined]
-            self, protocol, args, shell, *rest, waiter=waiter, **kwargs
-        )
-        self._watch_child(transport)
-        try:
-            await waiter
-        except BaseException:
-            transport.close()
-            await transport._wait()
-            raise
-        return transport
-
-    def _watch_child(self, transport: Any) -> None:
-        pid: int = transport.get_pid()
-        pidfd = os.pidfd_open(pid)
-
-        def ended() -> None:
-            self._remove_reader(pidfd)
-            os.close(pidfd)
-            status = None
-            with contextlib.suppress(ChildProcessError):  # someone else has waited for it: its status is lost
-                status = os.waitpid(pid, 0)[1]
-            returncode = 255 if status is None else os.waitstatus_to_exitcode(status)
-            # One round later, so that what the pipes still hold is read first (as asyncio's own watchers do).
-            self.call_soon(self.call_soon, transport._process_exited, returncode)
-
-        self._add_reader(pidfd, ended)

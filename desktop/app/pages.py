@@ -47,19 +47,24 @@ class Pages:
         """Put the pages in, show what was open, read the list of threads."""
         m, shell = self._models, self._shell
         commands = await self._rooms.confinement_report()
+        demo = str(self._rooms.home / "workspace" / "demo")
+        skills = tuple((s.name, s.description) for s in self._rooms.library.skills.values())
         self._window.install(
             {
-                FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, shell),
+                FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, demo),
                 "chats": lambda: self.chat,
                 "debates": page("desktop.ui.debates.page", "DebatesPage"),
-                "skills": page("desktop.ui.skills.page", "SkillsPage", self._rooms.library.skills.values()),
-                "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, shell),
+                "skills": page("desktop.ui.skills.page", "SkillsPage", skills),
+                "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, self._title_of),
                 "settings": page("desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, shell, commands),
             }
         )
         m.chat.set_model(m.setup.default_model)
         m.threads.refresh()
         m.chat.open_thread(await self._last_thread())
+
+    def _title_of(self, thread_id: str) -> str:
+        return next((t.title for t in self._models.threads.threads if t.thread_id == thread_id), "") or "New chat"
 
     async def _last_thread(self) -> str:
         wanted = self._remembered.text(OPEN_THREAD, "")

@@ -13,6 +13,7 @@ from pathlib import Path
 from desktop.conversation.agents import AgentBook, load_agents
 from desktop.conversation.run import Runtime
 from desktop.conversation.service import ConversationService
+from desktop.domain.events import RunEnded
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker, AuditEntry
 from desktop.domain.processes import Child
@@ -138,6 +139,8 @@ async def open_rooms(
             timeout_of=lambda name: safety().timeout_of(name), output_limit=lambda: safety().output_limit
         ),
     )
+    bus.listen(lambda event: gate.forget_run(event.run_id) if isinstance(event, RunEnded) else None)
+    await asyncio.to_thread(pipeline.validator.prepare)
     child = model_host()
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(

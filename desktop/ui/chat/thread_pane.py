@@ -13,7 +13,7 @@ from desktop.ui.chat.find_bar import FindBar
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.theme import theme
-from desktop.ui.transcript import TranscriptView
+from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.scaling import Column
 
