@@ -140,7 +140,7 @@ async def open_rooms(
         ),
     )
     bus.listen(lambda event: gate.forget_run(event.run_id) if isinstance(event, RunEnded) else None)
-    await asyncio.to_thread(pipeline.validator.prepare)
+    await pipeline.validator.prepare()
     child = model_host()
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
