@@ -39,14 +39,14 @@ class SideScroll:
 class CodePiece(BlockPiece):
     """One part of a code block. The first has the head, the last the foot."""
 
-    __slots__ = ("_copy", "_last", "_width", "before", "scroll", "state")
+    __slots__ = ("_copy", "_width", "before", "last", "scroll", "state")
 
     def __init__(self, key: str, block: Block) -> None:
         super().__init__(key, block)
         self.scroll = SideScroll()
         self.before: CodePiece | None = None
         self.state = ""
-        self._last = True
+        self.last = True
         self._width = 0.0
         self._copy = QRectF()
 
@@ -81,8 +81,8 @@ class CodePiece(BlockPiece):
         self.finish(look, None)
 
     def finish(self, look: Look, after: Piece | None) -> None:
-        self._last = not (isinstance(after, CodePiece) and after.block.part)
-        self.height = int(self.boxes[0].y) + self.boxes[0].box.height + ((look.px(PAD) + 1) if self._last else 0)
+        self.last = not (isinstance(after, CodePiece) and after.block.part)
+        self.height = int(self.boxes[0].y) + self.boxes[0].box.height + ((look.px(PAD) + 1) if self.last else 0)
 
     def first(self) -> CodePiece:
         """The part with the head."""
@@ -103,7 +103,7 @@ class CodePiece(BlockPiece):
         cut = self.overlap
         frame = QRectF(origin.x() + left, origin.y() + cut, self._width - left, self.height - cut)
         first = self.before is None
-        canvas.frame(frame, "code-bg", "border", first, self._last)
+        canvas.frame(frame, "code-bg", "border", first, self.last)
         if first:
             self._draw_head(canvas, frame, origin)
         painter = canvas.painter
@@ -111,7 +111,7 @@ class CodePiece(BlockPiece):
         painter.setClipRect(frame.adjusted(1, -cut, -1, 0), Qt.ClipOperation.IntersectClip)
         self.draw_boxes(canvas, QPointF(origin.x() - self.scroll.x, origin.y()))
         painter.restore()
-        if self._last and self.scroll.longest > 0:
+        if self.last and self.scroll.longest > 0:
             self._draw_bar(canvas, frame)
         del look
 
@@ -149,7 +149,7 @@ class CodePiece(BlockPiece):
     def markdown(self, start: int, end: int) -> str:
         whole = start == 0 and end == len(self.text)
         opener = f"```{self.block.info}\n" if self.before is None and whole else ""
-        closer = "\n```" if self._last and whole and (opener or self.before is not None) else ""
+        closer = "\n```" if self.last and whole and (opener or self.before is not None) else ""
         return opener + self.text[start:end] + closer
 
 

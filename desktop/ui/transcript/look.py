@@ -18,6 +18,7 @@ class Look:
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
+        self.scale = theme.scale
         self.px: Callable[[float], int] = theme.px
         self._formats: dict[str, QTextCharFormat] = {}
         self._metrics: dict[tuple[str, int | None], QFontMetricsF] = {}
@@ -85,6 +86,17 @@ class Look:
         if link:
             made.setFontUnderline(True)
             made.setForeground(QBrush(self.color("text")))
+        return made
+
+    def formula_size(self, line: int, height: float) -> float:
+        """Font size in pixels of a formula of relative ``height`` that has to fit into a line."""
+        return min(float(self.px(15)), (line + self.px(4)) / max(0.1, height))
+
+    def blank(self, width: float) -> QTextCharFormat:
+        """A no-break space of this width, for a drawing to stand in."""
+        made = QTextCharFormat()
+        made.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+        made.setFontLetterSpacing(width - self.metrics("reading").horizontalAdvance("\u00a0"))
         return made
 
     @cached_property

@@ -17,24 +17,24 @@ SIZE = 18
 class MathPiece(BlockPiece):
     """Its text, for copying and for screen readers, is the LaTeX."""
 
-    __slots__ = ("_formula", "_formulas", "_open", "_width")
+    __slots__ = ("_formula", "_formulas", "_width", "open")
 
     def __init__(self, key: str, block: Block, formulas: Formulas) -> None:
         super().__init__(key, block)
         self._formulas = formulas
         self._formula: Formula | None = None
-        self._open = False
+        self.open = False
         self._width = 0.0
 
     def update(self, block: Block, *, open_: bool) -> None:
         """Takes the block's newer state; while it is open it is not drawn as a formula."""
-        self.block, self._open = block, open_
+        self.block, self.open = block, open_
 
     def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
         del before
         self.text = self.block.text
         self._width = width
-        self._formula = None if self._open else self._formulas.get(self.block.text, False)
+        self._formula = None if self.open else self._formulas.get(self.block.text, False)
         style = BoxStyle(look.font("code"), look.line("code"), align=Qt.AlignmentFlag.AlignHCenter)
         box = TextBox(self.text, style)
         box.lay_out(width - self.indent(look))

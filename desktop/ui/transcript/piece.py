@@ -58,7 +58,7 @@ class Canvas:
     hover: str = ""
     marks: Sequence[Marked] = ()
     caret_on: bool = True
-    column: float = 0.0
+    ledger: bool = True
 
     def glyph(self, name: str, token: str, x: float, y: float, size: float, angle: float = 0.0) -> None:
         """An icon with its upper left corner at a point; ``size`` at 100 %."""

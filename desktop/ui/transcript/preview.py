@@ -1,4 +1,4 @@
-"""What a waiting call would change, in a few lines for its card. Cheap for files of any size: only the ends are compared.
+"""What a waiting call would change, in a few lines for its card. Cheap for files of any size.
 
 The whole diff is the request's own view; this only shows that there is one.
 """
@@ -40,15 +40,15 @@ def _head(text: str) -> list[str]:
     return lines[:SHOWN] + (["…"] if len(lines) > SHOWN else [])
 
 
-def _size(text: str) -> str:
-    count = len(text)
+def size_text(count: int) -> str:
+    """A number of characters as a person reads it."""
     return f"{count} B" if count < 1000 else f"{count / 1e3:.0f} KB" if count < 1e6 else f"{count / 1e6:.1f} MB"
 
 
 def _diff(before: str, after: str, new: bool) -> list[PreviewLine]:
     if new:
         lines = after.count("\n") + (not after.endswith("\n") and bool(after))
-        remark = PreviewLine("", "", f"new file, {lines:,} line{'s' * (lines != 1)}, {_size(after)}")
+        remark = PreviewLine("", "", f"new file, {lines:,} line{'s' * (lines != 1)}, {size_text(len(after))}")
         first = after.split("\n", 3)[:3]
         shown = first[:1] if lines > 3 else [line for line in first if line]
         return [remark] + [PreviewLine(str(n), "+", line[:LONGEST_LINE]) for n, line in enumerate(shown, 1)]

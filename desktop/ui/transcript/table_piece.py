@@ -67,6 +67,10 @@ class TablePiece(BlockPiece):
         self._place(look)
         self.finish(look, None)
 
+    def forget(self) -> None:
+        """The next layout makes every row anew."""
+        self._rows = []
+
     # -------------------------------------------------------------------------------------------------------- columns
 
     def _columns(self, look: Look, lines: list[str]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF
 
+from desktop.ui.transcript.formulas import Formula, Formulas
 from desktop.ui.transcript.inline import InlineParser, Run, mended
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.markdown_model import Block
@@ -13,6 +15,15 @@ from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
 from desktop.ui.transcript.text_box import BoxStyle, Marked, TextBox
 
 INDENT = {"item": 24, "quote": 18}
+
+
+class TextTools(Protocol):
+    """What text needs beside its block."""
+
+    @property
+    def parser(self) -> InlineParser: ...
+    @property
+    def formulas(self) -> Formulas: ...
 
 
 class BlockPiece(Piece):
@@ -70,29 +81,36 @@ class BlockPiece(Piece):
 class TextPiece(BlockPiece):
     """A paragraph, a heading, or what an item or a quote says."""
 
-    __slots__ = ("_lead", "_open", "_parser", "_references", "_runs", "_shared")
+    __slots__ = ("_drawings", "_formulas", "_keep_breaks", "_parser", "_references", "_runs", "_shared", "open")
 
-    def __init__(self, key: str, block: Block, parser: InlineParser, references: Mapping[str, str]) -> None:
+    def __init__(
+        self, key: str, block: Block, tools: TextTools, references: Mapping[str, str], keep_breaks: bool = False
+    ) -> None:
         super().__init__(key, block)
-        self._parser, self._references = parser, references
+        self._parser, self._formulas, self._references = tools.parser, tools.formulas, references
+        self._keep_breaks = keep_breaks
         self._runs: tuple[Run, ...] = ()
-        self._open = False
+        self._drawings: list[tuple[int, Formula]] = []
+        self.open = False
         self._shared = 0
 
     def update(self, block: Block, *, open_: bool) -> None:
         """Takes the block's newer state; ``open_``: more of it may come."""
-        self.block, self._open = block, open_
+        self.block, self.open = block, open_
 
     def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
         block = self.block
-        source = mended(block.text) if self._open else block.text
+        source = mended(block.text) if self.open else block.text
+        if self._keep_breaks:
+            source = source.replace("\n", "  \n")
         self.text, self._runs = self._parser.parse(source, self._references)
         glue = block.glue if block.part else ""
         font, line = look.font("reading"), look.line("reading")
         if block.kind == "heading":
             font, line = look.heading(block.level)
         left = self.indent(look)
-        box = TextBox(self.text, BoxStyle(font, line), self._formats(look))
+        shown, formats = self._with_drawings(look, line)
+        box = TextBox(shown, BoxStyle(font, line), formats)
         lead = self._lead_in(before, look)
         box.lay_out(width - left, lead)
         self.overlap = line if box.used_lead else 0
@@ -118,16 +136,45 @@ class TextPiece(BlockPiece):
         space = look.metrics("reading").horizontalAdvance(" ") if self.block.glue else 0.0
         return before.boxes[0].box.end_x() + space
 
-    def _formats(self, look: Look) -> list[Marked]:
-        return [(run.start, run.end, look.inline_format(run.look)) for run in self._runs]
+    def _with_drawings(self, look: Look, line: int) -> tuple[str, list[Marked]]:
+        """The text to lay out, and its formats. A drawn formula keeps its characters but shows none: a first space as
+        wide as the drawing, the others without width, so that offsets stay those of the text."""
+        self._drawings = []
+        formats: list[Marked] = []
+        shown = self.text
+        for run in self._runs:
+            formula = self._formulas.get(run.math, True) if run.math and not self.open else None
+            if formula is None:
+                formats.append((run.start, run.end, look.inline_format(run.look)))
+                continue
+            scale = look.formula_size(line, formula.size.height())
+            blank = "\u00a0" + "\u200b" * (run.end - run.start - 1)
+            shown = shown[: run.start] + blank + shown[run.end :]
+            formats.append((run.start, run.start + 1, look.blank(formula.size.width() * scale)))
+            self._drawings.append((run.start, formula))
+        return shown, formats
 
     def draw(self, canvas: Canvas, origin: QPointF) -> None:
         if self.block.path:
             self.draw_path(canvas, origin, self._shared)
         self.draw_boxes(canvas, origin)
-        for spot in self.spots():
-            if spot.key == canvas.focus:
-                canvas.ring(spot.rect.translated(origin), 3)
+        for start, formula in self._drawings:
+            self._draw_formula(canvas, origin, start, formula)
+        if canvas.focus:
+            for spot in self.spots():
+                if spot.key == canvas.focus:
+                    canvas.ring(spot.rect.translated(origin), 3)
+
+    def _draw_formula(self, canvas: Canvas, origin: QPointF, start: int, formula: Formula) -> None:
+        look = canvas.look
+        place = self.cursor_rect(start).translated(origin)
+        scale = look.formula_size(int(place.height()), formula.size.height())
+        metrics = look.metrics("reading")
+        baseline = place.y() + (place.height() - metrics.ascent() - metrics.descent()) / 2 + metrics.ascent()
+        top = baseline - (formula.size.height() - formula.depth) * scale
+        top = max(place.y(), min(top, place.bottom() - formula.size.height() * scale))
+        target = QRectF(place.x(), top, formula.size.width() * scale, formula.size.height() * scale)
+        canvas.painter.drawImage(target, formula.image(look.color("text"), scale, canvas.ratio))
 
     def spots(self) -> Sequence[Spot]:
         found = []

@@ -13,7 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from desktop.presenter.transcript_items import ToolPart
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
-from desktop.ui.transcript.preview import PreviewLine, preview_lines
+from desktop.ui.transcript.preview import PreviewLine, preview_lines, size_text
 from desktop.ui.transcript.text_box import BoxStyle, TextBox, Wrap
 
 FOLDED = 38
@@ -142,8 +142,7 @@ class ToolCard(Piece):
             return self._chunks(look, text, y)
         y = self._chunks(look, _to_line_end(text[: self._shown]), y)
         hidden = len(text) - self._shown - TAIL_SHOWN
-        size = f"{hidden / 1e6:.1f} MB" if hidden >= 1e6 else f"{hidden / 1e3:.0f} KB" if hidden >= 1e3 else f"{hidden} B"
-        label = f"Show more ({size} not shown)"
+        label = f"Show more ({size_text(hidden)} not shown)"
         width = look.metrics("small", 500).horizontalAdvance(label) + look.px(16)
         rect = QRectF(look.px(12), y + look.px(4), width, look.px(24))
         self._spots.append(Spot("more", f"{self.key}/more", rect, label, self.key))
@@ -179,7 +178,8 @@ class ToolCard(Piece):
             canvas.head(QRectF(frame.x() + 1, frame.y() + 1, frame.width() - 2, look.px(FOLDED) - 2), "ask-soft")
             if self.height > look.px(FOLDED):
                 canvas.line(frame.x() + 1, frame.y() + look.px(FOLDED) - 1, frame.width() - 2, "border")
-        self._draw_ledger(canvas, origin)
+        if canvas.ledger:
+            self._draw_ledger(canvas, origin)
         self._draw_head(canvas, origin)
         if self.waiting:
             self._draw_waiting(canvas, frame)
@@ -263,7 +263,8 @@ class ToolCard(Piece):
         fill, ink = tokens.get(line.sign, ("", "text-3" if not line.sign else "text"))
         if fill:
             canvas.painter.fillRect(rect, look.color(fill))
-        canvas.words(line.number, rect.adjusted(0, 0, look.px(28) - rect.width(), 0), "mono-small", "text-3", right=True)
+        margin = rect.adjusted(0, 0, look.px(28) - rect.width(), 0)
+        canvas.words(line.number, margin, "mono-small", "text-3", right=True)
         canvas.words(line.sign, rect.adjusted(look.px(42), 0, 0, 0), "code", ink)
         room = rect.adjusted(look.px(56), 0, -look.px(12), 0)
         text = look.metrics("code").elidedText(line.text, Qt.TextElideMode.ElideRight, room.width())

@@ -1,0 +1,342 @@
+"""The scroll area under the transcript: which messages are visible, laid out, drawn, and what holds its place.
+
+The reader's place is sacred. At the end the area follows what is added; anywhere else nothing that is laid out,
+streamed, loaded or corrected moves the line under the reader's eyes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+from desktop.ui.theme import Theme
+from desktop.ui.transcript.flow import Tools
+from desktop.ui.transcript.formulas import Formulas, RunInThread
+from desktop.ui.transcript.inline import InlineParser
+from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.message import Frame, Message, Variant
+from desktop.ui.transcript.page import KEPT, Page
+from desktop.ui.transcript.piece import Canvas
+from desktop.ui.transcript.text_box import Marked
+
+SIDE_PAD = 16
+PREFETCH_MESSAGES = 3
+PREFETCH_BUDGET = 0.003
+"""Seconds of one prefetch, so that scrolling stays smooth."""
+AT_END = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A piece and where it stands on the screen: what must not move."""
+
+    message: Message
+    key: str
+    share: float
+    y: int
+
+
+class PageArea(QAbstractScrollArea):
+    """Shows a ``Page``. Subclasses say what is marked and what lies over the page."""
+
+    at_end_changed = Signal(bool)
+
+    def __init__(
+        self,
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        variant: Variant = "chat",
+        run_in_thread: RunInThread | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.variant: Variant = variant
+        self.formulas = Formulas(run_in_thread, self)
+        self._tools = Tools(InlineParser(), self.formulas)
+        self.look = Look(theme)
+        self.page = Page(Frame(self.look, self._tools, float(self.look.px(720)), variant))
+        self.stick = True
+        self._adjusting = False
+        self._direction = 1
+        self._prefetch = QTimer(self, singleShot=True, interval=1)
+        self._prefetch.timeout.connect(self._prefetch_now)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.viewport().setAutoFillBackground(False)
+        self.viewport().setMouseTracking(True)
+        self.verticalScrollBar().setSingleStep(self.look.px(40))
+        theme.changed.connect(self._theme_changed)
+        self.formulas.ready.connect(self._formulas_ready)
+
+    # ------------------------------------------------------------------------------------------------------- geometry
+
+    def column(self) -> tuple[int, int]:
+        """(left edge of the content column in the viewport, its width)."""
+        px, room = self.look.px, self.viewport().width()
+        margin = px(32) if self.variant == "chat" else 0
+        width = max(px(160), min(px(720), room - margin - 2 * px(SIDE_PAD)))
+        return max(margin + px(4), (room - width - margin) // 2 + margin), width
+
+    def offset(self) -> int:
+        """The thread's pixel at the top of the viewport."""
+        return self.verticalScrollBar().value()
+
+    def visible(self) -> Iterator[tuple[int, int]]:
+        """(number, y in the viewport) of every message on the screen."""
+        if not len(self.page):
+            return
+        room = self.viewport().height()
+        index, into = self.page.at(self.offset())
+        y = self.page.top(index) - self.offset()
+        del into
+        while index < len(self.page) and y < room:
+            yield index, y
+            y += self.page.heights[index]
+            index += 1
+
+    # ------------------------------------------------------------------------------------------------------ scrolling
+
+    def settle(self) -> None:
+        """Lays out what is visible, keeping the end in view or the reader's place."""
+        if not len(self.page):
+            self._set_range()
+            return
+        self._adjusting = True
+        self._settle_end() if self.stick else self._settle_middle()
+        self._adjusting = False
+
+    def _settle_end(self) -> None:
+        need, index = self.viewport().height(), len(self.page) - 1
+        while index >= 0 and need > 0:
+            self.page.ensure(index)
+            need -= self.page.heights[index]
+            index -= 1
+        self._set_range()
+        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+
+    def _settle_middle(self) -> None:
+        bar = self.verticalScrollBar()
+        index, into = self.page.at(bar.value())
+        before = self.page.heights[index]
+        if self.page.ensure(index) and into > 0:
+            into = int(into * self.page.heights[index] / max(1, before))
+        need, following = self.viewport().height() + into, index
+        while following < len(self.page) and need > 0:
+            self.page.ensure(following)
+            need -= self.page.heights[following]
+            following += 1
+        self.page.kept = max(KEPT, (following - index) * 2)
+        self._set_range()
+        value = self.page.top(index) + into
+        if value != bar.value():
+            bar.setValue(value)
+
+    def _set_range(self) -> None:
+        bar, room = self.verticalScrollBar(), self.viewport().height()
+        bar.setPageStep(room)
+        bar.setRange(0, max(0, self.page.height() - room))
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """A person, or a key, scrolled."""
+        del dx
+        if self._adjusting:
+            return
+        bar = self.verticalScrollBar()
+        wanted = bar.value()
+        self._set_stick(wanted >= bar.maximum() - AT_END)
+        self._direction = 1 if dy < 0 else -1
+        self.settle()
+        if bar.value() == wanted and abs(dy) < self.viewport().height():
+            self.viewport().scroll(0, dy)
+        else:
+            self.viewport().update()
+        self.moved()
+        if not self._prefetch.isActive():
+            self._prefetch.start()
+
+    def _set_stick(self, stick: bool) -> None:
+        if stick != self.stick:
+            self.stick = stick
+            self.at_end_changed.emit(stick)
+
+    def moved(self) -> None:
+        """What lies over the page has to follow it."""
+
+    def _prefetch_now(self) -> None:
+        """Lays out the next messages in the direction of scrolling, a few milliseconds at a time."""
+        numbers = [index for index, _ in self.visible()]
+        if not numbers:
+            return
+        first, last = numbers[0], numbers[-1]
+        wanted = range(last + 1, last + 1 + PREFETCH_MESSAGES)
+        if self._direction < 0:
+            wanted = range(first - 1, first - 1 - PREFETCH_MESSAGES, -1)
+        started = time.perf_counter()
+        for index in wanted:
+            if 0 <= index < len(self.page) and self.page.messages[index].flows is None:
+                difference = self.page.ensure(index)
+                self._absorb(index, difference)
+                if time.perf_counter() - started > PREFETCH_BUDGET:
+                    self._prefetch.start()
+                    return
+
+    def _absorb(self, index: int, difference: int) -> None:
+        """A message off the screen turned out higher or lower than estimated: nothing on the screen moves."""
+        if not difference:
+            return
+        self._adjusting = True
+        bar = self.verticalScrollBar()
+        above = self.page.top(index) < bar.value()
+        self._set_range()
+        if self.stick:
+            bar.setValue(bar.maximum())
+        elif above:
+            bar.setValue(bar.value() + difference)
+        self._adjusting = False
+
+    def grown(self, index: int, changed_from: int) -> None:
+        """A message got longer at its end: ``changed_from`` is the y in it from which it has to be drawn again."""
+        bar = self.verticalScrollBar()
+        before = bar.value()
+        bottom = self.page.top(index) + self.page.heights[index]
+        difference = self.page.measured(index)
+        if difference:
+            self._adjusting = True
+            self._set_range()
+            if self.stick:
+                bar.setValue(bar.maximum())
+            elif bottom <= before:
+                bar.setValue(before + difference)
+            self._adjusting = False
+            if self.stick and before != bar.value():
+                self.viewport().scroll(0, before - bar.value())
+                self.moved()
+        y = self.page.top(index) - bar.value() + changed_from
+        low = self.viewport().height() if difference else self.page.top(index) + self.page.heights[index] - bar.value()
+        if y < self.viewport().height() and low > 0:
+            self.viewport().update(QRect(0, y, self.viewport().width(), low - y + 2))
+
+    # --------------------------------------------------------------------------------------------------------- anchor
+
+    def anchor(self, y: int = 0) -> Anchor | None:
+        """What stands at a y of the viewport now."""
+        for index, top in self.visible():
+            message = self.page.messages[index]
+            if top + self.page.heights[index] > y and message.flows is not None:
+                found = message.piece_at(y - top)
+                if found is None:
+                    return Anchor(message, "", 0.0, top)
+                piece, piece_y, _ = found
+                into = max(0.0, min(1.0, (y - top - piece_y) / max(1, piece.height)))
+                at = top + piece_y + round(into * piece.height)
+                return Anchor(message, piece.key, into, at)
+        return None
+
+    def hold(self, anchor: Anchor | None) -> None:
+        """After a change: brings the anchor back to where it stood, lays out what came into view and draws."""
+        if anchor is not None and not self.stick:
+            index = self.page.place(anchor.message.item.message_id)
+            if index is not None:
+                self.page.ensure(index)
+                self._set_range_silently(self.page.top(index) + self._anchor_y(anchor, index) - anchor.y)
+        self.settle()
+        self.viewport().update()
+        self.moved()
+
+    def _anchor_y(self, anchor: Anchor, index: int) -> int:
+        for piece, y, _ in self.page.messages[index].pieces():
+            if piece.key == anchor.key:
+                return y + round(anchor.share * piece.height)
+        return 0
+
+    def _set_range_silently(self, value: int) -> None:
+        self._adjusting = True
+        self._set_range()
+        self.verticalScrollBar().setValue(value)
+        self._adjusting = False
+
+    # --------------------------------------------------------------------------------------------------------- events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width means another layout; another height only another stretch of the page."""
+        super().resizeEvent(event)
+        if self.column()[1] != self.page.frame.width:
+            self.relayout()
+        else:
+            self.settle()
+            self.viewport().update()
+            self.moved()
+
+    def relayout(self) -> None:
+        """Everything is laid out anew; the line at the top of the screen stays there."""
+        anchor = self.anchor()
+        self.page.set_frame(Frame(self.look, self._tools, float(self.column()[1]), self.variant))
+        self.hold(anchor)
+
+    def _theme_changed(self) -> None:
+        self.look = Look(self.theme)
+        self.verticalScrollBar().setSingleStep(self.look.px(40))
+        self.relayout()
+
+    def _formulas_ready(self) -> None:
+        anchor = self.anchor()
+        for message in self.page.laid_out():
+            if "$" in message.source() or "\\(" in message.source() or "\\[" in message.source():
+                message.release()
+                index = self.page.place(message.item.message_id)
+                if index is not None:
+                    self.page.ensure(index)
+        self.hold(anchor)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draws the messages that the dirty rectangle touches."""
+        painter = QPainter(self.viewport())
+        dirty = event.rect()
+        painter.fillRect(dirty, self.look.color("surface"))
+        x, _ = self.column()
+        canvas = self.canvas(painter, QRectF(dirty))
+        for index, y in self.visible():
+            if y > dirty.bottom():
+                break
+            if y + self.page.heights[index] >= dirty.top():
+                message = self.page.messages[index]
+                if message.flows is None:
+                    continue
+                message.draw(canvas, x, y, self.marks(index))
+                self.draw_over(canvas, index, x, y)
+        painter.end()
+
+    def canvas(self, painter: QPainter, clip: QRectF) -> Canvas:
+        """What drawing needs."""
+        return Canvas(painter, self.look, clip, self.viewport().devicePixelRatio(), ledger=self.variant == "chat")
+
+    def lay_out_quietly(self, index: int) -> None:
+        """Lays out a message that may be off the screen; nothing on the screen moves."""
+        self._absorb(index, self.page.ensure(index))
+
+    def show_range(self, index: int, top: float, height: float) -> None:
+        """Scrolls as little as is needed to show a stretch of a message."""
+        self.lay_out_quietly(index)
+        bar, pad = self.verticalScrollBar(), self.look.px(12)
+        low = self.page.top(index) + int(top)
+        high = low + int(height)
+        if low - pad < bar.value() or height > bar.pageStep():
+            bar.setValue(low - pad)
+        elif high + pad > bar.value() + bar.pageStep():
+            bar.setValue(high + pad - bar.pageStep())
+
+    def marks(self, index: int) -> Sequence[Marked]:
+        """Selected and found stretches of a message."""
+        del index
+        return ()
+
+    def draw_over(self, canvas: Canvas, index: int, x: int, y: int) -> None:
+        """More to draw over a message."""

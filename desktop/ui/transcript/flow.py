@@ -1,0 +1,254 @@
+"""A part of a message as a column of pieces. Text streams into it: only its open tail is parsed and laid out again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from desktop.presenter.transcript_items import AttachmentPart, NoticePart, Part, ReasoningPart, TextPart, ToolPart
+from desktop.ui.transcript.code_piece import CodePiece
+from desktop.ui.transcript.formulas import Formulas
+from desktop.ui.transcript.inline import InlineParser
+from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.markdown_blocks import MarkdownSplitter
+from desktop.ui.transcript.markdown_model import Block
+from desktop.ui.transcript.markdown_text import normal_label
+from desktop.ui.transcript.math_piece import MathPiece
+from desktop.ui.transcript.piece import Piece
+from desktop.ui.transcript.small_pieces import AttachmentPiece, NoticePiece, ReasoningPiece
+from desktop.ui.transcript.table_piece import TablePiece
+from desktop.ui.transcript.text_pieces import BlockPiece, RulePiece, TextPiece
+from desktop.ui.transcript.tool_card import ToolCard
+
+Openable = ToolCard | ReasoningPiece
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What pieces share."""
+
+    parser: InlineParser
+    formulas: Formulas
+
+
+class Flow:
+    """One part. ``y`` and ``start`` (first character) are relative to the message, those of pieces to the flow."""
+
+    def __init__(self, part: Part, tools: Tools) -> None:
+        self.part = part
+        self.tools = tools
+        self.pieces: list[Piece] = []
+        self.y = 0
+        self.height = 0
+        self.start = 0
+        self.length = 0
+
+    def build(self, look: Look, width: float) -> None:
+        """Makes and lays out everything."""
+        raise NotImplementedError
+
+    def change(self, part: Part, look: Look, width: float) -> bool:
+        """Takes a newer state of the part; False when the flow has to be made anew."""
+        raise NotImplementedError
+
+    def stack(self, look: Look, first: int = 0) -> None:
+        """Places the pieces from ``first`` on under each other."""
+        pieces = self.pieces
+        first = max(0, min(first, len(pieces)) - 1)
+        y = pieces[first - 1].y + pieces[first - 1].height if first else 0
+        at = pieces[first - 1].start + len(pieces[first - 1].text) if first else 0
+        for index in range(first, len(pieces)):
+            piece = pieces[index]
+            before = pieces[index - 1] if index else None
+            piece.finish(look, pieces[index + 1] if index + 1 < len(pieces) else None)
+            if before is not None:
+                y += piece.gap(look, before) - piece.overlap
+                at += len(separator(piece))
+            piece.y, piece.start = y, at
+            y += piece.height
+            at += len(piece.text)
+        self.height, self.length = y, at
+
+
+def separator(piece: Piece) -> str:
+    """What stands between a piece and the one before it in the message's plain text."""
+    if isinstance(piece, BlockPiece) and piece.block.part:
+        return piece.block.glue
+    return "\n"
+
+
+class SingleFlow(Flow):
+    """A part that is one piece."""
+
+    def __init__(self, part: Part, tools: Tools, opened: bool) -> None:
+        super().__init__(part, tools)
+        piece = _single_piece(part)
+        if isinstance(piece, Openable):
+            piece.open = opened
+        self.pieces = [piece]
+
+    def build(self, look: Look, width: float) -> None:
+        self.pieces[0].lay_out(look, width, None)
+        self.stack(look)
+
+    def change(self, part: Part, look: Look, width: float) -> bool:
+        piece = self.pieces[0]
+        if type(part) is not type(self.part) or isinstance(piece, AttachmentPiece):
+            return part == self.part
+        if part != self.part:
+            self.part = part
+            piece.part = part  # type: ignore[attr-defined]
+            self.build(look, width)
+        return True
+
+    def append(self, delta: str, look: Look, width: float) -> None:
+        """More of a reasoning text."""
+        if isinstance(self.part, ReasoningPart):
+            self.change(replace(self.part, text=self.part.text + delta), look, width)
+
+
+def _single_piece(part: Part) -> Piece:
+    if isinstance(part, ToolPart):
+        return ToolCard(part.part_id, part)
+    if isinstance(part, ReasoningPart):
+        return ReasoningPiece(part.part_id, part)
+    if isinstance(part, NoticePart):
+        return NoticePiece(part.part_id, part)
+    assert isinstance(part, AttachmentPart)
+    return AttachmentPiece(part.part_id, part)
+
+
+class TextFlow(Flow):
+    """Markdown. ``keep_breaks``: a line break ends a line, as in what a person typed."""
+
+    def __init__(self, part: TextPart, tools: Tools, keep_breaks: bool) -> None:
+        super().__init__(part, tools)
+        self._keep_breaks = keep_breaks
+        self._splitter = MarkdownSplitter()
+        self._fresh = part.markdown
+        self._chunks = [part.markdown]
+        self._live = part.live
+        self._frozen = 0
+        self._serial = 0
+        self._references: dict[str, str] = {}
+
+    @property
+    def live(self) -> bool:
+        """Whether more may come."""
+        return self._live
+
+    @property
+    def source(self) -> str:
+        """Everything that came so far."""
+        if len(self._chunks) > 1:
+            self._chunks = ["".join(self._chunks)]
+        return self._chunks[0]
+
+    def part_now(self) -> TextPart:
+        """The part with what was streamed into it."""
+        assert isinstance(self.part, TextPart)
+        return replace(self.part, markdown=self.source, live=self._live)
+
+    def build(self, look: Look, width: float) -> None:
+        if self.pieces:  # another width or look: everything that is known is laid out again
+            for index, piece in enumerate(self.pieces):
+                piece.lay_out(look, width, self.pieces[index - 1] if index else None)
+            self.stack(look)
+        self.update(look, width)
+
+    def append(self, delta: str) -> None:
+        """More text; ``update`` shows it."""
+        self._fresh += delta
+        self._chunks.append(delta)
+
+    def change(self, part: Part, look: Look, width: float) -> bool:
+        if not isinstance(part, TextPart):
+            return False
+        source = self.source
+        if not part.markdown.startswith(source) or (part.live and not self._live):
+            return False
+        if len(part.markdown) > len(source):
+            self.append(part.markdown[len(source) :])
+        self.part = part
+        if self._live and not part.live:
+            self._live = False
+            self.update(look, width, closing=True)
+        elif self._fresh:
+            self.update(look, width)
+        return True
+
+    def update(self, look: Look, width: float, *, closing: bool = False) -> int | None:
+        """Parses what is new; returns the index of the first piece that changed, or None."""
+        if not self._fresh and not closing and self.pieces:
+            return None
+        closed = self._splitter.feed(self._fresh)
+        self._fresh = ""
+        if self._live:
+            tail = self._splitter.tail()
+        else:
+            closed += self._splitter.finish()
+            tail = []
+        first = self._frozen
+        new: list[Piece] = []
+        for index, block in enumerate(closed + tail):
+            before = new[-1] if new else (self.pieces[first - 1] if first else None)
+            old = self.pieces[first + index] if first + index < len(self.pieces) else None
+            new.append(self._piece(block, old, before, look, width, open_=index >= len(closed)))
+        self.pieces[first:] = new
+        self._frozen = first + len(closed)
+        first = min(first, self._apply_references(look, width))
+        self.stack(look, first)
+        return first
+
+    def _piece(
+        self, block: Block, old: Piece | None, before: Piece | None, look: Look, width: float, *, open_: bool
+    ) -> Piece:
+        if isinstance(old, BlockPiece) and old.accepts(block):
+            unchanged = old.block == block and not (isinstance(old, TextPiece | MathPiece) and old.open != open_)
+            if unchanged:
+                return old
+            piece: Piece = old
+        else:
+            piece = self._make(block)
+        if isinstance(piece, TextPiece | MathPiece | CodePiece | TablePiece):
+            piece.update(block, open_=open_)
+        piece.lay_out(look, width, before)
+        return piece
+
+    def _make(self, block: Block) -> Piece:
+        self._serial += 1
+        key = f"{self.part.part_id}#{self._serial}"
+        if block.kind == "code":
+            return CodePiece(key, block)
+        if block.kind == "table":
+            return TablePiece(key, block, self.tools.parser, self._references)
+        if block.kind == "math":
+            return MathPiece(key, block, self.tools.formulas)
+        if block.kind == "rule":
+            return RulePiece(key, block)
+        return TextPiece(key, block, self.tools, self._references, self._keep_breaks)
+
+    def _apply_references(self, look: Look, width: float) -> int:
+        """Link definitions that came late are applied to the pieces above that use them."""
+        found = self._splitter.references
+        fresh = found.keys() - self._references.keys()
+        first = len(self.pieces)
+        if not fresh:
+            return first
+        self._references.update(found)
+        for index, piece in enumerate(self.pieces):
+            if isinstance(piece, TextPiece | TablePiece) and _uses(piece.block.text, fresh):
+                if isinstance(piece, TablePiece):
+                    piece.forget()
+                piece.lay_out(look, width, self.pieces[index - 1] if index else None)
+                first = min(first, index)
+        return first
+
+
+def _uses(text: str, labels: set[str]) -> bool:
+    folded = normal_label(text)
+    return any(f"[{label}]" in folded for label in labels)
+
+
+def make_flow(part: Part, tools: Tools, *, opened: bool, human: bool) -> Flow:
+    """The flow of a part."""
+    return TextFlow(part, tools, human) if isinstance(part, TextPart) else SingleFlow(part, tools, opened)

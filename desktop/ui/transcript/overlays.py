@@ -1,0 +1,241 @@
+"""Real widgets that lie over the painted page: the answers of a waiting call, the actions of a message, and the way
+back to the end.
+
+Allow is deaf for its first 400 ms after it came into view (R-PRM-14); an admin call has no Allow here at all, only
+the way to its request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from desktop.domain.tools import Category
+from desktop.presenter.transcript_items import ToolPart, TranscriptItem
+from desktop.ui.theme import theme
+from desktop.ui.transcript.tool_card import ToolCard
+from desktop.ui.widgets.buttons import AllowButton, Button, IconButton
+
+if TYPE_CHECKING:
+    from desktop.ui.transcript.area import PageArea
+
+MESSAGE_ACTIONS = {
+    "copy": ("copy", "Copy message"),
+    "quote": ("quote", "Quote in the composer"),
+    "edit": ("write", "Edit and send again"),
+    "regenerate": ("retry", "Answer again"),
+    "branch": ("branch", "Branch from here"),
+    "continue": ("play", "Continue this answer"),
+}
+"""action -> (icon, what it does)."""
+
+
+def actions_of(item: TranscriptItem) -> list[str]:
+    """What can be done with a message."""
+    if item.side == "human":
+        return ["copy", "edit", "branch"]
+    return ["copy", "quote", "regenerate", "branch", *(["continue"] if item.can_continue else [])]
+
+
+class AnswerBar(QWidget):
+    """Open request, Deny, Allow once."""
+
+    answered = Signal(str, str)
+
+    def __init__(self, parent: QWidget, part: ToolPart) -> None:
+        super().__init__(parent)
+        self.call_id = part.call_id
+        self.digest = _digest(part)
+        self.open_button = Button("Open request", "quiet", small=True)
+        self.deny = Button("Deny", small=True)
+        self.allow: AllowButton | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addStretch(1)
+        row.addWidget(self.open_button)
+        row.addWidget(self.deny)
+        self.open_button.clicked.connect(lambda: self.answered.emit(self.call_id, "open"))
+        self.deny.clicked.connect(lambda: self.answered.emit(self.call_id, "deny"))
+        self.deny.setAccessibleName(f"Deny {part.tool}")
+        self.open_button.setAccessibleName(f"Open the request of {part.tool}")
+        if not _is_admin(part):
+            self.allow = AllowButton("Allow once", "primary", small=True)
+            self.allow.setAccessibleName(f"Allow {part.tool} once")
+            self.allow.agreed.connect(lambda: self.answered.emit(self.call_id, "allow_once"))
+            row.addWidget(self.allow)
+
+    def buttons(self) -> list[QWidget]:
+        """In tab order."""
+        return [self.open_button, self.deny, *([self.allow] if self.allow else [])]
+
+    def appear(self, rect: QRect) -> None:
+        """Shows it; Allow wakes 400 ms later."""
+        self.setGeometry(rect)
+        if not self.isVisible():
+            self.show()
+            if self.allow is not None:
+                self.allow.arm()
+
+    def renew(self, part: ToolPart) -> None:
+        """The request changed under the person's eyes: Allow is deaf again."""
+        if _digest(part) != self.digest:
+            self.digest = _digest(part)
+            if self.allow is not None and self.isVisible():
+                self.allow.arm()
+
+
+def _digest(part: ToolPart) -> str:
+    return part.request.digest if part.request else ""
+
+
+def _is_admin(part: ToolPart) -> bool:
+    return part.category == "admin" or (part.request is not None and part.request.category == Category.ADMIN)
+
+
+class MessageBar(QWidget):
+    """The quiet buttons at the right of a message's header."""
+
+    pressed = Signal(str, str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.message_id = ""
+        self._actions: list[str] = []
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(2, 2, 2, 2)
+        self._row.setSpacing(2)
+        self._made: dict[str, IconButton] = {}
+        for action, (icon, words) in MESSAGE_ACTIONS.items():
+            button = IconButton(icon, words, side=24)
+            button.clicked.connect(lambda _=False, name=action: self.pressed.emit(self.message_id, name))
+            self._row.addWidget(button)
+            self._made[action] = button
+        self.hide()
+
+    def show_for(self, item: TranscriptItem) -> None:
+        """Other buttons for another message."""
+        self.message_id = item.message_id
+        wanted = actions_of(item)
+        if wanted != self._actions:
+            self._actions = wanted
+            for action, button in self._made.items():
+                button.setVisible(action in wanted)
+        self.adjustSize()
+
+    def buttons(self) -> list[QWidget]:
+        """In tab order."""
+        return [self._made[action] for action in self._actions]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Its own ground, so that text below does not shine through."""
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), theme().color("bg" if self.property("human") is True else "surface"))
+
+
+class Overlays:
+    """Keeps the widgets where their places on the page are."""
+
+    def __init__(
+        self, area: PageArea, answered: Callable[[str, str], None], pressed: Callable[[str, str], None]
+    ) -> None:
+        self._area = area
+        self._answered = answered
+        self.answers: dict[str, AnswerBar] = {}
+        self.bar = MessageBar(area.viewport())
+        self.bar.pressed.connect(pressed)
+        self.jump = Button("Jump to latest", icon="down", small=True, parent=area.viewport())
+        self.jump.hide()
+        self.hovered: int | None = None
+
+    def place(self) -> None:
+        """After scrolling, layout or a change."""
+        self._place_answers()
+        self._place_bar()
+        self._place_jump()
+
+    def _waiting(self) -> Iterator[tuple[ToolCard, QRect]]:
+        area = self._area
+        x, _ = area.column()
+        for index, top in area.visible():
+            message = area.page.messages[index]
+            if not message.has_calls():
+                continue
+            for piece, y, _ in message.pieces():
+                if isinstance(piece, ToolCard) and piece.waiting:
+                    rect = piece.answers_rect(area.look)
+                    yield piece, rect.translated(x + message.inner_x(), top + y).toRect()
+
+    def _place_answers(self) -> None:
+        room = self._area.viewport().rect()
+        seen = set()
+        for card, rect in self._waiting():
+            call_id = card.part.call_id
+            bar = self.answers.get(call_id)
+            if bar is None:
+                bar = self.answers[call_id] = AnswerBar(self._area.viewport(), card.part)
+                bar.answered.connect(self._answered)
+                bar.hide()
+            bar.renew(card.part)
+            if room.intersects(rect):
+                seen.add(call_id)
+                bar.appear(rect)
+        for call_id, bar in list(self.answers.items()):
+            if call_id not in seen:
+                self._take_away(call_id, bar)
+
+    def _take_away(self, call_id: str, bar: AnswerBar) -> None:
+        """Out of sight; the keys go back to the page."""
+        if bar.isAncestorOf(bar.window().focusWidget() or bar.window()):
+            self._area.setFocus(Qt.FocusReason.OtherFocusReason)
+        bar.hide()
+        bar.deleteLater()
+        del self.answers[call_id]
+
+    def hover(self, index: int | None) -> None:
+        """The pointer, or the keys, are at another message."""
+        if index != self.hovered:
+            self.hovered = index
+            self._place_bar()
+
+    def _place_bar(self) -> None:
+        area = self._area
+        top = next((y for index, y in area.visible() if index == self.hovered), None)
+        message = area.page.messages[self.hovered] if self.hovered is not None and top is not None else None
+        if message is None or top is None or message.item.live:
+            self.bar.hide()
+            return
+        self.bar.setProperty("human", message.human)
+        self.bar.show_for(message.item)
+        x, width = area.column()
+        y = top + area.look.px(16) - (2 if not message.human else area.look.px(14))
+        self.bar.move(QPoint(x + width - self.bar.width() - (area.look.px(8) if message.human else 0), max(2, y - 2)))
+        self.bar.show()
+        self.bar.raise_()
+
+    def _place_jump(self) -> None:
+        area = self._area
+        rest = area.verticalScrollBar().maximum() - area.offset()
+        shown = not area.stick and rest > area.look.px(80)
+        if shown:
+            self.jump.adjustSize()
+            x = (area.viewport().width() - self.jump.width()) // 2
+            self.jump.move(x, area.viewport().height() - self.jump.height() - area.look.px(12))
+            self.jump.raise_()
+        self.jump.setVisible(shown)
+
+    def actions(self, index: int) -> list[tuple[str, str]]:
+        """(action, words) for a message, for its menu."""
+        item = self._area.page.messages[index].item
+        return [] if item.live else [(name, MESSAGE_ACTIONS[name][1]) for name in actions_of(item)]
+
+    def forget(self) -> None:
+        """Other messages are shown: nothing that lay over the old ones stays."""
+        for call_id, bar in list(self.answers.items()):
+            self._take_away(call_id, bar)
+        self.hovered = None
+        self.bar.hide()

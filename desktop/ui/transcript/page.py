@@ -1,0 +1,131 @@
+"""All messages of a thread with their heights; a few of them laid out, the least recently seen given up again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+
+from desktop.presenter.transcript_items import TranscriptItem
+from desktop.ui.transcript.heights import Heights
+from desktop.ui.transcript.message import Frame, Message
+
+KEPT = 48
+"""Messages whose layout is kept."""
+TOP, BOTTOM = 0, 24
+"""Pixels at 100 % above the first and below the last message."""
+
+
+class Page:
+    """``y`` counts pixels from the top of the whole thread."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.messages: list[Message] = []
+        self.heights = Heights()
+        self._places: dict[str, int] = {}
+        self._used: OrderedDict[Message, None] = OrderedDict()
+        self.kept = KEPT
+
+    # ------------------------------------------------------------------------------------------------------- contents
+
+    def reset(self, items: Iterable[TranscriptItem]) -> None:
+        """Shows other messages. What was opened stays open in those that are still there."""
+        before = {message.item.message_id: message for message in self.messages}
+        messages = []
+        for item in items:
+            message = Message(item)
+            known = before.get(item.message_id)
+            if known is not None:
+                message.opened = known.opened
+            messages.append(message)
+        self._used.clear()
+        self._take(messages)
+
+    def prepend(self, items: Iterable[TranscriptItem]) -> int:
+        """Older messages; returns how many."""
+        older = [Message(item) for item in items]
+        self._take(older + self.messages)
+        return len(older)
+
+    def _take(self, messages: list[Message]) -> None:
+        self.messages = messages
+        look, width = self.frame.look, self.frame.width
+        for message in messages:
+            if not message.height:
+                message.height = message.estimate(look, width)
+        self.heights = Heights(message.height for message in messages)
+        self._places = {message.item.message_id: index for index, message in enumerate(messages)}
+
+    def append(self, item: TranscriptItem) -> int:
+        """One more message at the end; returns its number."""
+        message = Message(item)
+        message.height = message.estimate(self.frame.look, self.frame.width)
+        self.messages.append(message)
+        self.heights.append(message.height)
+        self._places[item.message_id] = len(self.messages) - 1
+        return len(self.messages) - 1
+
+    def place(self, message_id: str) -> int | None:
+        """The number of a message."""
+        return self._places.get(message_id)
+
+    def set_frame(self, frame: Frame) -> None:
+        """Another width or look: every layout is given up; known heights serve as estimates where only the width
+        changed."""
+        rescaled = frame.look.scale != self.frame.look.scale
+        self.frame = frame
+        for message in list(self._used):
+            message.release()
+        self._used.clear()
+        if rescaled:
+            for message in self.messages:
+                message.height = 0
+            self._take(self.messages)
+
+    # --------------------------------------------------------------------------------------------------------- layout
+
+    def ensure(self, index: int) -> int:
+        """Lays a message out if it is not; returns by how much its height changed."""
+        message = self.messages[index]
+        difference = 0
+        if message.flows is None:
+            difference = self.heights.set(index, message.lay_out(self.frame))
+        self._used[message] = None
+        self._used.move_to_end(message)
+        while len(self._used) > self.kept:
+            oldest = next(iter(self._used))
+            if oldest.item.live:
+                self._used.move_to_end(oldest)
+                oldest = next(iter(self._used))
+            del self._used[oldest]
+            oldest.release()
+        return difference
+
+    def measured(self, index: int) -> int:
+        """Takes over the height a message has now; returns the difference."""
+        return self.heights.set(index, self.messages[index].height)
+
+    def laid_out(self) -> list[Message]:
+        """The messages that have a layout."""
+        return list(self._used)
+
+    # -------------------------------------------------------------------------------------------------------- geometry
+
+    @property
+    def margin_top(self) -> int:
+        return self.frame.look.px(TOP)
+
+    def height(self) -> int:
+        """Of everything, with the margins."""
+        return self.margin_top + self.heights.total() + self.frame.look.px(BOTTOM)
+
+    def top(self, index: int) -> int:
+        """Where a message begins."""
+        return self.margin_top + self.heights.top(index)
+
+    def at(self, y: int) -> tuple[int, int]:
+        """(message at y, pixels into it)."""
+        return self.heights.at(max(0, y - self.margin_top))
+
+    def __len__(self) -> int:
+        return len(self.messages)
