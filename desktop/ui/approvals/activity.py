@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import AuditEntry
 from desktop.presenter.approvals import ApprovalsViewModel
-from desktop.ui.approvals.shown import shown_line
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, elided, state
 from desktop.ui.widgets.containers import EmptyState
@@ -20,6 +19,7 @@ from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 
 ENTRY = int(Qt.ItemDataRole.UserRole)

@@ -12,10 +12,10 @@ from desktop.domain.permission import PermissionRequest
 from desktop.ui.approvals.background import Background
 from desktop.ui.approvals.diffing import Diff, DiffRow, diff, new_file, plain_rows
 from desktop.ui.approvals.lines_view import LinesView
-from desktop.ui.approvals.shown import arguments_text, size_words
 from desktop.ui.theme import theme
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import arguments_text, size_words
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Segmented
 

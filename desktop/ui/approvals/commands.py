@@ -10,13 +10,13 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Judgement
 from desktop.ui.approvals.body import Card, arguments_view
 from desktop.ui.approvals.lines_view import LinesView
-from desktop.ui.approvals.shown import shown_line
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Scroller
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 
 FOLD_AFTER = 50

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
-from desktop.ui.approvals.shown import LINE, pieces_of, shown
+from desktop.ui.widgets.shown import LINE, pieces_of, shown
 
 RowKind = Literal["same", "add", "del", "hunk", "plain"]
 Mark = tuple[int, int]

@@ -10,11 +10,11 @@ from typing import Any
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
-from desktop.ui.approvals.shown import shown_line
 from desktop.ui.widgets.containers import Scroller
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.fields import Field, Labelled, TextArea
 from desktop.ui.widgets.scaling import sized
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph
 
 REASON_LIMIT = 2000

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
-from desktop.ui.approvals.shown import shown_line
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import caption_value
 from desktop.ui.widgets.marks import Badge, StateLabel
 from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 PATHS_SHOWN = 6

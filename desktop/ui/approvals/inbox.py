@@ -11,12 +11,12 @@ from PySide6.QtGui import QFontMetrics, QHideEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QFrame, QStyleOptionViewItem
 
 from desktop.domain.permission import PermissionRequest
-from desktop.ui.approvals.shown import shown_line, waited
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line, waited
 from desktop.ui.widgets.text import Paragraph, Text
 
 REQUEST = int(Qt.ItemDataRole.UserRole)

@@ -16,11 +16,11 @@ from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.ui.approvals.inbox import summary
 from desktop.ui.approvals.request_view import RequestView
-from desktop.ui.approvals.shown import shown_line
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shadow import REACH, RaisedBox
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 
 WIDTH, TOP, HEIGHT = 720, 56, 560

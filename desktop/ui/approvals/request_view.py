@@ -16,13 +16,13 @@ from desktop.ui.approvals.body import ArgumentsCard, Card, DiffCard
 from desktop.ui.approvals.commands import CommandBlock, CommandCard
 from desktop.ui.approvals.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.head import RequestHead
-from desktop.ui.approvals.shown import has_hidden, shown_line
 from desktop.ui.widgets.buttons import AllowButton, Button
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Row
+from desktop.ui.widgets.shown import has_hidden, shown_line
 from desktop.ui.widgets.text import Paragraph
 
 ThreadTitle = Callable[[str], str]

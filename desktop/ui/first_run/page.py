@@ -129,7 +129,8 @@ def _card(name: str) -> QFrame:
 def _promise() -> Row:
     row = Row(spacing=8)
     row.addWidget(Icon("approvals", "accent-text", 20))
-    row.addWidget(Paragraph("Whichever you choose: nothing is written or run that you did not agree to.", "body", "2"), 1)
+    words = "Whichever you choose: nothing is written or run that you did not agree to."
+    row.addWidget(Paragraph(words, "body", "2"), 1)
     row.addWidget(Icon("keyboard", "text-2", 16))
     row.addWidget(Text("Ctrl+K opens everything", "small", "2"))
     return row

@@ -1,0 +1,81 @@
+"""A list of machine texts: each with a cross, a field to add one more. Folders can also be picked."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.containers import clear
+from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Text
+
+
+class ListEditor(QWidget):
+    """``edited(tuple)`` carries the whole new list."""
+
+    edited = Signal(object)
+
+    def __init__(self, name: str, *, folders: bool = False) -> None:
+        super().__init__()
+        self._entries: tuple[str, ...] = ()
+        column = Column(self, spacing=8)
+        self._card = pane("card")
+        self._rows = Column(self._card, margins=0, spacing=0)
+        column.addWidget(self._card)
+        row = Row(spacing=8)
+        hint = "/a/folder or ~/a/folder" if folders else "One more"
+        self.field = Field(f"Add to {name}", hint=hint, mono=True)
+        self.field.returnPressed.connect(self._add)
+        row.addWidget(self.field, 1)
+        self.add = Button("Add", icon="new")
+        self.add.clicked.connect(self._add)
+        row.addWidget(self.add)
+        if folders:
+            browse = Button("Choose…", "quiet", icon="folder")
+            browse.clicked.connect(self._browse)
+            row.addWidget(browse)
+        column.addLayout(row)
+
+    def set_entries(self, entries: tuple[str, ...]) -> None:
+        """Show these."""
+        if entries == self._entries and self._rows.count():
+            return
+        self._entries = entries
+        clear(self._rows)
+        for at, entry in enumerate(entries):
+            self._rows.addWidget(self._row(at, entry))
+        self._card.setVisible(bool(entries))
+
+    def _row(self, at: int, entry: str) -> QWidget:
+        holder = sized(pane("row" if at < len(self._entries) - 1 else "row-last"), height=34)
+        row = Row(holder, margins=(12, 0, 4, 0))
+        row.addWidget(Text(shown_line(entry), "code", elide="middle"), 1)
+        remove = IconButton("close", f"Remove {entry}", side=28, glyph_side=14)
+        remove.clicked.connect(lambda: self._remove(entry))
+        row.addWidget(remove)
+        return holder
+
+    def _add(self) -> None:
+        text = self.field.text().strip()
+        if text and text not in self._entries:
+            self.edited.emit((*self._entries, text))
+        self.field.clear()
+
+    def _remove(self, entry: str) -> None:
+        self.edited.emit(tuple(e for e in self._entries if e != entry))
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self.window(), "Choose a folder")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self._picked)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _picked(self, path: str) -> None:
+        self.field.setText(path)
+        self._add()

@@ -1,0 +1,212 @@
+"""Models and keys: the default model, connections with their keys, one more connection, servers on this machine.
+
+Keys are write-only: they can be replaced, tested and deleted, and are never shown (R-UI-6).
+"""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QWidget
+
+from desktop.domain.models import Connection, LocalServer
+from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.ui.first_run.local_card import context_words, port_of
+from desktop.ui.settings.provider_form import ProviderForm
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import EmptyState, Notice, Scroller, clear
+from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.fields import Combo, Field, Labelled
+from desktop.ui.widgets.marks import StateLabel
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+
+CANCEL = Answer("cancel", "Cancel", key="Esc")
+
+
+class ModelsPage(Scroller):
+    """Everything about who answers."""
+
+    def __init__(self, setup: ModelSetupViewModel) -> None:
+        super().__init__(margins=(24, 20, 24, 24), spacing=12)
+        self._setup = setup
+        self._outcomes: dict[str, tuple[bool, str]] = {}
+        self._shown: object = None
+        self.notice = Notice("ask", "")
+        self.column.addWidget(self.notice)
+        self.default = sized(Combo("Default model"), min_width=280)
+        self.default.activated.connect(self._default_chosen)
+        self.column.addWidget(self._default_card())
+        self.column.addWidget(Text("Connections", "strong"))
+        self._connections = Column(spacing=8)
+        self.column.addLayout(self._connections)
+        self.column.addWidget(Text("Add a connection", "strong"))
+        self.column.addWidget(self._add_card())
+        self._servers_head = Row(spacing=8)
+        self._servers_head.addWidget(Text("Servers on this machine", "strong"))
+        self._servers_head.addStretch(1)
+        self._busy = StateLabel()
+        self._servers_head.addWidget(self._busy)
+        self.look = Button("Look again", small=True, icon="retry")
+        self.look.clicked.connect(setup.look)
+        self._servers_head.addWidget(self.look)
+        self.column.addLayout(self._servers_head)
+        self._servers = Column(spacing=8)
+        self.column.addLayout(self._servers)
+        self.column.addStretch(1)
+        setup.changed.connect(self.refresh)
+        setup.tested.connect(self._tested)
+        self.refresh()
+
+    def _default_card(self) -> QWidget:
+        card = pane("card")
+        row = Row(card, margins=(16, 12, 16, 12), spacing=16)
+        words = Column(spacing=2)
+        words.addWidget(Text("Model of new chats", "medium"))
+        words.addWidget(Paragraph("Each chat can use another one.", "small", "2"))
+        row.addLayout(words, 1)
+        row.addWidget(self.default)
+        return card
+
+    def _add_card(self) -> QWidget:
+        card = pane("card")
+        column = Column(card, margins=16, spacing=12)
+        self.form = ProviderForm(self._setup, servers=True)
+        self.form.test.set_kind("primary")
+        column.addWidget(self.form)
+        column.addLayout(self.form.buttons_row())
+        return card
+
+    def refresh(self) -> None:
+        """Follow the view-model."""
+        setup = self._setup
+        self.notice.setVisible(bool(setup.keyring_note))
+        if setup.keyring_note:
+            self.notice.say(setup.keyring_note, "ask")
+        self._busy.set_state("running" if setup.looking else "", "looking" if setup.looking else "")
+        self.look.setEnabled(not setup.looking)
+        choices = [(f"{model.title}  ·  {model.ref.connection_id}", str(model.ref)) for model in setup.models]
+        known = {ref for _, ref in choices}
+        if setup.default_model and setup.default_model not in known:
+            choices.insert(0, (f"{setup.default_model}  ·  not there now", setup.default_model))
+        self.default.fill([*choices] if choices else [("No model yet", "")], setup.default_model)
+        self.default.setEnabled(bool(choices))
+        state = (setup.connections, setup.servers, setup.looking, dict(self._outcomes))
+        if state != self._shown:
+            self._shown = state
+            self._fill()
+
+    def _fill(self) -> None:
+        setup = self._setup
+        clear(self._connections)
+        for connection in setup.connections:
+            self._connections.addWidget(self._connection(connection))
+        if not setup.connections:
+            self._connections.addWidget(Paragraph("No provider is connected.", "body", "2"))
+        clear(self._servers)
+        running = [server for server in setup.servers if server.running]
+        for server in running:
+            self._servers.addWidget(_server(server))
+        missing = ", ".join(server.title for server in setup.servers if not server.running)
+        if missing:
+            self._servers.addWidget(Paragraph(f"{missing}: not running", "small", "3"))
+        if not setup.servers and not setup.looking:
+            words = "Start Ollama, LM Studio, llama.cpp or vLLM, then look."
+            self._servers.addWidget(EmptyState("server", "Nothing looked for yet", words, framed=True))
+
+    def _connection(self, connection: Connection) -> QFrame:
+        card = pane("card")
+        card.setAccessibleName(connection.title)
+        column = Column(card, margins=(16, 10, 8, 10), spacing=4)
+        row = Row(spacing=4)
+        words = Column(spacing=2)
+        words.addWidget(Text(shown_line(connection.title), "medium", elide="right"))
+        where = shown_line(connection.base_url) or connection.provider
+        key = "key in the system keyring" if connection.secret_name else "no key"
+        if connection.secret_name and self._setup.keyring_note:
+            key = "key for this session only"
+        words.addWidget(Text(f"{where}, {key}", "small", "2", elide="right"))
+        row.addLayout(words, 1)
+        self._add_actions(row, connection)
+        column.addLayout(row)
+        outcome = self._outcomes.get(connection.connection_id)
+        problem = self._setup.problem(connection.connection_id)
+        if outcome is None and problem:
+            outcome = (False, problem)
+        if outcome is not None:
+            column.addWidget(Notice("allow" if outcome[0] else "failed", outcome[1]))
+        return card
+
+    def _add_actions(self, row: Row, connection: Connection) -> None:
+        name, title = connection.connection_id, connection.title
+        test = Button("Test", "quiet", small=True, tip=f"Make one request to {title}")
+        test.clicked.connect(lambda: self._setup.test_connection(name))
+        row.addWidget(test)
+        if connection.secret_name:
+            replace = Button("Replace key…", "quiet", small=True)
+            replace.clicked.connect(lambda: self._replace(connection))
+            row.addWidget(replace)
+        delete = Button("Delete…", "danger", small=True)
+        delete.clicked.connect(lambda: self._delete(connection))
+        row.addWidget(delete)
+
+    def _replace(self, connection: Connection) -> None:
+        dialog = Dialog(
+            self.window(),
+            f"Replace the key of {shown_line(connection.title)}",
+            "The new key is tested first. The old one stays until the new one works.",
+            (CANCEL, Answer("replace", "Test and replace", "primary")),
+        )
+        field = Field("New key", secret=True)
+        dialog.body.addWidget(Labelled("New key", field))
+        field.returnPressed.connect(lambda: dialog.answer("replace"))
+
+        def answered(value: str) -> None:
+            if value == "replace" and field.text().strip():
+                self._setup.replace_key(connection.connection_id, field.text())
+            field.clear()
+
+        dialog.answered.connect(answered)
+        dialog.open(focus=field)
+
+    def _delete(self, connection: Connection) -> None:
+        dialog = Dialog(
+            self.window(),
+            f"Delete {shown_line(connection.title)}?",
+            "The connection and its key are forgotten. Chats that used it stay, and need another model to go on.",
+            (CANCEL, Answer("delete", "Delete connection and key", "admin")),
+            width=440,
+        )
+        dialog.answered.connect(
+            lambda value: self._setup.delete_connection(connection.connection_id) if value == "delete" else None
+        )
+        dialog.open()
+
+    def _default_chosen(self) -> None:
+        ref = self.default.currentData()
+        if ref:
+            self._setup.use(str(ref))
+
+    def _tested(self, name: str, worked: bool, sentence: str) -> None:
+        if any(c.connection_id == name for c in self._setup.connections):
+            self._outcomes[name] = (worked, sentence)
+            self.refresh()
+
+
+def _server(server: LocalServer) -> QFrame:
+    card = pane("card")
+    card.setAccessibleName(server.title)
+    column = Column(card, margins=(16, 10, 16, 10), spacing=6)
+    row = Row(spacing=8)
+    row.addWidget(Text(f"{server.title}, port {port_of(server)}", "medium"))
+    row.addStretch(1)
+    row.addWidget(StateLabel("failed", "does not answer") if server.problem else StateLabel("found", "running"))
+    column.addLayout(row)
+    if server.problem:
+        column.addWidget(Paragraph(server.problem, "small", "failed"))
+    for model in server.models:
+        line = Row(spacing=12)
+        line.addWidget(Text(model.title or model.ref.model, "code", elide="middle"), 1)
+        line.addWidget(Text(f"{context_words(model.context_window)} context", "small", "2"))
+        column.addLayout(line)
+    return card

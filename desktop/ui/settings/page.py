@@ -1,0 +1,164 @@
+"""The Settings page: a list of pages at the left, the chosen one at the right, mistakes of config.yaml above."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, QRect, QStringListModel, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
+
+from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.presenter.settings import SettingSpec, SettingsViewModel
+from desktop.ui.settings.models_page import ModelsPage
+from desktop.ui.settings.rows import setting_card
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, glyph
+from desktop.ui.widgets.containers import Notice, PaneHeader, Scroller
+from desktop.ui.widgets.folding import FoldingPane
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Paragraph, Selectable, Text
+
+MODELS = "Models and keys"
+FILESYSTEM = "Filesystem"
+PAGES = (
+    (MODELS, "Models and keys", "key"),
+    ("Appearance", "Appearance", "appearance"),
+    ("Chats", "Chats", "chats"),
+    ("Approvals", "Approvals", "approvals"),
+    ("Tools", "Tools and limits", "terminal"),
+    (FILESYSTEM, "Filesystem boundaries", "folder"),
+)
+"""(page in the schema, title, icon)."""
+NOTES = {
+    "Tools": "These hold for tool calls from the next call on.",
+    "Approvals": "Admin calls always ask, whatever is set here.",
+}
+
+
+class NavDelegate(RowDelegate):
+    """Icon and title."""
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """One line."""
+        t = theme()
+        _, title, icon = PAGES[index.row()]
+        side = t.px(16)
+        glyph(painter, QRect(box.x() + t.px(8), box.y(), side, box.height()), icon, "text-2", side)
+        left = t.px(32)
+        weight = 500 if selected else None
+        painter.setFont(t.font("body", weight))
+        painter.setPen(t.color("text"))
+        text = elided(title, "body", box.width() - left - t.px(4), weight=weight)
+        painter.drawText(box.adjusted(left, 0, 0, 0), int(Qt.AlignmentFlag.AlignVCenter), text)
+
+
+class SettingsPage(QFrame):
+    """``confinement`` says what holds shell commands in, as found on this machine: (confined, sentence).
+
+    Pages are built when they are first shown. ``show_settings(page)`` opens one by its name in the schema.
+    """
+
+    def __init__(
+        self,
+        settings: SettingsViewModel,
+        setup: ModelSetupViewModel,
+        confinement: Callable[[], tuple[bool, str]] | None = None,
+    ) -> None:
+        super().__init__()
+        self._settings = settings
+        self._setup = setup
+        self._confinement = confinement
+        self._built: dict[str, QWidget] = {}
+        self.setProperty("pane", "surface")
+        self.nav = RowList("Settings pages", NavDelegate())
+        self.nav.setModel(QStringListModel([title for _, title, _ in PAGES], self.nav))
+        self.nav.selectionModel().currentChanged.connect(self._moved)
+        side = pane("list")
+        column = Column(side, margins=(0, 0, 0, 8), spacing=0)
+        head = sized(QWidget(), height=48)
+        Row(head, margins=(16, 0, 16, 0)).addWidget(Text("Settings", "title"))
+        column.addWidget(head)
+        column.addWidget(self.nav, 1)
+        self._header = PaneHeader("")
+        self.problems = Notice("failed")
+        self._stack = QStackedWidget()
+        work = pane("surface")
+        right = Column(work, spacing=0)
+        right.addWidget(self._header)
+        right.addWidget(self.problems)
+        right.addWidget(self._stack, 1)
+        self.folding = FoldingPane(side, work, width=216, name="Show the settings pages")
+        self._header.row.insertWidget(0, self.folding.button)
+        Column(self, spacing=0).addWidget(self.folding)
+        settings.problems_changed.connect(self.refresh_problems)
+        self.refresh_problems()
+        self.show_settings(MODELS)
+
+    def first_focus(self) -> QWidget:
+        """Keys go to the list of pages."""
+        return self.nav
+
+    def show_settings(self, page: str) -> None:
+        """Open a page; an unknown name is ignored."""
+        names = [name for name, _, _ in PAGES]
+        if page in names:
+            self.nav.setCurrentIndex(self.nav.model().index(names.index(page), 0))
+
+    def refresh_problems(self) -> None:
+        """Say what is wrong in config.yaml, and that the last good values hold."""
+        problems = self._settings.problems
+        self.problems.setVisible(bool(problems))
+        if problems:
+            lines = "\n".join(problems[:8])
+            more = f"\nand {len(problems) - 8} more" if len(problems) > 8 else ""
+            self.problems.say(f"{lines}{more}\nWhat is wrong is not used; the last good values stay in force.")
+
+    def _moved(self, index: QModelIndex) -> None:
+        if not index.isValid():
+            return
+        name, title, _ = PAGES[index.row()]
+        widget = self._built.get(name)
+        if widget is None:
+            widget = self._built[name] = self._build(name)
+            self._stack.addWidget(widget)
+        self._header.title.setText(title)
+        self._stack.setCurrentWidget(widget)
+        self.folding.put_away()
+
+    def _build(self, name: str) -> QWidget:
+        if name == MODELS:
+            return ModelsPage(self._setup)
+        specs = [spec for spec in self._settings.schema() if spec.page == name]
+        scroller = Scroller(margins=(24, 20, 24, 24), spacing=12)
+        if name == FILESYSTEM:
+            self._say_confinement(scroller)
+        if name in NOTES:
+            scroller.column.addWidget(Paragraph(NOTES[name], "body", "2"))
+        self._add_cards(scroller, name, specs)
+        if name == FILESYSTEM:
+            words = (
+                "A denied folder wins over an allowed one. Links are followed first: what counts is where a path "
+                "really leads. Changes hold from the next call of running agents on."
+            )
+            scroller.column.addWidget(Paragraph(words, "small", "2"))
+        scroller.column.addWidget(self._where())
+        scroller.column.addStretch(1)
+        return scroller
+
+    def _add_cards(self, scroller: Scroller, name: str, specs: list[SettingSpec]) -> None:
+        """One card a list on the filesystem page, else one for all."""
+        groups = [[spec] for spec in specs] if name == FILESYSTEM else [specs]
+        for group in groups:
+            if group:
+                scroller.column.addWidget(setting_card(self._settings, group))
+
+    def _say_confinement(self, scroller: Scroller) -> None:
+        if self._confinement is not None:
+            confined, sentence = self._confinement()
+            scroller.column.addWidget(Notice("allow" if confined else "ask", sentence, icon="lock"))
+
+    def _where(self) -> QWidget:
+        return Selectable(f"Kept in {self._settings.path}", "small", "3")

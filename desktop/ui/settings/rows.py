@@ -1,0 +1,186 @@
+"""One setting as a row: title and help at the left, a control made from its kind at the right, refusals below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFrame, QWidget
+
+from desktop.presenter.settings import SettingSpec, SettingsViewModel
+from desktop.ui.settings.list_editor import ListEditor
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.fields import Combo, Field
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.toggles import Segmented, Switch
+
+LISTS = frozenset({"texts", "paths", "patterns", "names"})
+SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
+
+
+class Control(QObject):
+    """A widget with a value; ``edited(value)`` when the person changed it."""
+
+    edited = Signal(object)
+
+    def __init__(self, widget: QWidget, put: Callable[[Any], None]) -> None:
+        super().__init__(widget)
+        self.widget = widget
+        self.put = put
+
+
+def make_control(spec: SettingSpec) -> Control:
+    """The control for a kind of setting."""
+    if spec.kind == "flag":
+        return _switch(spec)
+    if spec.kind == "choice":
+        return _choices(spec)
+    if spec.kind in LISTS:
+        return _list(spec)
+    if spec.key == "appearance.text_scale":
+        return _scale(spec)
+    return _line(spec)
+
+
+def _switch(spec: SettingSpec) -> Control:
+    switch = Switch(spec.title)
+    control = Control(switch, lambda value: switch.setChecked(bool(value)))
+    switch.clicked.connect(lambda: control.edited.emit(switch.isChecked()))
+    return control
+
+
+def _choices(spec: SettingSpec) -> Control:
+    if len(spec.choices) <= 3:
+        segmented = Segmented(spec.title, spec.choices)
+        control = Control(segmented, lambda value: segmented.set_value(str(value)))
+        segmented.chosen.connect(control.edited)
+        return control
+    combo = sized(Combo(spec.title), width=200)
+    combo.fill([(label, value) for value, label in spec.choices])
+    control = Control(combo, lambda value: combo.setCurrentIndex(combo.findData(value)))
+    combo.activated.connect(lambda _index: control.edited.emit(combo.currentData()))
+    return control
+
+
+def _scale(spec: SettingSpec) -> Control:
+    combo = sized(Combo(spec.title), width=120)
+    combo.fill([(f"{round(scale * 100)} %", scale) for scale in SCALES])
+
+    def put(value: Any) -> None:
+        nearest = min(SCALES, key=lambda scale: abs(scale - float(value)))
+        combo.setCurrentIndex(SCALES.index(nearest))
+
+    control = Control(combo, put)
+    combo.activated.connect(lambda _index: control.edited.emit(combo.currentData()))
+    return control
+
+
+def _list(spec: SettingSpec) -> Control:
+    editor = ListEditor(spec.title, folders=spec.kind == "paths")
+    control = Control(editor, lambda value: editor.set_entries(tuple(str(entry) for entry in value)))
+    editor.edited.connect(control.edited)
+    return control
+
+
+def _line(spec: SettingSpec) -> Control:
+    holder = QWidget()
+    row = Row(holder, spacing=8)
+    number = spec.kind in ("number", "whole")
+    field = sized(Field(spec.title, mono=not number), width=96 if number else 240)
+    row.addWidget(field)
+    if spec.unit:
+        row.addWidget(Text(spec.unit, "body", "2"))
+
+    def put(value: Any) -> None:
+        field.setText(f"{value:g}" if isinstance(value, float) else str(value))
+        field.setModified(False)
+
+    control = Control(holder, put)
+
+    def finished() -> None:
+        if field.isModified():
+            field.setModified(False)
+            control.edited.emit(parsed(spec.kind, field.text()))
+
+    field.editingFinished.connect(finished)
+    return control
+
+
+def parsed(kind: str, text: str) -> Any:
+    """What a person typed as the kind's value; what is no number stays text, and the settings say why not."""
+    text = text.strip()
+    try:
+        if kind == "whole":
+            return int(text.replace(",", "").replace(" ", ""))
+        if kind == "number":
+            return float(text.replace(",", "."))
+    except ValueError:
+        return text
+    return text
+
+
+class SettingRow(QFrame):
+    """Follows the view-model; a refused value goes back and says why. A value of one's own can be reset."""
+
+    def __init__(self, settings: SettingsViewModel, spec: SettingSpec, *, last: bool = False) -> None:
+        super().__init__()
+        self._settings = settings
+        self.spec = spec
+        self.setProperty("pane", "row-last" if last else "row")
+        column = Column(self, margins=(16, 12, 16, 12), spacing=4)
+        upper = Row(spacing=16)
+        words = Column(spacing=2)
+        words.addWidget(Text(spec.title, "medium"))
+        words.addWidget(Paragraph(spec.help, "small", "2"))
+        upper.addLayout(words, 1)
+        self._reset = Button("Reset", "quiet", small=True, tip="Back to the default")
+        self._reset.clicked.connect(lambda: settings.reset(spec.key))
+        upper.addWidget(self._reset)
+        self.control = make_control(spec)
+        column.addLayout(upper)
+        if spec.kind in LISTS:
+            column.addSpacing(4)
+            column.addWidget(self.control.widget)
+        else:
+            upper.addWidget(self.control.widget)
+        self._refusal = Paragraph("", "small", "failed")
+        self._refusal.hide()
+        column.addWidget(self._refusal)
+        self.control.widget.setAccessibleDescription(spec.help)
+        self.control.edited.connect(self._edited)
+        settings.changed.connect(self._changed)
+        settings.refused.connect(self._refused)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is in force."""
+        value = self._settings.get(self.spec.key)
+        self.control.put(value)
+        self._reset.setVisible(value != self._settings.default(self.spec.key))
+
+    def _edited(self, value: Any) -> None:
+        self._refusal.hide()
+        self._settings.set(self.spec.key, value)
+
+    def _changed(self, key: str) -> None:
+        if key == self.spec.key:
+            self._refusal.hide()
+            self.refresh()
+
+    def _refused(self, key: str, sentence: str) -> None:
+        if key == self.spec.key:
+            self._refusal.set_pieces(sentence)
+            self._refusal.show()
+            self.refresh()
+
+
+def setting_card(settings: SettingsViewModel, specs: list[SettingSpec]) -> QFrame:
+    """Several settings in one frame."""
+    card = pane("card")
+    column = Column(card, margins=0, spacing=0)
+    for at, spec in enumerate(specs):
+        column.addWidget(SettingRow(settings, spec, last=at == len(specs) - 1))
+    return card
