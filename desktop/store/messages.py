@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ _PLACES = (
     "(SELECT count(*) FROM messages s WHERE s.thread_id = m.thread_id AND s.parent_seq IS m.parent_seq) AS total "
     "FROM json_each(?) wanted JOIN messages m ON m.message_id = wanted.value WHERE total > 1"
 )
+_STEP = 500  # messages read at once; 5 ms
 
 
 class MessageRepository:
@@ -76,20 +78,26 @@ class MessageRepository:
         """The path that is shown, oldest first: its last ``limit`` messages (None: all), or the last ``limit``
         above the message ``before``."""
 
-        def work(connection: sqlite3.Connection) -> list[MessageRecord]:
+        def work(connection: sqlite3.Connection) -> list[int]:
             start = _leaf(connection, thread_id) if before is None else tree.sequence(connection, before)[2]
-            return tree.load(connection, tree.path_seqs(connection, start, limit))
+            return tree.path_seqs(connection, start, limit)
 
-        return await self._thread.read(work)
+        return await self._load(await self._thread.read(work))
 
     async def path_to(self, *, message_id: str) -> list[MessageRecord]:
         """Everything from the root down to this message, whether it is shown or not."""
 
-        def work(connection: sqlite3.Connection) -> list[MessageRecord]:
-            seq = tree.sequence(connection, message_id)[0]
-            return tree.load(connection, tree.path_seqs(connection, seq, None))
+        def work(connection: sqlite3.Connection) -> list[int]:
+            return tree.path_seqs(connection, tree.sequence(connection, message_id)[0], None)
 
-        return await self._thread.read(work)
+        return await self._load(await self._thread.read(work))
+
+    async def _load(self, seqs: Sequence[int]) -> list[MessageRecord]:
+        """In steps, so that a long thread being read does not keep a streaming answer from being saved in time."""
+        found: list[MessageRecord] = []
+        for at in range(0, len(seqs), _STEP):
+            found += await self._thread.read(functools.partial(tree.load, seqs=seqs[at : at + _STEP]))
+        return found
 
     async def children(self, *, thread_id: str, message_id: str | None) -> list[MessageRecord]:
         """The messages right below one (None: the first messages of the thread), oldest first."""

@@ -114,11 +114,11 @@ def point_at(connection: sqlite3.Connection, leaf: int) -> None:
     connection.executemany("UPDATE messages SET active_child = ? WHERE seq = ?", wrong)
 
 
-_CHUNK = 500  # seqs a query, well below SQLite's limit of variables
+_CHUNK = 5_000  # seqs a query, well below SQLite's limit of variables
 
 
 def load(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[MessageRecord]:
-    """Messages with their blocks, in the order of ``seqs`` (which must rise)."""
+    """Messages with their blocks, oldest first; those that no longer exist are left out."""
     found: list[MessageRecord] = []
     for at in range(0, len(seqs), _CHUNK):
         found += _load_chunk(connection, seqs[at : at + _CHUNK])

@@ -12,13 +12,11 @@ def holds(figures: Figures, kills: int) -> None:
     assert figures.interrupted_runs > 0
 
 
-@pytest.mark.spec("S-JRN-2")
 async def test_nothing_seen_is_lost_when_the_process_is_killed_at_random_moments(tmp_path):
     holds(await series(tmp_path, 12, seed=7), 12)
 
 
 @pytest.mark.soak
-@pytest.mark.spec("S-JRN-2")
 async def test_nothing_seen_is_lost_in_two_hundred_kills(tmp_path):
     for number in range(10):
         holds(await series(tmp_path / str(number), 20, seed=number), 20)

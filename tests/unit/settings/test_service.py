@@ -54,7 +54,6 @@ async def test_what_the_file_says_holds_and_the_rest_has_its_default(tmp_path):
     assert not service.is_changed("chat.send_on_enter")
 
 
-@pytest.mark.spec("Q-12")
 async def test_default_paths_follow_the_home_that_was_given(tmp_path):
     security = defaults(tmp_path / "home").security
     assert security.allowed_paths == (f"{tmp_path}/home/workspace", "/tmp/agent")
