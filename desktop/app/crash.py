@@ -9,7 +9,6 @@ import faulthandler
 import importlib
 import logging
 import os
-import platform
 import sys
 import threading
 import time
@@ -39,11 +38,11 @@ BIG_FAULT_LOG = 1_000_000
 logger = logging.getLogger(__name__)
 qt_logger = logging.getLogger("qt")
 _LEVELS = {
-    QtMsgType.QtDebugMsg: logging.DEBUG,
-    QtMsgType.QtInfoMsg: logging.INFO,
-    QtMsgType.QtWarningMsg: logging.WARNING,
-    QtMsgType.QtCriticalMsg: logging.ERROR,
-    QtMsgType.QtFatalMsg: logging.CRITICAL,
+    "QtDebugMsg": logging.DEBUG,
+    "QtInfoMsg": logging.INFO,
+    "QtWarningMsg": logging.WARNING,
+    "QtCriticalMsg": logging.ERROR,
+    "QtFatalMsg": logging.CRITICAL,
 }
 
 
@@ -210,8 +209,14 @@ def _heading(where: str) -> str:
     return (
         f"Assent {__version__} crash report\n"
         f"at {time.strftime('%Y-%m-%d %H:%M:%S %z')}, in {where}\n"
-        f"Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}\n"
+        f"Python {sys.version.split()[0]}, Qt {qVersion()}, {_system()}\n"
     )
+
+
+def _system() -> str:
+    """Kernel and machine, without the computer's name."""
+    found = os.uname()
+    return f"{found.sysname} {found.release} {found.machine}"
 
 
 def _private(path: str, flags: int) -> int:
@@ -220,6 +225,6 @@ def _private(path: str, flags: int) -> int:
 
 def _from_qt(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
     category = context.category or "default"
-    qt_logger.log(_LEVELS.get(kind, logging.WARNING), "%s: %s", category, message)
+    qt_logger.log(_LEVELS.get(kind.name, logging.WARNING), "%s: %s", category, message)
     if kind == QtMsgType.QtFatalMsg and sys.__stderr__ is not None:
         sys.__stderr__.write(f"Qt: {message}\n")
