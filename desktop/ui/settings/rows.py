@@ -31,6 +31,10 @@ class Control(QObject):
         self.widget = widget
         self.put = put
 
+    def tell(self, value: object) -> None:
+        """The person changed it."""
+        self.edited.emit(value)
+
 
 def make_control(spec: SettingSpec) -> Control:
     """The control for a kind of setting."""
@@ -56,7 +60,7 @@ def _choices(spec: SettingSpec) -> Control:
     if len(spec.choices) <= 3:
         segmented = Segmented(spec.title, spec.choices)
         control = Control(segmented, lambda value: segmented.set_value(str(value)))
-        segmented.chosen.connect(control.edited)
+        segmented.chosen.connect(control.tell)
         return control
     combo = sized(Combo(spec.title), width=200)
     combo.fill([(label, value) for value, label in spec.choices])
@@ -81,7 +85,7 @@ def _scale(spec: SettingSpec) -> Control:
 def _list(spec: SettingSpec) -> Control:
     editor = ListEditor(spec.title, folders=spec.kind == "paths")
     control = Control(editor, lambda value: editor.set_entries(tuple(str(entry) for entry in value)))
-    editor.edited.connect(control.edited)
+    editor.edited.connect(control.tell)
     return control
 
 

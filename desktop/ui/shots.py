@@ -1,0 +1,285 @@
+"""``python -m desktop.ui.shots DIR``: every page and dialog with sample data, light and dark, as PNG, to be looked at.
+
+Pages that are not there yet are passed over. Pictures are 1280 x 800; names ending in ``-200`` have text at 200 %.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+from desktop.domain.models import Connection
+from desktop.ui import shots_samples as samples
+from desktop.ui.approvals.page import ApprovalsPage
+from desktop.ui.approvals.request_dialog import RequestDialog
+from desktop.ui.debates.page import DebatesPage
+from desktop.ui.first_run.page import FirstRunPage
+from desktop.ui.settings.page import SettingsPage
+from desktop.ui.shell.loading import load
+from desktop.ui.shell.main_window import MainWindow
+from desktop.ui.shots_sheet import ComponentSheet
+from desktop.ui.skills.page import SkillsPage
+from desktop.ui.theme import Theme
+from desktop.ui.widgets.properties import pane
+
+SIZE = (1280, 800)
+DEAF = 480
+"""Milliseconds to wait where Allow should be seen awake."""
+CHAT_SHOTS = "desktop.ui.chat.shots"
+"""A module of the chat page with ``pictures() -> dict[str, Callable[[], QWidget]]``, taken in when it exists."""
+
+Picture = Callable[[], QWidget]
+
+
+class Stage:
+    """A window with sample view-models; each picture sets it up anew."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.theme = theme
+        self.approvals = samples.SampleApprovals(
+            (samples.new_file_request(), samples.shell_request(), samples.write_request())
+        )
+        self.setup = samples.SampleSetup()
+        self.settings = samples.SampleSettings()
+        self.shell = samples.sample_shell()
+        any_approvals, any_setup = cast(Any, self.approvals), cast(Any, self.setup)
+        self.window = MainWindow(
+            theme,
+            self.shell,
+            {
+                "chats": lambda: pane("surface"),
+                "first_run": lambda: FirstRunPage(any_setup),
+                "debates": DebatesPage,
+                "skills": SkillsPage,
+                "approvals": lambda: ApprovalsPage(any_approvals, self.title),
+                "settings": lambda: SettingsPage(cast(Any, self.settings), any_setup, lambda: CONFINED),
+            },
+        )
+        self.window.resize(*SIZE)
+        self.window.set_pending(self.approvals.pending_count)
+
+    @staticmethod
+    def title(thread_id: str) -> str:
+        """Of a sample thread."""
+        return samples.TITLES.get(thread_id, "")
+
+    def page(self, name: str) -> Any:
+        """Go to a page and return its widget."""
+        self.shell.go(name)
+        return self.window.page(name)
+
+
+CONFINED = (
+    True,
+    "Shell commands are confined by Landlock to these same folders. Network is not confined on this machine.",
+)
+
+
+def _approval(stage: Stage, request_id: str) -> QWidget:
+    page = stage.page("approvals")
+    page.open_request(request_id)
+    page.view.focus_safe()
+    settle(DEAF)
+    return stage.window
+
+
+def _first_run(stage: Stage, **state: Any) -> QWidget:
+    stage.shell.set_first_run(True)
+    page: Any = stage.window.page("first_run")
+    if state:
+        stage.setup.set(**state)
+    else:
+        form = page.form
+        form.choose("mistral")
+        form.field("key").setText("x" * 22)
+        form._test()
+        stage.setup.tested.emit(
+            "mistral", False,
+            "Mistral does not know this key (401). Check that it was copied whole and not revoked. Nothing was kept.",
+        )  # fmt: skip
+    return stage.window
+
+
+def _settings(stage: Stage, name: str) -> QWidget:
+    stage.setup.set(
+        connections=(
+            Connection("mistral", "mistral", "Mistral", "", "connection/mistral"),
+            Connection("lab", "openai_compatible", "Lab server", "http://lab.example:8000/v1"),
+        )
+    )
+    stage.page("settings").show_settings(name)
+    return stage.window
+
+
+def _problems(stage: Stage) -> QWidget:
+    stage.settings.problems = (
+        "config.yaml line 12, column 3: `tools.bash.timeout_s` must be a number from 1 to 86400.",
+        "config.yaml line 20, column 1: there is no setting `securty`. Did you mean security?",
+    )
+    page = stage.page("settings")
+    page.refresh_problems()
+    page.show_settings("Appearance")
+    return stage.window
+
+
+def _palette(stage: Stage, text: str) -> QWidget:
+    stage.page("approvals")
+    stage.window.open_palette()
+    palette = cast(Any, stage.window)._palette
+    palette._field.setText(text)
+    palette._typed(text)
+    return stage.window
+
+
+def _over_thread(stage: Stage, thread: str) -> QWidget:
+    host = stage.page("chats")
+    dialog = RequestDialog(host, cast(Any, stage.approvals), stage.title)
+    dialog.show_for(thread)
+    settle(DEAF)
+    return stage.window
+
+
+def _dialog(stage: Stage, button: str) -> QWidget:
+    page = stage.page("approvals")
+    page.open_request("r3")
+    getattr(page.view.answers, button).click()
+    return stage.window
+
+
+def _report(stage: Stage) -> QWidget:
+    stage.page("skills")
+    stage.window.show_error("Assent made a mistake", "Nothing you typed is lost. The report says what happened.", TRACE)
+    return stage.window
+
+
+TRACE = "Traceback (most recent call last):\n" + "\n".join(f'  File "desktop/example.py", line {n}' for n in range(9))
+
+
+def _toast(stage: Stage) -> QWidget:
+    stage.page("debates")
+    stage.window.show_toast("“Grant report, section 3” deleted", "undo-1")
+    stage.window.show_banner("ask", "The disk is nearly full. What you write is still kept.")
+    settle(200)
+    return stage.window
+
+
+def _tab(stage: Stage) -> QWidget:
+    stage.page("approvals").show_tab("activity")
+    return stage.window
+
+
+def _empty_inbox(stage: Stage) -> QWidget:
+    stage.approvals.put()
+    stage.page("approvals")
+    stage.window.set_pending(0)
+    return stage.window
+
+
+PICTURES: dict[str, Callable[[Stage], QWidget]] = {
+    "02-approval-write": lambda s: _approval(s, "r3"),
+    "02-approval-shell": lambda s: _approval(s, "r2"),
+    "02-approval-new-file": lambda s: _approval(s, "r1"),
+    "02-approvals-empty": _empty_inbox,
+    "02-activity": _tab,
+    "02-dialog-over-thread": lambda s: _over_thread(s, "t3"),
+    "02-dialog-over-thread-admin": lambda s: _over_thread(s, "t2"),
+    "02-deny-with-reason": lambda s: _dialog(s, "reason"),
+    "02-edit-and-allow": lambda s: _dialog(s, "edit"),
+    "04-debates": lambda s: s.page("debates") and s.window,
+    "06-skills": lambda s: s.page("skills") and s.window,
+    "07-models": lambda s: _settings(s, "Models and keys"),
+    "07-appearance": lambda s: _settings(s, "Appearance"),
+    "07-tools": lambda s: _settings(s, "Tools"),
+    "07-boundaries": lambda s: _settings(s, "Filesystem"),
+    "07-problems": _problems,
+    "08-first-run": _first_run,
+    "08-first-run-looking": lambda s: _first_run(s, servers=(), looking=True),
+    "08-first-run-none": lambda s: _first_run(s, servers=samples.ABSENT),
+    "08-first-run-several": lambda s: _first_run(
+        s, servers=(samples.OLLAMA, samples.LM_STUDIO), keyring_note=NO_KEYRING
+    ),
+    "09-command-palette": lambda s: _palette(s, "ga"),
+    "09-toast-and-banner": _toast,
+    "09-report": _report,
+    "11-components": lambda _s: ComponentSheet(),
+}
+ALSO_AT_200 = ("02-approval-write", "02-approval-shell", "02-dialog-over-thread", "08-first-run", "07-models")
+NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."
+
+
+def settle(milliseconds: int = 30) -> None:
+    """Let the window lay itself out and paint."""
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+
+
+def pictures(theme: Theme) -> Iterator[tuple[str, float, Callable[[], tuple[Stage, QWidget]]]]:
+    """(name, scale, how to set it up)."""
+    def made(name: str) -> Callable[[], tuple[Stage, QWidget]]:
+        def build() -> tuple[Stage, QWidget]:
+            stage = Stage(theme)
+            stage.window.show()
+            return stage, PICTURES[name](stage)
+
+        return build
+
+    for name in PICTURES:
+        yield name, 1.0, made(name)
+        if name in ALSO_AT_200:
+            yield f"{name}-200", 2.0, made(name)
+
+
+def chat_pictures() -> dict[str, Picture]:
+    """Of the chat page, when it is there."""
+    try:
+        found = importlib.util.find_spec(CHAT_SHOTS)
+    except ModuleNotFoundError:
+        found = None
+    return cast(dict[str, Picture], load(CHAT_SHOTS, "pictures")()) if found else {}
+
+
+def save(widget: QWidget, folder: Path, name: str) -> None:
+    """Show, settle, grab."""
+    widget.resize(*SIZE)
+    widget.show()
+    settle()
+    widget.grab().save(str(folder / f"{name}.png"))
+
+
+def main(arguments: list[str]) -> int:
+    """Write all pictures, or those whose name holds the second argument."""
+    folder = Path(arguments[0] if arguments else "shots")
+    wanted = arguments[1] if len(arguments) > 1 else ""
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    application = QApplication(["assent-shots"])
+    application.setQuitOnLastWindowClosed(False)
+    theme = Theme.install(application, "light")
+    for mode in ("light", "dark"):
+        theme.set_choice(mode)
+        for name, scale, build in pictures(theme):
+            if wanted in name:
+                theme.set_scale(scale)
+                stage, widget = build()
+                save(widget, folder, f"{name}-{mode}")
+                widget.close()
+                stage.window.close_for_good()
+                stage.window.deleteLater()
+        for name, picture in chat_pictures().items():
+            if wanted in name:
+                theme.set_scale(2.0 if name.endswith("-200") else 1.0)
+                save(picture(), folder, f"{name}-{mode}")
+    sys.stdout.write(f"{len(list(folder.glob('*.png')))} pictures in {folder}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,316 @@
+"""Sample data for the pictures of ``desktop.ui.shots``: stand-ins with the view-models' signals. Never in the app."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, cast
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo
+from desktop.domain.permission import AuditEntry, PermissionRequest
+from desktop.domain.tools import Category, Judgement
+from desktop.presenter.settings import SettingSpec, SettingsViewModel
+from desktop.presenter.shell import PaletteRow, ShellViewModel
+
+HOME = "/home/ida/work/harbour-sensors"
+TITLES = {
+    "t1": "Gaps in the March tide data",
+    "t2": "Tide gauges: March clean-up",
+    "t3": "Why does the nightly job double rows?",
+}
+BEFORE = """# Nightly job
+
+The job starts at 02:00 and appends every new row to `levels`.
+
+## When it fails
+
+Run it again by hand.
+The log is in `logs/nightly.log`, one file a week.
+""" + "\n".join(f"Step {n}: look at the log." for n in range(1, 31)) + """
+## Checking by hand
+
+Count the rows of one day.
+"""  # fmt: skip
+_CHANGES = (
+    ("02:00 and appends every new row to `levels`.", "02:10 and merges new rows into `levels` by station and time."),
+    (
+        "by hand.\nThe",
+        "by hand: a second run no longer doubles rows, because the\nmerge replaces a row that is already there.\nThe",
+    ),
+    (
+        "by hand\n\nCount",
+        "by hand\n\n    select station, time, count(*) from levels\n    group by 1, 2 having count(*) > 1;\n\nCount",
+    ),
+)
+AFTER = BEFORE
+for _old, _new in _CHANGES:
+    AFTER = AFTER.replace(_old, _new)
+COMMAND = """cd ~/work/harbour-sensors && git fetch origin &&
+python scripts/clean.py data/gauge-07/*.csv > out/clean.csv;
+curl -s https://api.tides.example/stations.json | jq '.stations | length'
+&& find out -name '*.tmp' -delete"""
+
+
+def write_request() -> PermissionRequest:
+    """A write of a file that exists."""
+    return PermissionRequest(
+        request_id="r3", run_id="run3", thread_id="t3", call_id="c3", tool="write-file",
+        description="Write a text file, replacing what is there", category=Category.WRITE, raised_because="",
+        chain=("Writer", "nightly-runbook"), arguments={"path": "docs/runbook/nightly.md", "content": AFTER},
+        paths=(f"{HOME}/docs/runbook/nightly.md",), judgements=(),
+        preview={"kind": "diff", "path": "docs/runbook/nightly.md", "before": BEFORE, "after": AFTER, "new": False},
+        digest="d3", asked_at=time.time() - 9,
+    )  # fmt: skip
+
+
+def new_file_request() -> PermissionRequest:
+    """A write of a new file."""
+    text = "time,level_m,flag\n" + "\n".join(f"2026-03-{d:02d}T00:00Z,{1 + d / 10:.2f},ok" for d in range(1, 29)) + "\n"
+    return PermissionRequest(
+        request_id="r1", run_id="run1", thread_id="t1", call_id="c1", tool="write-file",
+        description="Write a text file", category=Category.WRITE, raised_because="", chain=("Workbench",),
+        arguments={"path": "data/gauge-07/2026-03.clean.csv", "content": text},
+        paths=(f"{HOME}/data/gauge-07/2026-03.clean.csv",), judgements=(),
+        preview={"kind": "diff", "path": "2026-03.clean.csv", "before": "", "after": text, "new": True},
+        digest="d1", asked_at=time.time() - 134,
+    )  # fmt: skip
+
+
+def shell_request() -> PermissionRequest:
+    """A shell command of several parts, raised to admin."""
+    parts = (
+        Judgement("cd ~/work/harbour-sensors", "reads", "", (), "changes the folder, inside the boundary"),
+        Judgement("git fetch origin", "network", "&&", ("github.com", ".git/"), ""),
+        Judgement(
+            "python scripts/clean.py data/gauge-07/*.csv > out/clean.csv", "unknown", "&&", ("out/clean.csv",),
+            "runs a program; the file exists, 238 KB",
+        ),
+        Judgement("curl -s https://api.tides.example/stations.json", "network", ";", ("api.tides.example",), ""),
+        Judgement("jq '.stations | length'", "reads", "|", (), "only what comes through the pipe"),
+        Judgement("find out -name '*.tmp' -delete", "deletes", "&&", (), "find -delete removes everything it finds"),
+    )  # fmt: skip
+    return PermissionRequest(
+        request_id="r2", run_id="run1", thread_id="t2", call_id="c2", tool="bash", description="Run a shell command",
+        category=Category.ADMIN, raised_because="it replaces a file that exists, and it deletes",
+        chain=("Workbench", "march-cleanup"), arguments={"command": COMMAND, "timeout_s": 120}, paths=(),
+        judgements=parts,
+        preview={
+            "kind": "command", "command": COMMAND, "cwd": HOME,
+            "confinement": "Confined by Landlock: writes only below ~/work/harbour-sensors and /tmp/agent. "
+            "Network is not confined on this machine.",
+        },
+        digest="d2", asked_at=time.time() - 48,
+    )  # fmt: skip
+
+
+class SampleApprovals(QObject):
+    """Answers close the request; nothing runs."""
+
+    changed = Signal()
+    asked = Signal(object)
+    closed = Signal(str)
+    activity_loaded = Signal(object)
+    refused = Signal(str)
+
+    def __init__(self, requests: tuple[PermissionRequest, ...] = ()) -> None:
+        super().__init__()
+        self.requests = requests
+        self.given: list[tuple[str, str, dict[str, Any]]] = []
+        self.denied_runs: list[str] = []
+
+    @property
+    def pending_count(self) -> int:
+        """How many wait."""
+        return len(self.requests)
+
+    def put(self, *requests: PermissionRequest) -> None:
+        """Let these wait instead."""
+        self.requests = requests
+        self.changed.emit()
+
+    def answer(self, request_id: str, choice: str, **more: Any) -> None:
+        """Remember the answer and close."""
+        self.given.append((request_id, choice, more))
+        self.put(*(r for r in self.requests if r.request_id != request_id))
+
+    def deny_all(self, run_id: str) -> None:
+        """Close all of a run."""
+        self.denied_runs.append(run_id)
+        self.put(*(r for r in self.requests if r.run_id != run_id))
+
+    def query(self, filter_text: str = "", limit: int = 500) -> None:
+        """Sample entries that hold the text."""
+        found = [e for e in activity() if filter_text.lower() in f"{e.tool} {e.summary} {e.decision}".lower()]
+        self.activity_loaded.emit(tuple(found[:limit]))
+
+
+def activity() -> tuple[AuditEntry, ...]:
+    """A morning's work."""
+    rows = (
+        ("bash", "admin", "deny", "user", "git push origin main"),
+        ("write-file", "write", "allow_once", "user", "docs/runbook/nightly.md"),
+        ("write-file", "write", "allow_run", "remembered", "data/gauge-07/2026-03.clean.csv"),
+        ("read-file", "read", "allow_once", "setting", "data/gauge-07/2026-03.csv"),
+        ("bash", "write", "allow_once", "user", "pytest -q tests/ingest"),
+        ("bash", "admin", "deny", "cancelled", "find out -name '*.tmp' -delete"),
+        ("list-directory", "read", "allow_once", "setting", "data/"),
+    )
+    return tuple(
+        AuditEntry(
+            at=time.time() - 70 * n, run_id="run1", thread_id="t1", call_id=f"c{n}", chain=("Workbench",), tool=tool,
+            category=category, decision=decision, by=by, digest="", summary=summary,
+        )
+        for n, (tool, category, decision, by, summary) in enumerate(rows)
+    )  # fmt: skip
+
+
+def _model(connection: str, name: str, context: int | None, size: int | None = None) -> ModelInfo:
+    return ModelInfo(ModelRef(connection, name), name, context, size_bytes=size, locality="local")
+
+
+OLLAMA = LocalServer(
+    "ollama", "Ollama", "http://127.0.0.1:11434", True,
+    (
+        _model("ollama", "qwen3:30b", 32_768, 18_000_000_000),
+        _model("ollama", "mistral-small:24b", 32_768, 14_000_000_000),
+        _model("ollama", "gemma3:12b", 8192, 8_000_000_000),
+    ),
+)  # fmt: skip
+ABSENT = (
+    LocalServer("lmstudio", "LM Studio", "http://127.0.0.1:1234", False),
+    LocalServer("llamacpp", "llama.cpp", "http://127.0.0.1:8080", False),
+    LocalServer("vllm", "vLLM", "http://127.0.0.1:8000", False),
+)
+LM_STUDIO = LocalServer(
+    "lmstudio", "LM Studio", "http://127.0.0.1:1234", True,
+    tuple(_model("lmstudio", f"a-model-with-a-rather-long-name-{n}-instruct-q4_k_m", None) for n in range(8)),
+)  # fmt: skip
+PROVIDERS = (
+    ProviderInfo("mistral", "Mistral", ("key",), "console.mistral.ai/api-keys"),
+    ProviderInfo("openai", "OpenAI", ("key",), "platform.openai.com/api-keys"),
+    ProviderInfo("azure", "Azure OpenAI", ("key", "base_url", "api_version", "deployment"), "portal.azure.com"),
+    ProviderInfo("openai_compatible", "Other server that speaks OpenAI's format", ("base_url", "key?")),
+    ProviderInfo("ollama", "Ollama", ("base_url",), locality="local"),
+)
+
+
+class SampleSetup(QObject):
+    """A machine with Ollama, and a provider that does not know the key."""
+
+    changed = Signal()
+    tested = Signal(str, bool, str)
+    chosen = Signal(str)
+
+    def __init__(self, servers: tuple[LocalServer, ...] = (OLLAMA, *ABSENT)) -> None:
+        super().__init__()
+        self.servers = servers
+        self.looking = False
+        self.testing = False
+        self.connections: tuple[Connection, ...] = ()
+        self.providers = PROVIDERS
+        self.keyring_note = ""
+        self.default_model = "ollama/qwen3:30b"
+        self.calls: list[tuple[Any, ...]] = []
+
+    @property
+    def models(self) -> tuple[ModelInfo, ...]:
+        """Of all servers."""
+        return tuple(model for server in self.servers for model in server.models)
+
+    def problem(self, connection_id: str) -> str:
+        """Of the lab's server."""
+        return "The server at lab.example does not answer. Is it switched on?" if connection_id == "lab" else ""
+
+    def set(self, **values: Any) -> None:
+        """Change what is shown."""
+        for name, value in values.items():
+            setattr(self, name, value)
+        self.changed.emit()
+
+    def look(self) -> None:
+        """Remembered."""
+        self.calls.append(("look",))
+
+    def test_and_keep(self, provider: str, fields: Mapping[str, str]) -> None:
+        """Remembered."""
+        self.calls.append(("test_and_keep", provider, dict(fields)))
+
+    def replace_key(self, connection_id: str, key: str) -> None:
+        """Remembered."""
+        self.calls.append(("replace_key", connection_id, key))
+
+    def test_connection(self, connection_id: str) -> None:
+        """Remembered."""
+        self.calls.append(("test_connection", connection_id))
+
+    def delete_connection(self, connection_id: str) -> None:
+        """Remembered."""
+        self.calls.append(("delete_connection", connection_id))
+
+    def cancel_test(self) -> None:
+        """Remembered."""
+        self.calls.append(("cancel_test",))
+
+    def use(self, ref: str) -> None:
+        """Remembered."""
+        self.calls.append(("use", ref))
+
+    def start_demo(self) -> None:
+        """Remembered."""
+        self.calls.append(("start_demo",))
+
+
+class SampleSettings(QObject):
+    """The real schema over a dictionary."""
+
+    changed = Signal(str)
+    problems_changed = Signal()
+    refused = Signal(str, str)
+    path = "~/.agent/config.yaml"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problems: tuple[str, ...] = ()
+        self._values: dict[str, Any] = {}
+        self.calls: list[tuple[Any, ...]] = []
+
+    def schema(self) -> tuple[SettingSpec, ...]:
+        """As in the app."""
+        return SettingsViewModel.schema(cast(Any, self))
+
+    def default(self, key: str) -> Any:
+        """With the home filled in."""
+        value = next(spec.default for spec in self.schema() if spec.key == key)
+        if isinstance(value, tuple):
+            return tuple(v.replace("{home}", "~/.agent") if isinstance(v, str) else v for v in value)
+        return value
+
+    def get(self, key: str) -> Any:
+        """What is in force."""
+        return self._values.get(key, self.default(key))
+
+    def set(self, key: str, value: Any) -> None:
+        """Keep and tell."""
+        self.calls.append(("set", key, value))
+        self._values[key] = value
+        self.changed.emit(key)
+
+    def reset(self, key: str) -> None:
+        """Forget and tell."""
+        self.calls.append(("reset", key))
+        self._values.pop(key, None)
+        self.changed.emit(key)
+
+
+def sample_shell() -> ShellViewModel:
+    """The real one, keeping nothing."""
+    shell = ShellViewModel(lambda _key, _value: None)
+    shell.add_source(lambda: (
+        PaletteRow("thread:t1", "Gaps in the March tide data", "today", "Threads", "chats"),
+        PaletteRow("thread:t2", "Tide gauges: March clean-up", "pinned", "Threads", "chats"),
+        PaletteRow("skill:gauge-plot", "gauge-plot", "Plots one or several gauges over time", "Skills", "skills"),
+        PaletteRow("agent:gauge", "New chat with Gauge watch", "gauge_watch_agent", "Agents and settings", "agent"),
+    ))  # fmt: skip
+    return shell
