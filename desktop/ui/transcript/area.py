@@ -22,6 +22,7 @@ from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.message import Frame, Message, Variant
 from desktop.ui.transcript.page import KEPT, Page
 from desktop.ui.transcript.piece import Canvas
+from desktop.ui.transcript.pooled import Pool
 from desktop.ui.transcript.text_box import Marked
 
 SIDE_PAD = 16
@@ -57,7 +58,7 @@ class PageArea(QAbstractScrollArea):
         super().__init__(parent)
         self.theme = theme
         self.variant: Variant = variant
-        self.formulas = Formulas(run_in_thread, self)
+        self.formulas = Formulas(run_in_thread or Pool(self).run, self)
         self._tools = Tools(InlineParser(), self.formulas)
         self.look = Look(theme)
         self.page = Page(Frame(self.look, self._tools, float(self.look.px(720)), variant))

@@ -55,7 +55,7 @@ class Formulas(QObject):
 
     ready = Signal()
 
-    def __init__(self, run_in_thread: RunInThread | None, parent: QObject | None = None) -> None:
+    def __init__(self, run_in_thread: RunInThread, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._run = run_in_thread
         self._known: OrderedDict[tuple[str, bool], Formula | None] = OrderedDict()
@@ -67,7 +67,7 @@ class Formulas(QObject):
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
-        if self._run is not None and key not in self._asked and len(latex) <= LONGEST:
+        if key not in self._asked and len(latex) <= LONGEST:
             self._asked.add(key)
             self._run(lambda: _render(latex, inline), lambda result: self._arrived(key, result))
         return None

@@ -1,43 +1,51 @@
-"""Runs a callable in Qt's thread pool and gives its result back on the Qt thread."""
+"""Runs callables in Qt's thread pool and gives their results back on the Qt thread."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
+from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal
 
-
-class _Messenger(QObject):
-    done = Signal(object)
+Work = Callable[[], Any]
+Done = Callable[[Any], None]
 
 
 class _Job(QRunnable):
-    def __init__(self, work: Callable[[], Any], messenger: _Messenger) -> None:
+    def __init__(self, number: int, work: Work, pool: Pool) -> None:
         super().__init__()
-        self._work, self._messenger = work, messenger
+        self._number, self._work, self._pool = number, work, pool
 
     def run(self) -> None:
-        """In the worker. What the work raises becomes None: the caller shows the source instead."""
+        """In the worker. What the work raises becomes None: the caller then shows the source."""
         try:
             result = self._work()
         except Exception:  # a boundary: nothing may leave a pool thread but a result
             result = None
-        self._messenger.done.emit(result)
+        try:
+            self._pool.finished.emit(self._number, result)
+        except RuntimeError:  # the view is gone, and with it the pool object: nobody waits for this any more
+            return
 
 
-_waiting: set[_Messenger] = set()
-"""Keeps the messengers of running jobs alive."""
+class Pool(QObject):
+    """``run`` is a ``RunInThread``."""
 
+    finished = Signal(int, object)
 
-def pooled(work: Callable[[], Any], done: Callable[[Any], None]) -> None:
-    """See ``RunInThread``."""
-    messenger = _Messenger()
-    _waiting.add(messenger)
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._waiting: dict[int, Done] = {}
+        self._count = 0
+        self.finished.connect(self._arrived, Qt.ConnectionType.QueuedConnection)
 
-    def arrived(result: Any) -> None:
-        _waiting.discard(messenger)
-        done(result)
+    def run(self, work: Work, done: Done) -> None:
+        """Runs ``work`` in the pool, later ``done`` with its result here."""
+        self._count += 1
+        self._waiting[self._count] = done
+        QThreadPool.globalInstance().start(_Job(self._count, work, self))
 
-    messenger.done.connect(arrived)
-    QThreadPool.globalInstance().start(_Job(work, messenger))
+    def _arrived(self, number: int, result: object) -> None:
+        done = self._waiting.pop(number, None)
+        if done is not None:
+            done(result)

@@ -79,8 +79,8 @@ class TablePiece(BlockPiece):
             return
         grid = [cells_of(line)[:SHARED_COLUMNS] for line in lines]
         count = min(len(self.block.info), SHARED_COLUMNS)
-        sides = [_side(self.block.info[column], [row[column] for row in grid[1:] if column < len(row)])
-                 for column in range(count)]  # fmt: skip
+        cells = [[row[column] for row in grid[1:] if column < len(row)] for column in range(count)]
+        sides = [_side(said, cells[column] if column else []) for column, said in enumerate(self.block.info[:count])]
         widths = self._fitted(look, [_column_width(look, grid, column) for column in range(count)])
         if (widths, sides) != (self.widths, self.sides):
             self.widths, self.sides, self._rows = widths, sides, []
@@ -89,8 +89,12 @@ class TablePiece(BlockPiece):
         room = self._frame - 2
         total = sum(wanted)
         if total <= room:
-            wanted[-1] += room - total
-            return [float(round(width)) for width in wanted]
+            growing = wanted[1:] or wanted
+            wanted = [float(int(width)) for width in wanted[: -len(growing)]] + [
+                float(int(width + (room - total) / len(growing))) for width in growing
+            ]
+            wanted[-1] += room - sum(wanted)
+            return wanted
         least = min(float(look.px(56)), room / len(wanted))
         narrow = [min(width, max(least, room / len(wanted))) for width in wanted]
         spare = room - sum(narrow)

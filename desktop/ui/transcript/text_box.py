@@ -28,7 +28,7 @@ class BoxStyle:
 class TextBox:
     """Text in one style with formats. ``lead`` indents the first line, so that one paragraph can go on in two boxes."""
 
-    __slots__ = ("_astral", "_layout", "_style", "height", "text", "used_lead", "width")
+    __slots__ = ("_astral", "_layout", "_rtl", "_style", "height", "text", "used_lead", "width")
 
     def __init__(self, text: str, style: BoxStyle, formats: Iterable[Marked] = ()) -> None:
         self.text = text
@@ -36,7 +36,11 @@ class TextBox:
         self._astral = bool(text) and max(text) > "\uffff"
         self._layout = QTextLayout(text.replace("\n", "\u2028"), style.font)
         self._layout.setCacheEnabled(True)
-        self._layout.setTextOption(_option(style))
+        option = _option(style)
+        self._rtl = not style.code and _is_right_to_left(text)
+        if self._rtl and style.align == Qt.AlignmentFlag.AlignLeft:
+            option.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._layout.setTextOption(option)
         ranges = self._ranges(formats)
         if ranges:
             self._layout.setFormats(ranges)
@@ -92,8 +96,7 @@ class TextBox:
 
     def right_to_left(self) -> bool:
         """Whether the text runs from the right."""
-        return self._layout.textOption().textDirection() != Qt.LayoutDirection.LeftToRight and self.text.isprintable() \
-            and _is_right_to_left(self.text)  # fmt: skip
+        return self._rtl
 
     # ------------------------------------------------------------------------------------------------------- painting
 
@@ -176,7 +179,7 @@ def _baseline(style: BoxStyle) -> float:
 
 def _is_right_to_left(text: str) -> bool:
     """By the first letter with a direction (Hebrew and Arabic blocks)."""
-    for character in text:
+    for character in text[:200]:
         if character.isalpha():
             return "\u0590" <= character <= "\u08ff" or "\ufb1d" <= character <= "\ufefc"
     return False

@@ -29,11 +29,12 @@ class TextTools(Protocol):
 class BlockPiece(Piece):
     """A piece made of one Markdown block."""
 
-    __slots__ = ("block",)
+    __slots__ = ("_above", "block")
 
     def __init__(self, key: str, block: Block) -> None:
         super().__init__(key)
         self.block = block
+        self._above: set[int] = set()
 
     def accepts(self, block: Block) -> bool:
         """Whether the piece can show this later state of its block."""
@@ -59,9 +60,10 @@ class BlockPiece(Piece):
     def draw_path(self, canvas: Canvas, origin: QPointF, shared: int = 0) -> None:
         """Quote bars and list markers at the left. ``shared``: pixels above that belong to the same quote."""
         look, x = canvas.look, origin.x()
-        for kind, _ in self.block.path:
+        for kind, ident in self.block.path:
             if kind == "quote":
-                bar = QRectF(x + look.px(2), origin.y() - shared, look.px(3), self.height + shared)
+                above = shared if ident in self._above else 0
+                bar = QRectF(x + look.px(2), origin.y() - above, look.px(3), self.height + above)
                 canvas.painter.fillRect(bar, look.color("border-strong"))
             x += look.px(INDENT[kind])
         for depth, marker in self.block.markers:
@@ -128,7 +130,8 @@ class TextPiece(BlockPiece):
             return 0
         mine = {ident for kind, ident in self.block.path if kind == "quote"}
         theirs = {ident for kind, ident in before.block.path if kind == "quote"}
-        return self.gap(look, before) if mine & theirs else 0
+        self._above = mine & theirs
+        return self.gap(look, before) if self._above else 0
 
     def _lead_in(self, before: Piece | None, look: Look) -> float:
         if not self.block.part or not isinstance(before, TextPiece) or before.boxes[0].box.right_to_left():

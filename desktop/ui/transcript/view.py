@@ -33,7 +33,6 @@ from desktop.ui.transcript.message import Variant
 from desktop.ui.transcript.overlays import Overlays
 from desktop.ui.transcript.piece import Canvas, Spot
 from desktop.ui.transcript.pointer import Pointer
-from desktop.ui.transcript.pooled import pooled
 from desktop.ui.transcript.selection import Selection
 from desktop.ui.transcript.spoken import Spoken
 from desktop.ui.transcript.stream import Stream, caret_of
@@ -62,7 +61,7 @@ class TranscriptView(PageArea):
         variant: Variant = "chat",
         run_in_thread: RunInThread | None = None,
     ) -> None:
-        super().__init__(theme, parent, variant=variant, run_in_thread=run_in_thread or pooled)
+        super().__init__(theme, parent, variant=variant, run_in_thread=run_in_thread)
         self.selection = Selection(self.page)
         self.finder = Finder(self.page)
         self.overlays = Overlays(self, self.tool_answer.emit, self._act)
