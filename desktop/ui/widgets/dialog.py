@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.ui.theme import theme
@@ -42,6 +42,14 @@ class Scrim(QWidget):
             self.setGeometry(watched.rect())
             self.resized()
         return False
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Cover the window as it is now: its size may have changed while this was hidden."""
+        super().showEvent(event)
+        parent = self.parentWidget()
+        if parent is not None:
+            self.setGeometry(parent.rect())
+        self.resized()
 
     def resized(self) -> None:
         """For what lies on it."""
