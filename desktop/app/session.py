@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -110,6 +111,8 @@ def run(
     measure: Measure | None = None,
 ) -> int:  # fmt: skip
     """Live until someone quits; the exit code. Everything is written down and let go of when it returns."""
+    gc.freeze()  # modules and the window are here to stay: no later collection has to look at them again
+    gc.enable()
     logs = Logs(home.logs, crashes.redacted, early=crashes.early.hand_over())
     loop = AssentEventLoop(application)
     loop.set_exception_handler(crashes.loop_handler)
