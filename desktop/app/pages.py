@@ -7,6 +7,7 @@ from desktop.app.rooms import Rooms
 from desktop.app.view_models import ViewModels
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.shell import ShellViewModel
+from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.shell.loading import page
@@ -27,6 +28,7 @@ class Pages:
         self._window, self._shell, self._models = window, shell, models
         self._theme, self._remembered, self._rooms = theme, remembered, rooms
         self._chat: ChatPage | None = None
+        self._dialog: RequestDialog | None = None
         self._commands()
         self._connect()
 
@@ -40,13 +42,18 @@ class Pages:
                 offers=m.offers, attaching=m.attaching, agents=m.agents,
             )  # fmt: skip
             self._chat = ChatPage(bundle)
-            self._chat.request_wanted.connect(self.show_request)
+            self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of)
+            self._dialog.open_inbox.connect(self.show_inbox)
+            m.chat.opened.connect(self._dialog.show_for)
+            self._dialog.show_for(m.chat.thread_id)
+            self._chat.request_wanted.connect(self._dialog.reopen)
         return self._chat
 
     async def open(self) -> None:
         """Put the pages in, show what was open, read the list of threads."""
-        m, shell = self._models, self._shell
-        commands = await self._rooms.confinement_report()
+        m = self._models
+        report = await self._rooms.confinement_report()
+        held = (report.kind != "none", report.sentence)
         demo = str(self._rooms.home / "workspace" / "demo")
         skills = tuple((s.name, s.description) for s in self._rooms.library.skills.values())
         self._window.install(
@@ -56,7 +63,7 @@ class Pages:
                 "debates": page("desktop.ui.debates.page", "DebatesPage"),
                 "skills": page("desktop.ui.skills.page", "SkillsPage", skills),
                 "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, self._title_of),
-                "settings": page("desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, shell, commands),
+                "settings": page("desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, lambda: held),
             }
         )
         m.chat.set_model(m.setup.default_model)
@@ -91,7 +98,7 @@ class Pages:
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
         shell.handle("stop", lambda _: m.chat.stop())
         shell.handle("export", m.chat.export)
-        shell.handle("open-models", lambda _: shell.go("settings"))
+        shell.handle("open-models", lambda _: self._open_models())
         shell.handle("thread", self._open_thread)
         shell.handle("model", m.chat.set_model)
         shell.handle("theme", lambda choice: m.settings.set("appearance.theme", choice))
@@ -125,8 +132,15 @@ class Pages:
         if self._models.settings.get("notifications.desktop"):
             self._window.notifier.say()
 
-    def show_request(self, request_id: str) -> None:
-        """The whole request, over the window, without taking the keys."""
-        request = self._models.approvals.request(request_id)
-        if request is not None:
-            self._shell.go("approvals")
+    def show_inbox(self, request_id: str) -> None:
+        """The whole list of requests, at this one."""
+        self._shell.go("approvals")
+        show = getattr(self._window.page("approvals"), "open_request", None)
+        if callable(show):
+            show(request_id)
+
+    def _open_models(self) -> None:
+        self._shell.go("settings")
+        show = getattr(self._window.page("settings"), "show_settings", None)
+        if callable(show):
+            show("Models and keys")

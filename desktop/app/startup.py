@@ -22,6 +22,7 @@ from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from desktop.app.crash import CrashReport
     from desktop.app.pages import Pages
     from desktop.app.rooms import Rooms
     from desktop.app.view_models import ViewModels
@@ -52,6 +53,8 @@ class Startup(QObject):
         self._pages: Pages | None = None
         shell.on_close = hooks.quit
         bridge.failed.connect(self._failed)
+        hooks.crashes.reported.connect(self._crashed)
+        hooks.crashes.known.connect(self._failed)
 
     def app(self) -> App:
         """The parts of the life."""
@@ -139,12 +142,14 @@ class Startup(QObject):
         """A task of the window failed: in words, with the next step, and a report where it is our fault."""
         if isinstance(error, KnownError):
             self._shell.banner.emit("failed", f"{error} {error.next_step}".strip())
-        else:
-            self._shell.error.emit(
-                "Something in Assent went wrong",
-                "What you wrote and what agents answered is kept. You can go on; if it happens again, restart Assent.",
-                f"{type(error).__name__}: {error}",
-            )
+
+    def _crashed(self, report: CrashReport) -> None:
+        """Our fault: a report that the person can copy."""
+        self._shell.error.emit(
+            "Something in Assent went wrong",
+            "What you wrote and what agents answered is kept. You can go on; if it happens again, restart Assent.",
+            report.text,
+        )
 
     # -- the end ------------------------------------------------------------------------------------------------------
 

@@ -97,6 +97,11 @@ def summarise(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
     return " ".join(text[: SUMMARY_LIMIT * 2].split())[:SUMMARY_LIMIT]
 
 
+def canonical(tool: str) -> str:
+    """A tool's own name: models call it by its snake_case alias (semantics.md C-3)."""
+    return tool.replace("_", "-")
+
+
 def compact(value: Any) -> str:
     """A value as short JSON text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
@@ -117,7 +122,7 @@ def tool_part(message_id: str, call: ToolCallBlock, result: ToolResultBlock | No
     return ToolPart(
         part_id=f"{message_id}:{call.call_id}",
         call_id=call.call_id,
-        tool=call.tool,
+        tool=canonical(call.tool),
         summary=summarise(call.arguments, call.raw),
         category=str(facts.get("category") or category),
         state=state,

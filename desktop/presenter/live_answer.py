@@ -28,6 +28,7 @@ from desktop.domain.events import (
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
 from desktop.presenter.item_builder import (
     INTERRUPTED,
+    canonical,
     clock,
     footer_of,
     human_bytes,
@@ -172,9 +173,9 @@ class LiveAnswer:
         part_id = f"{event.message_id}:writing:{event.index}"
         size = f"{human_bytes(event.characters)} of arguments" if event.characters else ""
         known = self._parts.get(part_id)
-        if isinstance(known, ToolPart) and (known.tool, known.summary) == (event.tool, size):
+        if isinstance(known, ToolPart) and (known.tool, known.summary) == (canonical(event.tool), size):
             return False
-        self._parts[part_id] = ToolPart(part_id, "", event.tool, size, "", "writing", started_at=time.time())
+        self._parts[part_id] = ToolPart(part_id, "", canonical(event.tool), size, "", "writing", started_at=time.time())
         return True
 
     def _drop_writing(self, message_id: str) -> None:
@@ -194,10 +195,10 @@ class LiveAnswer:
     def _call_started(self, event: ToolCallStarted) -> bool:
         part_id = f"{event.message_id}:{event.call_id}"
         known = self._call(event.message_id, event.call_id)
-        base = known or ToolPart(part_id, event.call_id, event.tool, "", event.category, "running")
+        base = known or ToolPart(part_id, event.call_id, canonical(event.tool), "", event.category, "running")
         self._parts[part_id] = replace(
             base,
-            tool=event.tool,
+            tool=canonical(event.tool),
             summary=summarise(event.arguments),
             arguments=pretty(event.arguments),
             category=event.category,
@@ -215,7 +216,7 @@ class LiveAnswer:
             state="waiting",
             request=event.request,
             category=str(event.request.category),
-            chain=event.request.chain,
+            chain=tuple(dict.fromkeys(event.request.chain)),
             arguments=pretty(event.request.arguments),
         )
         return True

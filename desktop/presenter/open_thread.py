@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.events import Event, RunEnded, RunStarted, UserMessageQueued
+from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageQueued
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
 from desktop.presenter.item_builder import build_items
@@ -212,7 +212,9 @@ class OpenThread(QObject):
         for event in events:
             if event.thread_id != self._thread_id:
                 continue
-            if isinstance(event, UserMessageQueued):
+            if isinstance(event, ThreadChanged) and event.what in ("title", "model", "agent"):
+                self._spawn(self._look_at_record(event.thread_id), "thread changed")
+            elif isinstance(event, UserMessageQueued):
                 self._queue = (*self._queue, QueuedMessage(event.queue_id, event.text))
                 self.queue_changed.emit(self._queue)
             elif isinstance(event, RunStarted) and event.user_message_id and event.user_message_id not in self._shown:
@@ -220,6 +222,12 @@ class OpenThread(QObject):
                     continue
                 self._awaited = event.user_message_id
                 self._spawn(self._show_question(event.user_message_id), "show message")
+
+    async def _look_at_record(self, thread_id: str) -> None:
+        record = await self._service.thread(thread_id)
+        if thread_id == self._thread_id:
+            self._record = record
+            self._tell_all()
 
     async def _show_question(self, message_id: str) -> None:
         record = await self._service.message(message_id)

@@ -36,7 +36,7 @@ class ComposerPane(QWidget):
         self._draft = QTimer(self)
         self._draft.setSingleShot(True)
         self._draft.setInterval(DRAFT_DELAY)
-        line = Row(self, margins=(56, 8, 24, 16), spacing=0)
+        line = Row(self, margins=(56, 8, 36, 16), spacing=0)
         line.addStretch(1)
         inner = Column(spacing=8)
         inner.addWidget(sized(self.editing, max_width=720))

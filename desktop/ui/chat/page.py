@@ -53,6 +53,10 @@ class ChatPage(QWidget):
         self.pane.said.connect(self.toast.say)
         self.pane.request_wanted.connect(self.request_wanted)
 
+    def first_focus(self) -> QWidget:
+        """Keys go to the composer."""
+        return self.pane.foot.composer.text
+
     # -- from the shell ---------------------------------------------------------------------------------------------
 
     def open(self, thread_id: str, message_id: str = "") -> None:
