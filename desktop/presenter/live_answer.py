@@ -63,6 +63,7 @@ class LiveAnswer:
         self.model = model
         self.side = side
         self.message_id = ""
+        self.parent_id = ""
         self.started = time.time()
         self.ended = False
         self.usage: Usage | None = None
@@ -131,6 +132,7 @@ class LiveAnswer:
     def _opened(self, event: MessageOpened) -> bool:
         if not self.message_id:
             self.message_id = event.message_id
+            self.parent_id = event.parent_id or ""
         return True
 
     def _grow(self, part_id: str, text: str, make: Callable[[], Part]) -> Change:

@@ -175,6 +175,10 @@ class OpenThread(QObject):
             return items
         self._live_id = state.answer.message_id
         kept = tuple(item for item in items if item.message_id != self._live_id)
+        ids = [item.message_id for item in kept]
+        if state.answer.parent_id in ids:
+            # The store may not point at this answer yet: what hung below its question before is another branch.
+            kept = kept[: ids.index(state.answer.parent_id) + 1]
         return (*kept, self._live_item())
 
     async def _load_queue(self, thread_id: str, opening: int) -> None:
