@@ -182,6 +182,14 @@ def _empty_inbox(stage: Stage) -> QWidget:
     return stage.window
 
 
+def _sheet(_stage: Stage) -> QWidget:
+    sheet = ComponentSheet()
+    sheet.resize(*SIZE)
+    sheet.show()
+    settle(DEAF)
+    return sheet
+
+
 PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-write": lambda s: _approval(s, "r3"),
     "02-approval-shell": lambda s: _approval(s, "r2"),
@@ -208,7 +216,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "09-command-palette": lambda s: _palette(s, "ga"),
     "09-toast-and-banner": _toast,
     "09-report": _report,
-    "11-components": lambda _s: ComponentSheet(),
+    "11-components": _sheet,
 }
 ALSO_AT_200 = ("02-approval-write", "02-approval-shell", "02-dialog-over-thread", "08-first-run", "07-models")
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."
@@ -227,6 +235,8 @@ def pictures(theme: Theme) -> Iterator[tuple[str, float, Callable[[], tuple[Stag
         def build() -> tuple[Stage, QWidget]:
             stage = Stage(theme)
             stage.window.show()
+            stage.window.activateWindow()
+            settle()
             return stage, PICTURES[name](stage)
 
         return build

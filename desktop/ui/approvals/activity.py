@@ -161,7 +161,7 @@ class Activity(QWidget):
 
 def _heads() -> QWidget:
     heads = sized(pane("header"), height=32)
-    row = Row(heads, margins=(20, 0, 20, 0), spacing=0)
+    row = Row(heads, margins=(20, 0, 8, 0), spacing=0)
     for title, width in (("Time", TIME), ("Decision", DECISION), ("Tool", TOOL), ("Category", CATEGORY)):
         row.addWidget(sized(Text(title, "caption", "3"), width=width))
     row.addWidget(Text("What", "caption", "3"), 1)

@@ -13,7 +13,6 @@ from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided
 from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Scroller
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
@@ -75,17 +74,19 @@ class CommandCard(Card):
     def __init__(self, request: PermissionRequest) -> None:
         super().__init__("What it does, command by command", (("parts", "Parts"), ("arguments", "Arguments")))
         self.facts.addWidget(Text("read from the text, not from running it", "small", "3"))
-        self._scroller = Scroller(margins=(0, 0, 0, 0), spacing=0)
+        parts = QWidget()
+        self._parts = Column(parts, spacing=0)
+        self._shown = 0
         self._rest = request.judgements[FOLD_AFTER:]
         self._add(request.judgements[:FOLD_AFTER])
         if self._rest:
             self._more = Button(f"{len(self._rest)} more", "quiet", chevron=True, small=True)
             self._more.clicked.connect(self._unfold)
-            self._scroller.column.addWidget(self._more)
+            self._parts.addWidget(self._more)
         if not request.judgements:
-            self._scroller.column.addWidget(_nothing())
-        self._scroller.column.addStretch(1)
-        self.views.addWidget(self._scroller)
+            self._parts.addWidget(_nothing())
+        self._parts.addStretch(1)
+        self.views.addWidget(parts)
         self.views.addWidget(arguments_view(request.arguments))
         self.fit()
 
@@ -93,13 +94,14 @@ class CommandCard(Card):
         """As high as its parts."""
         super().fit()
         if self.views.currentIndex() == 0:
-            self.setMaximumHeight(self._scroller.column.minimumSize().height() + theme().px(36) + 2)
+            self.setMaximumHeight(self._parts.minimumSize().height() + theme().px(36) + 2)
 
     def _add(self, judgements: tuple[Judgement, ...]) -> None:
-        at = max(0, self._scroller.column.count() - 1) if self._scroller.column.count() else 0
+        at = self._shown
+        self._shown += len(judgements)
         for offset, judgement in enumerate(judgements):
             last = judgement is judgements[-1] and not self._rest
-            self._scroller.column.insertWidget(at + offset, JudgedRow(judgement, last=last))
+            self._parts.insertWidget(at + offset, JudgedRow(judgement, last=last))
 
     def _unfold(self) -> None:
         self._more.hide()

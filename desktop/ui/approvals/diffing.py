@@ -21,7 +21,7 @@ CONTEXT = 3
 MIDDLE_LIMIT = 1500
 """Lines of the changed middle, on either side, up to which lines are compared with each other."""
 WORDS_LIMIT = 300
-_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+_WORD = re.compile(r"[\w:./-]*\w|\s+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
+from desktop.ui.theme import theme
 from desktop.ui.widgets.containers import Scroller
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.fields import Field, Labelled, TextArea
@@ -80,14 +81,15 @@ def edit_arguments(
         (CANCEL, Answer("allow", "Allow edited call", "primary")),
         width=560,
     )
-    scroller = Scroller(margins=(0, 0, 8, 0), spacing=12)
+    scroller = Scroller(margins=(0, 0, 0, 0), spacing=12)
     edited = [_row(name, value) for name, value in request.arguments.items()]
     for row in edited:
         scroller.column.addWidget(row.box)
     if not edited:
         scroller.column.addWidget(Paragraph("This call has no arguments.", tone="2"))
     scroller.column.addStretch(1)
-    dialog.body.addWidget(sized(scroller, height=min(320, 40 + 100 * max(1, len(edited)))))
+    wanted = round(scroller.column.sizeHint().height() / theme().scale)
+    dialog.body.addWidget(sized(scroller, height=min(320, wanted + 4)))
     button = dialog.buttons["allow"]
     button.clicked.disconnect()
     button.clicked.connect(lambda: _finish(dialog, edited, allow))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QSize, Signal
+from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -61,7 +61,7 @@ class RequestHead(QWidget):
 
     deny_all = Signal()
 
-    def __init__(self, request: PermissionRequest, thread_title: str) -> None:
+    def __init__(self, request: PermissionRequest, thread_title: str, *, with_deny_all: bool = True) -> None:
         super().__init__()
         column = Column(self, spacing=12)
         column.addLayout(_title_row(request))
@@ -70,11 +70,13 @@ class RequestHead(QWidget):
         for caption, widget in _facts(request, thread_title):
             facts.addLayout(caption_value(caption, widget))
         lower.addLayout(facts, 1)
+        column.addLayout(lower)
+        if not with_deny_all:
+            return
         deny_all = Button("Deny all from this run", "danger", small=True)
         deny_all.setToolTip("Deny this and every other request of the same run")
         deny_all.clicked.connect(self.deny_all)
         lower.addWidget(deny_all)
-        column.addLayout(lower)
 
 
 def _title_row(request: PermissionRequest) -> Row:
@@ -94,7 +96,7 @@ def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWi
         facts = [("Asked by", Crumbs(request.chain))]
     facts.append(("Thread", Text(shown_line(thread_title), elide="right")))
     if request.preview.get("kind") == "command":
-        facts.append(("Runs in", _mono(str(request.preview.get("cwd", "")))))
+        facts.append(("Runs in", _beside(_mono(str(request.preview.get("cwd", ""))))))
     else:
         facts += _paths(request)
     facts.append(("Why it asks", Paragraph(why(request))))
@@ -105,24 +107,30 @@ def _paths(request: PermissionRequest) -> list[tuple[str, QWidget]]:
     facts: list[tuple[str, QWidget]] = []
     asked = request.arguments.get("path")
     if isinstance(asked, str):
-        facts.append(("Path", _mono(asked)))
+        facts.append(("Path", _beside(_mono(asked))))
     for at, path in enumerate(request.paths[:PATHS_SHOWN]):
-        holder = QWidget()
-        row = Row(holder, spacing=10)
-        text = _mono(path)
-        text.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        row.addWidget(text)
-        if request.preview.get("kind") == "diff":
-            row.addWidget(StateLabel("allow", "inside the boundary"))
-        row.addStretch(1)
-        facts.append(("Really is" if not at else "", holder))
+        inside = (StateLabel("allow", "inside the boundary"),) if request.preview.get("kind") == "diff" else ()
+        facts.append(("Really is" if not at else "", _beside(_mono(path), *inside)))
     if len(request.paths) > PATHS_SHOWN:
         facts.append(("", Text(f"and {len(request.paths) - PATHS_SHOWN} more, see Arguments", "body", "2")))
     return facts
 
 
-def _mono(text: str) -> Text:
-    return Text(shown_line(text), "code", elide="middle")
+def _beside(words: Paragraph, *marks: QWidget) -> QWidget:
+    holder = QWidget()
+    row = Row(holder, spacing=10)
+    row.addWidget(words, 1000)
+    for mark in marks:
+        row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+    row.addStretch(1)
+    return holder
+
+
+def _mono(text: str) -> Paragraph:
+    """Never cut: a path that cannot be read cannot be agreed to. Wide as its text, wrapped where there is no room."""
+    words = Paragraph(shown_line(text), "code")
+    words.setMaximumWidth(words.natural_width())
+    return words
 
 
 def why(request: PermissionRequest) -> str:

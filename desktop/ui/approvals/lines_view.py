@@ -92,8 +92,8 @@ class LinesView(QAbstractScrollArea):
         return "\n".join(_SIGNS.get(row.kind, " ") + row.text for row in self._rows)
 
     def sizeHint(self) -> QSize:
-        """All rows, up to ``max_rows`` or 16."""
-        return QSize(theme().px(240), min(self.full_height(), theme().px(ROW) * (self._max_rows or 16)))
+        """All rows, up to ``max_rows`` or 5; a view may grow beyond."""
+        return QSize(theme().px(240), min(self.full_height(), theme().px(ROW) * (self._max_rows or 5)))
 
     def full_height(self) -> int:
         """Pixels that all rows take."""

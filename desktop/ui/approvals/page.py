@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals import ApprovalsViewModel
@@ -20,7 +20,7 @@ from desktop.ui.widgets.tabs import Tabs
 from desktop.ui.widgets.text import Text
 
 
-class ApprovalsPage(QWidget):
+class ApprovalsPage(QFrame):
     """``thread_title`` gives a thread's title for its id, or ""."""
 
     def __init__(self, approvals: ApprovalsViewModel, thread_title: Callable[[str], str] = str) -> None:
@@ -29,7 +29,7 @@ class ApprovalsPage(QWidget):
         self.setProperty("pane", "surface")
         column = Column(self, spacing=0)
         self._header = sized(pane("header"), height=48)
-        row = Row(self._header, margins=(16, 0, 16, 0), spacing=0)
+        row = Row(self._header, margins=(16, 1, 16, 0), spacing=0)
         self.tabs = Tabs("Approvals", (("waiting", "Waiting"), ("activity", "Activity")))
         self.tabs.chosen.connect(self.show_tab)
         self.inbox = Inbox(thread_title)

@@ -23,7 +23,7 @@ from desktop.ui.widgets.shadow import REACH, RaisedBox
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 
-WIDTH, TOP, HEIGHT = 720, 56, 560
+WIDTH, TOP, HEIGHT = 720, 56, 600
 
 
 class RequestDialog(RaisedBox):
@@ -62,6 +62,10 @@ class RequestDialog(RaisedBox):
         self._pending = Button("", "quiet", small=True, tip="Open all requests (Ctrl+4)")
         self._pending.clicked.connect(self._open_inbox)
         row.addWidget(self._pending)
+        deny_all = Button("Deny all from this run", "danger", small=True)
+        deny_all.setToolTip("Deny this and every other request of the same run")
+        deny_all.clicked.connect(self._deny_all)
+        row.addWidget(deny_all)
         aside = IconButton("close", "Decide later: it stays in Approvals and the run goes on waiting", side=28)
         aside.clicked.connect(self.put_aside)
         row.addWidget(aside)
@@ -125,6 +129,10 @@ class RequestDialog(RaisedBox):
     def _announce(self, request: PermissionRequest) -> None:
         words = f"{shown_line(request.tool)} waits for your answer: {summary(request)}. Press F6 to answer."
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
+
+    def _deny_all(self) -> None:
+        if self.view.request is not None:
+            self._approvals.deny_all(self.view.request.run_id)
 
     def _open_inbox(self) -> None:
         if self.view.request is not None:

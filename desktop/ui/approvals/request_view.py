@@ -16,7 +16,8 @@ from desktop.ui.approvals.body import ArgumentsCard, Card, DiffCard
 from desktop.ui.approvals.commands import CommandBlock, CommandCard
 from desktop.ui.approvals.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.head import RequestHead
-from desktop.ui.widgets.buttons import AllowButton, Button
+from desktop.ui.theme import theme
+from desktop.ui.widgets.buttons import AllowButton, Button, Kind
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
@@ -41,7 +42,7 @@ class Answers(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, request: PermissionRequest) -> None:
+    def __init__(self, request: PermissionRequest, *, compact: bool = False) -> None:
         super().__init__()
         admin = request.category is Category.ADMIN
         self.deny = Button("Deny", key="Esc", tip="Deny this call (Esc)")
@@ -49,12 +50,13 @@ class Answers(QWidget):
         self.edit = Button("Edit and allow…", "quiet", tip="Change the arguments, then allow")
         self.allow_run = AllowButton("Allow for this run", "normal")
         self.allow_run.setToolTip("Allow calls like this one until the run ends")
-        self.allow = AllowButton(
-            "Allow once", "admin" if admin else "primary", icon="admin" if admin else "allow", key="Ctrl+Enter"
-        )
+        look: Kind = "admin" if admin else "primary"
+        key = "" if compact else "Ctrl+Enter"
+        self.allow = AllowButton("Allow once", look, icon="admin" if admin else "allow", key=key)
         self.allow.setToolTip("Allow exactly this call (Ctrl+Enter)")
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._lines.setContentsMargins(0, 0, 0, 0)
+        self._lines.setSpacing(theme().px(8))
         no, yes = Row(spacing=8), Row(spacing=8)
         no.addWidget(self.deny)
         no.addWidget(self.reason)
@@ -84,7 +86,7 @@ class Answers(QWidget):
         buttons = [b for b in (self.deny, self.reason, self.edit, self.allow_run, self.allow) if b.parent() is self]
         needed = sum(button.sizeHint().width() + 8 for button in buttons)
         narrow = needed > self.width()
-        way = QBoxLayout.Direction.BottomToTop if narrow else QBoxLayout.Direction.LeftToRight
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._lines.setDirection(way)
 
 
@@ -101,6 +103,7 @@ class RequestView(QWidget):
         self._answers: Answers | None = None
         self._dialog: Dialog | None = None
         self._card: Card | None = None
+        self._compact = compact
         side = 20 if compact else 24
         outer = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -134,15 +137,15 @@ class RequestView(QWidget):
         self.clear()
         self._request = request
         column = self._scroller.column
-        head = RequestHead(request, self._thread_title(request.thread_id))
+        head = RequestHead(request, self._thread_title(request.thread_id), with_deny_all=not self._compact)
         head.deny_all.connect(lambda: self._approvals.deny_all(request.run_id))
         column.addWidget(head)
         if _hides_something(request):
             column.addWidget(Notice("ask", HIDDEN))
         self._add_body(request)
         column.addLayout(_note(request))
-        column.addStretch(1)
-        self._answers = Answers(request)
+        column.addStretch(0)
+        self._answers = Answers(request, compact=self._compact)
         self._answers.chosen.connect(self._chosen)
         self._foot_row.addWidget(self._answers)
         self._foot.show()
@@ -235,7 +238,7 @@ class RequestView(QWidget):
 
 def _note(request: PermissionRequest) -> Row:
     row = Row(spacing=6)
-    row.addWidget(Icon("lock", "text-3", 14), 0, Qt.AlignmentFlag.AlignTop)
+    row.addWidget(Icon("lock", "text-3", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
     confinement = request.preview.get("confinement")
     words = shown_line(str(confinement)) if confinement else HOLDS
     row.addWidget(Paragraph(words, "small", "2"), 1)

@@ -19,7 +19,7 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Piece, Text
 from desktop.ui.widgets.toggles import RadioRow
 
-CONTEXT, SIZE = 64, 56
+CONTEXT, SIZE = 60, 52
 ROWS_SHOWN = 5
 REAL = "Context is what the server really gives, not what the model could."
 

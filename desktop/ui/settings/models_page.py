@@ -117,7 +117,7 @@ class ModelsPage(Scroller):
     def _connection(self, connection: Connection) -> QFrame:
         card = pane("card")
         card.setAccessibleName(connection.title)
-        column = Column(card, margins=(16, 10, 8, 10), spacing=4)
+        column = Column(card, margins=(16, 10, 16, 10), spacing=6)
         row = Row(spacing=4)
         words = Column(spacing=2)
         words.addWidget(Text(shown_line(connection.title), "medium", elide="right"))

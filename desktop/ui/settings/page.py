@@ -83,7 +83,7 @@ class SettingsPage(QFrame):
         column.addWidget(head)
         column.addWidget(self.nav, 1)
         self._header = PaneHeader("")
-        self.problems = Notice("failed")
+        self.problems = Notice("failed", banner=True)
         self._stack = QStackedWidget()
         work = pane("surface")
         right = Column(work, spacing=0)

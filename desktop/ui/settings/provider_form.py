@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ProviderInfo
@@ -58,9 +58,9 @@ class ProviderForm(QWidget):
         self._where.hide()
         self._column.addWidget(self._where)
         note = Row(spacing=6)
-        self._lock = Icon("lock", "text-2", 14)
+        self._lock = Icon("lock", "text-2", 14, line="small")
         self._note = Paragraph(KEPT, "small", "2")
-        note.addWidget(self._lock)
+        note.addWidget(self._lock, 0, Qt.AlignmentFlag.AlignTop)
         note.addWidget(self._note, 1)
         self._column.addLayout(note)
         self.test = Button("Test and keep", tip="Make one request with this key and keep it if it works")

@@ -96,7 +96,7 @@ def _line(spec: SettingSpec) -> Control:
     field = sized(Field(spec.title, mono=not number), width=96 if number else 240)
     row.addWidget(field)
     if spec.unit:
-        row.addWidget(Text(spec.unit, "body", "2"))
+        row.addWidget(sized(Text(spec.unit, "body", "2"), min_width=56))
 
     def put(value: Any) -> None:
         field.setText(f"{value:g}" if isinstance(value, float) else str(value))

@@ -10,7 +10,7 @@ from desktop.ui.widgets.containers import Notice
 
 def make_banner(dismiss: Callable[[], None]) -> Notice:
     """A notice with a cross."""
-    banner = Notice("info")
+    banner = Notice("info", banner=True)
     close = IconButton("close", "Dismiss this notice", side=24, glyph_side=14)
     close.clicked.connect(dismiss)
     banner.add(close)

@@ -28,12 +28,11 @@ QFrame[pane="quoted"] { background: $sunken; border: 1px solid $border; border-r
 QFrame[pane="plain"] { background: transparent; border: none; }
 QFrame[pane="line"] { background: $border; border: none; max-height: 1px; min-height: 1px; }
 QFrame[pane="line-v"] { background: $border-strong; border: none; max-width: 1px; min-width: 1px; }
-QFrame[pane="empty"] { background: transparent; border: 1px dashed $border-strong; border-radius: 8px; }
 QFrame[pane="allow"] { background: $allow-soft; border: none; border-radius: 6px; }
 QFrame[pane="info"] { background: $info-soft; border: none; border-radius: 6px; }
 QFrame[pane="ask"] { background: $ask-soft; border: none; border-radius: 6px; }
 QFrame[pane="failed"] { background: $failed-soft; border: none; border-radius: 6px; }
-QFrame[pane="banner-failed"] { background: $failed-soft; border: none; border-bottom: 1px solid $border; }
+QFrame[banner="true"] { border-radius: 0px; }
 QFrame[pane="row"] { background: transparent; border: none; border-bottom: 1px solid $border; }
 QFrame[pane="row-last"] { background: transparent; border: none; }
 """
@@ -77,6 +76,8 @@ QPushButton[kind="admin"] { background: $surface; color: $admin; border-color: $
 QPushButton[kind="admin"]:hover { background: $admin-soft; }
 QPushButton[kind="danger"] { background: transparent; color: $deny; border-color: transparent; }
 QPushButton[kind="danger"]:hover { background: $deny-soft; }
+QPushButton[kind="admin"]:disabled { color: $text-disabled; border-color: $border; background: transparent; }
+QPushButton[kind="danger"]:disabled { color: $text-disabled; }
 QPushButton[kind="deaf"], QPushButton[kind="deaf"]:hover, QPushButton[kind="deaf"]:pressed {
   background: $surface; color: $text-2; border-color: $border-strong; }
 QToolButton { background: transparent; color: $text-2; border: 1px solid transparent; border-radius: 6px;
@@ -98,6 +99,7 @@ QLineEdit:focus, QPlainTextEdit[kind="field"]:focus, QSpinBox:focus {
   border: 2px solid $focus; padding: 0px 7px; min-height: 28px; }
 QPlainTextEdit[kind="field"]:focus { padding: 3px; min-height: 0px; }
 QLineEdit[error="true"], QLineEdit[error="true"]:focus { border-color: $failed; }
+QLineEdit[echoMode="2"] { lineedit-password-character: 8226; }
 QLineEdit:disabled, QComboBox:disabled { color: $text-disabled; border-color: $border; background: transparent; }
 QComboBox[quiet="true"] { border-color: $border; min-height: 22px; padding: 0px 8px; font-size: 12px; }
 QLineEdit[kind="bare"], QLineEdit[kind="bare"]:focus { background: transparent; border: none; padding: 0px; }

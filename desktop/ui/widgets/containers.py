@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from desktop.ui.theme import theme
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import set_property
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -21,7 +22,7 @@ class PaneHeader(QFrame):
         super().__init__()
         self.setProperty("pane", "header")
         sized(self, height=48)
-        self.row = Row(self, margins=(left, 0, right, 0), spacing=8)
+        self.row = Row(self, margins=(left, 1, right, 0), spacing=8)
         self.title = Text(title, "title", elide="right")
         self.title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.row.addWidget(self.title, 1)
@@ -31,6 +32,20 @@ class PaneHeader(QFrame):
         self.row.addWidget(widget)
 
 
+class _Dashed(QFrame):
+    """Qt's own dashes of one pixel look like dots."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        t = theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pen = QPen(t.color("border-strong"), 1)
+        pen.setDashPattern([3, 3])
+        painter.setPen(pen)
+        radius = t.metric("radius-card")
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+
+
 class EmptyState(QFrame):
     """Icon, title, one sentence, one action, one quiet action; ``framed`` draws the dashed outline inside panes."""
 
@@ -38,8 +53,11 @@ class EmptyState(QFrame):
         self, icon: str, title: str, sentence: str, actions: Sequence[QWidget] = (), *, framed: bool = False
     ) -> None:
         super().__init__()
-        self.setProperty("pane", "empty" if framed else "plain")
-        column = Column(self, margins=24, spacing=8)
+        self.setProperty("pane", "plain")
+        frame = _Dashed() if framed else self
+        if framed:
+            Column(self, spacing=0).addWidget(frame)
+        column = Column(frame, margins=24, spacing=8)
         column.addStretch(1)
         mark = Icon(icon, "text-2", 20)
         column.addWidget(mark, 0, Qt.AlignmentFlag.AlignHCenter)
@@ -66,11 +84,14 @@ class Notice(QFrame):
 
     ICONS = {"allow": "allow", "info": "failed", "ask": "ask", "failed": "failed"}
 
-    def __init__(self, kind: str, pieces: str | Sequence[Piece] = "", *, icon: str = "") -> None:
+    def __init__(
+        self, kind: str, pieces: str | Sequence[Piece] = "", *, icon: str = "", banner: bool = False
+    ) -> None:
         super().__init__()
+        self.setProperty("banner", "true" if banner else "false")
         self.setProperty("pane", kind)
         self.row = Row(self, margins=(12, 8, 12, 8), spacing=10)
-        self._icon = Icon(icon or self.ICONS[kind], kind, 16)
+        self._icon = Icon(icon or self.ICONS[kind], kind, 16, line="small" if kind == "failed" else "body")
         self._words = Paragraph(pieces, "small" if kind == "failed" else "body")
         self.row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         self.row.addWidget(self._words, 1)

@@ -146,11 +146,11 @@ class MeterBar(QProgressBar):
 
 
 class Icon(_Mark):
-    """An icon that only accompanies words; ``side`` in pixels at 100 %."""
+    """An icon that only accompanies words; ``side`` in pixels at 100 %, as high as a line of the role ``line``."""
 
-    def __init__(self, name: str, token: str = "text-2", side: int = 16) -> None:
+    def __init__(self, name: str, token: str = "text-2", side: int = 16, *, line: str = "") -> None:
         super().__init__()
-        self._name, self._token, self._side = name, token, side
+        self._name, self._token, self._side, self._line = name, token, side, line
 
     def set_icon(self, name: str, token: str) -> None:
         """Another one."""
@@ -158,9 +158,9 @@ class Icon(_Mark):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A square."""
+        """A square, or a line high."""
         side = theme().px(self._side)
-        return QSize(side, side)
+        return QSize(side, max(side, theme().line_height(self._line)) if self._line else side)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw it."""

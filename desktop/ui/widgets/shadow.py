@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QWidget
@@ -11,7 +13,7 @@ from desktop.ui.theme.paint import outline
 
 REACH = 20
 """Pixels at 100 % that a widget leaves free around its box for the shadow."""
-_BLUR, _OFFSET = 16, 4
+_BLUR, _OFFSET, _STEPS = 16, 4, 23
 _made: dict[tuple[str, float, int], QPixmap] = {}
 
 
@@ -65,7 +67,7 @@ def _shadow(radius: int, reach: int, edge: int) -> QPixmap:
 
 
 def _paint_shadow(radius: int, reach: int, edge: int) -> QPixmap:
-    """Many faint rounded rectangles, one inside the other: their sum falls off like a blur."""
+    """Many faint rounded rectangles, spaced so that their sum falls off like a blur of 16 pixels."""
     t = theme()
     side = 2 * edge + 8
     pixmap = QPixmap(side, side)
@@ -74,12 +76,14 @@ def _paint_shadow(radius: int, reach: int, edge: int) -> QPixmap:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     color = t.color("shadow")
-    steps = t.px(_BLUR)
-    painter.setBrush(QColor(color.red(), color.green(), color.blue(), max(1, round(color.alpha() * 1.4 / steps))))
+    step_alpha = max(1, round(color.alpha() / _STEPS))
+    painter.setBrush(QColor(color.red(), color.green(), color.blue(), step_alpha))
     box = QRectF(reach, reach + t.px(_OFFSET), side - 2 * reach, side - 2 * reach)
-    for step in range(steps):
-        grow = steps * 0.75 - step * 1.25
-        corner = radius + max(0.0, grow)
+    spread = t.px(_BLUR) * 0.27
+    for step in range(1, _STEPS):
+        share = step / _STEPS
+        grow = min(float(reach), spread * math.log((1 - share) / share))
+        corner = max(1.0, radius + grow)
         painter.drawRoundedRect(box.adjusted(-grow, -grow, grow, grow), corner, corner)
     painter.end()
     return pixmap

@@ -68,6 +68,7 @@ class Tabs(QWidget):
         self.setAccessibleName(name)
         self._group = QButtonGroup(self)
         self._tabs: dict[str, _Tab] = {}
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Expanding)
         row = Row(self, spacing=24)
         for at, (value, text) in enumerate(choices):
             tab = _Tab(text)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from desktop.ui.theme import theme
@@ -56,9 +56,9 @@ class Text(QLabel):
     def sizeHint(self) -> QSize:
         """The text in its role's font and line height."""
         t = theme()
-        self.setFont(t.font(self._role, self._weight))
-        width = self.fontMetrics().horizontalAdvance(self.text()) + 1
-        return QSize(width, max(t.line_height(self._role), self.fontMetrics().height()))
+        metrics = QFontMetrics(t.font(self._role, self._weight))
+        width = metrics.horizontalAdvance(self.text()) + 1
+        return QSize(width, max(t.line_height(self._role), metrics.height()))
 
     def minimumSizeHint(self) -> QSize:
         """An eliding label may shrink to a few letters."""
@@ -151,10 +151,13 @@ class Paragraph(QLabel):
         """Yes."""
         return True
 
+    def natural_width(self) -> int:
+        """Pixels that it takes on one line."""
+        return int(self._layout_at(100_000)[0].maximumWidth()) + 2
+
     def sizeHint(self) -> QSize:
         """Natural width up to 400 pixels."""
-        natural = int(self._layout_at(100_000)[0].maximumWidth()) + 2
-        width = min(natural, theme().px(400))
+        width = min(self.natural_width(), theme().px(400))
         return QSize(width, self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
