@@ -104,6 +104,25 @@ def safety_of(settings: SettingsService, home: Path) -> Callable[[], SafetySetti
     return now
 
 
+@dataclass(frozen=True, slots=True)
+class _Walls:
+    policy: PathPolicy
+    files: GuardedFiles
+    confinement: Confinement
+    tools: ToolRegistry
+
+
+def _walls(home: Path, safety: Callable[[], SafetySettings], secrets: KeyringSecrets, redactor: Redactor) -> _Walls:
+    """The boundary and the tools that live inside it."""
+    policy = PathPolicy(str(home), safety)
+    files = GuardedFiles(policy)
+    confinement = Confinement(policy, safety)
+    environment = EnvironmentBuilder(safety, keyring=secrets.lookup, is_secret=redactor.contains_known)
+    bash = Bash(ShellReader(policy, safety), policy, confinement, environment, ProcessRunner(), safety)
+    tools = ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash])
+    return _Walls(policy, files, confinement, tools)
+
+
 async def open_rooms(
     home: Path,
     settings: SettingsService,
@@ -119,19 +138,14 @@ async def open_rooms(
     redactor, bus, owner = Redactor(), Bus(), TaskOwner()
     secrets = KeyringSecrets(on_value=redactor.remember)
     safety = safety_of(settings, home)
-    policy = PathPolicy(str(home), safety)
-    files = GuardedFiles(policy)
-    confinement = Confinement(policy, safety)
-    environment = EnvironmentBuilder(safety, keyring=secrets.lookup, is_secret=redactor.contains_known)
-    bash = Bash(ShellReader(policy, safety), policy, confinement, environment, ProcessRunner(), safety)
-    tools = ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash])
+    walls = _walls(home, safety, secrets, redactor)
 
     async def audit(entry: AuditEntry) -> None:
         await store.audit.add(entry=entry)
 
     gate = PermissionGate(asker, SimpleRules(), audit, safety, redactor=redactor)
     pipeline = Pipeline(
-        tools,
+        walls.tools,
         owner.spawn,
         trust=gate,
         redactor=redactor,
@@ -157,7 +171,7 @@ async def open_rooms(
     )
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,
-        confinement=confinement, policy=policy, files=files, tools=tools, child=child, models=models, agents=agents,
+        confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools, child=child, models=models, agents=agents,
         library=library, gate=gate, service=ConversationService(runtime, owner),
     )  # fmt: skip
 

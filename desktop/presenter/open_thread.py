@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageQueued
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
+from desktop.presenter.header_state import meters_of, run_state_of
 from desktop.presenter.item_builder import build_items
 from desktop.presenter.live_answer import Delta
 from desktop.presenter.run_board import RunBoard
@@ -81,37 +82,15 @@ class OpenThread(QObject):
     @property
     def meters(self) -> Meters:
         """What the header shows."""
-        record = self._record
-        live = self._board.state(self._thread_id)
-        model = (record.model if record and record.model else "") or self._chosen_model
-        agent = record.agent if record else self._chosen_agent
-        title, window = self.model_titles(model)
-        usage = record.usage if record else None
-        return Meters(
-            agent=agent,
-            agent_title=self._board.titles.get(agent, agent),
-            model=model,
-            model_title=title,
-            context_used=live.context_used,
-            context_window=live.context_window or window,
-            tokens=usage.input_tokens + usage.output_tokens if usage else 0,
-            cost=usage.cost_usd if usage and (usage.input_tokens or usage.output_tokens) else 0.0,
-            compacting=live.compacted,
-        )
+        return meters_of(
+            self._record, self._board.state(self._thread_id), self._chosen_agent, self._chosen_model,
+            self._board.titles, self.model_titles,
+        )  # fmt: skip
 
     @property
     def run_state(self) -> RunState:
         """Whether something runs, waits or stops."""
-        live = self._board.state(self._thread_id)
-        phase = "stopping" if live.stopping else live.phase
-        return RunState(
-            running=live.running,
-            waiting=bool(live.waiting_calls),
-            stopping=live.stopping,
-            can_send=bool(self.meters.model),
-            phase=phase,
-            sentence=f"{self.meters.agent_title}: {phase}" if live.running else "",
-        )
+        return run_state_of(self._board.state(self._thread_id), self.meters)
 
     @property
     def queue(self) -> tuple[QueuedMessage, ...]:
