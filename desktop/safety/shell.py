@@ -28,7 +28,8 @@ _SHOWN = 400
 _ENTERING = ("cd", "pushd", "chdir")
 _MEANINGFUL_NAMES = frozenset(
     "PATH LD_PRELOAD LD_LIBRARY_PATH BASH_ENV ENV IFS PROMPT_COMMAND PS4 SHELLOPTS PYTHONPATH PYTHONSTARTUP "
-    "NODE_OPTIONS GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR VISUAL PERL5OPT RUBYOPT HOME CDPATH".split()
+    "NODE_OPTIONS GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR VISUAL PERL5OPT RUBYOPT "
+    "HOME CDPATH".split()
 )
 
 
@@ -57,6 +58,7 @@ class ShellReader:
         reading = _Reading(settings, self._policy)
         if patterns and len(command) > blocklist.PATTERN_WINDOW:
             reading.raise_for("it is longer than what the blocked patterns are compared with")
+        reading.named_anywhere(command)
         reading.script(command, 0)
         return reading.result(blocked)
 
@@ -91,6 +93,11 @@ class _Reading:
         """Admin, because."""
         if reason:
             self._reasons[reason] = None
+
+    def named_anywhere(self, command: str) -> None:
+        """A denied path in any text of the command, also where only another program would take it for one."""
+        for why in self._paths.named_in(command):
+            self.raise_for(why)
 
     def result(self, blocked: Blocked | None) -> ShellReading:
         """The finished reading."""
@@ -164,10 +171,7 @@ class _Reading:
 
     def _names(self, command: SimpleCommand, judged: _Judged) -> None:
         """Variables that change what later commands do."""
-        declared = (
-            command.words[1:] if command.words and command.words[0].text in ("export", "declare", "typeset") else ()
-        )
-        for word in (*command.assignments, *declared):
+        for word in (*command.assignments, *command.words):
             name = re.match(r"([A-Za-z_]\w*)\+?=", word.text)
             if name and (name[1] in _MEANINGFUL_NAMES or name[1].startswith(("BASH_FUNC", "DYLD_", "GIT_CONFIG"))):
                 self._note(judged, f"setting {name[1]} can change which programs run")

@@ -30,6 +30,7 @@ def _set(text: str) -> frozenset[str]:
 
 
 READS = _set("""
+    for case select
     cat head tail less more wc grep egrep fgrep zgrep rg ag ack ls dir vdir find fd locate du df stat file diff diff3
     cmp
     comm sort uniq cut tr awk gawk mawk nawk sed jq yq xmllint echo printf pwd which type whereis whoami id groups date

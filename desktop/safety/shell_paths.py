@@ -57,6 +57,18 @@ class PathReader:
                 return why
         return ""
 
+    def named_in(self, text: str) -> list[str]:
+        """Denied paths that a text names in full, as one reason each."""
+        found = []
+        for rule in (*self.lists.denied, *self.lists.secret):
+            spellings = {rule.text, rule.resolved}
+            for spelled in list(spellings):
+                if paths.is_within(spelled, self.home):
+                    spellings |= {prefix + spelled[len(self.home) :] for prefix in ("~", "$HOME", "${HOME}")}
+            if any(re.search(re.escape(spelled) + r"(?![\w.\-])", text) for spelled in spellings):
+                found.append(f"it names {rule.text}, which is denied")
+        return found
+
     def _denied_text(self, text: str, word: Word, *, recursive: bool) -> str:
         rules = (*self.lists.denied, *self.lists.secret)
         for spelled in braces(text) if "{" in text else [text]:

@@ -16,11 +16,29 @@ from typing import Any
 from desktop.safety.shell_words import UNREAD, Word, literal, word_of
 
 MAX_DEPTH = 200
+_RESERVED = frozenset("function { } if then elif else fi do done case esac select for while until in (( [[".split())
+_WORDS = (
+    "word", "string", "raw_string", "ansi_c_string", "concatenation", "number", "simple_expansion", "expansion",
+    "command_substitution", "process_substitution", "arithmetic_expansion", "translated_string",
+)  # fmt: skip
+_TIGHT = ("simple_expansion", "variable_assignment", "concatenation", "command_name", "subscript")
+_DELIMITER = re.compile(r"""[\w.+\-]+|'[\w.+\- ]+'|"[\w.+\- ]+"|\\\w+""")
+# Nodes that hold text between their parts.
+_WITH_TEXT = (
+    "string", "translated_string", "heredoc_body", "heredoc_redirect", "regex", "arithmetic_expansion", "expansion",
+    "comment", "test_command", "redirected_statement",
+)  # fmt: skip
 _OPERATORS = {"&&", "||", "|", "|&", ";", ";;", "&", "\n"}
 _HIDDEN_RUN = re.compile(r"\$\(|`")
+_OPENING = re.compile(r"(?<!\\)[$<>]\(")
+_QUOTED_OR_BRACKET = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|[()]", re.DOTALL)
 _CONTINUED = re.compile(r"\\\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _COMMANDS = ("command", "declaration_command", "unset_command", "test_command")
+_EVALUATING = frozenset(
+    "printf test [ [[ unset read let declare typeset local export readonly mapfile readarray getopts wait bind "
+    "complete compgen enable".split()
+)
 # Leaves whose text bash expands although the grammar took it for plain text.
 _LEAVES = ("heredoc_content", "heredoc_body", "regex", "extglob_pattern", "test_operator", "word", "string_content")
 
@@ -93,6 +111,7 @@ class _Walker:
         self.found = Parsed()
         self._pending = ""
         self._tree: Any = None
+        self._heredoc_rows: set[int] = set()
 
     def read(self, source: str) -> None:
         self._tree = load_parser().parse(source.encode("utf-8", "replace"))
@@ -100,7 +119,21 @@ class _Walker:
         if root.has_error:
             self.found.problems.append("it is not complete, correct bash")
         self._pending = ""
+        self._heredoc_rows.clear()
+        self._covered(root)
         self._visit(root, 0)
+
+    def _covered(self, root: Any) -> None:
+        """Between the parts of the tree there may be only blanks, and between two words there must be some: elsewhere
+        the grammar has split differently from bash."""
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            misread = node.type == "word" and node.text.startswith((b"\n", b" ", b"\t"))
+            if misread or (node.type not in _WITH_TEXT and not _gaps_are_blank(node)):
+                self.found.problems.append("a part of it could not be read")
+                return
+            waiting += node.children
 
     def _visit(self, node: Any, depth: int) -> SimpleCommand | None:
         """Walk a node; returns the last simple command directly in it, for pipes and redirections."""
@@ -117,11 +150,15 @@ class _Walker:
             return self._pipeline(node, depth)
         if node.type == "function_definition":
             self._function(node)
+        if node.type in ("for_statement", "case_statement"):
+            self._choices(node)
         self._leaf(node)
         return self._children(node, depth)
 
     def _children(self, node: Any, depth: int) -> SimpleCommand | None:
         last = None
+        if node.type == "command_substitution" and _text(node).startswith("`") and "\\" in _text(node):
+            self.found.unread.append(_unescaped(_text(node)[1:-1]))
         if node.type in ("command_substitution", "process_substitution", "subshell", "compound_statement"):
             self._pending = node.children[0].type if node.children else self._pending
         for child in node.children:
@@ -158,19 +195,35 @@ class _Walker:
             elif child.type == "variable_assignment" and node.type == "command":
                 assignments.append(self._word(child))
                 nested.append(child)
+            elif _text(child).startswith("\n"):  # a grammar's mistake: here the next command begins
+                rest: bytes = node.text[child.start_byte - node.start_byte :]
+                self.found.unread.append(rest.decode("utf-8", "replace").lstrip("\n"))
+                break
             else:
                 words.append(self._word(child))
                 nested.append(child)
-        command.words, command.assignments = tuple(words), tuple(assignments)
+        if words and words[0].text in _RESERVED and node.type == "command":
+            self.found.problems.append(f"'{words[0].text}' stands where a command should")
+        command.words, command.assignments = (*words, *command.words), tuple(assignments)
+        self._evaluated(node, words)
         for child in nested if node.type != "test_command" else node.children:
             self._inside(child, depth)
         return command
 
+    def _evaluated(self, node: Any, words: list[Word]) -> None:
+        """Builtins that evaluate a part of their arguments, single-quoted or not, as an array's index does."""
+        name = words[0].text if words and words[0].text not in ("command", "builtin", "time", "!") else ""
+        name = name or (words[1].text if len(words) > 1 else "")
+        assigns = any(re.match(r"\w+\+?=", word.text) for word in words)
+        if (assigns or name in _EVALUATING) and any(_HIDDEN_RUN.search(text) for text in _quoted_texts(node)):
+            self.found.problems.append(f"{name} may run what is written in its arguments")
+
     def _assignment(self, node: Any, depth: int) -> SimpleCommand | None:
-        word = self._word(node)
-        self.found.commands.append(SimpleCommand(_text(node), (), (word,), operator=self._take()))
+        parts = [self._word(child) for array in _descend(node, ("array",)) for child in array.named_children]
+        made = SimpleCommand(_text(node), (), (self._word(node), *parts), operator=self._take())
+        self.found.commands.append(made)
         self._inside(node, depth)
-        if any(_HIDDEN_RUN.search(_text(part)) for part in _descend(node, ("raw_string", "ansi_c_string"))):
+        if any(_HIDDEN_RUN.search(text) for text in _quoted_texts(node)):
             self.found.problems.append("a variable is given text that could be run as a command")
         return None
 
@@ -178,7 +231,7 @@ class _Walker:
         body = node.child_by_field_name("body")
         redirects = [child for child in node.children if child.type.endswith("_redirect")]
         command = self._visit(body, depth + 1) if body is not None else None
-        owner = command if body is not None and body.type in _COMMANDS else None
+        owner = command if body is not None and body.type in (*_COMMANDS, "list", "pipeline") else None
         if owner is None:
             text = " ".join(_text(item) for item in redirects)
             owner = SimpleCommand(text, (), operator=self._take())
@@ -195,37 +248,60 @@ class _Walker:
             self._heredoc(node, owner, depth)
             return
         operator = next((c.type for c in node.children if not c.is_named), "")
-        for child in node.children:
-            if child.is_named and child.type != "file_descriptor":
-                word = self._word(child)
-                duplicates = operator in (">&", "<&") and re.fullmatch(r"\d*-?", word.text)
-                if not duplicates:
-                    owner.redirects.append(Redirect(operator, word))
-                self._inside(child, depth)
+        named = [child for child in node.children if child.is_named and child.type != "file_descriptor"]
+        for child in named[:1]:
+            word = self._word(child)
+            duplicates = operator in (">&", "<&") and re.fullmatch(r"\d*-?", word.text)
+            if not duplicates:
+                owner.redirects.append(Redirect(operator, word))
+        owner.words += tuple(self._word(child) for child in named[1:])  # arguments that follow a redirection
+        for child in named:
+            self._inside(child, depth)
 
     def _heredoc(self, node: Any, owner: SimpleCommand, depth: int) -> None:
         """A here-document: its text is input; what follows on the same line belongs to the pipeline around it."""
         start = next((_text(c) for c in node.children if c.type == "heredoc_start"), "")
+        row = node.start_point[0]
+        if not _DELIMITER.fullmatch(start) or row in self._heredoc_rows:
+            self.found.problems.append("where a here-document ends could not be read")
+        self._heredoc_rows.add(row)
         quoted = any(mark in start for mark in "'\"\\")
         for child in node.children:
             if child.type == "heredoc_body":
-                body = _text(child)
-                if not quoted:
-                    self.found.unread += _backquoted(body)
-                owner.redirects.append(Redirect("<<", Word(body, body, dynamic=not quoted and "$" in body), quoted))
-                if not quoted:
-                    self._children(child, depth + 1)
+                self._heredoc_body(_text(child), owner, quoted)
             elif child.type in _OPERATORS:
                 self._pending = child.type
-            elif child.type in ("heredoc_start", "heredoc_end", "file_descriptor") or not child.is_named:
-                continue
-            elif child.type.endswith("_redirect"):
-                self._redirect(child, owner, depth)
-            else:
-                at = len(self.found.commands)
-                self._visit(child, depth + 1)
-                for command in self.found.commands[at:]:
-                    command.piped_from = command.piped_from or (owner if "|" in command.operator else None)
+            elif child.type not in ("heredoc_start", "heredoc_end", "file_descriptor") and child.is_named:
+                self._behind_heredoc(child, owner, depth)
+
+    def _heredoc_body(self, body: str, owner: SimpleCommand, quoted: bool) -> None:
+        if not quoted:  # the grammar overlooks substitutions after leading blanks: read them ourselves
+            self.found.unread += substitutions(body)
+        owner.redirects.append(Redirect("<<", Word(body, body, dynamic=not quoted and "$" in body), quoted))
+
+    def _behind_heredoc(self, child: Any, owner: SimpleCommand, depth: int) -> None:
+        """What stands on the line after ``<<END``: redirections, arguments, the rest of a pipeline."""
+        if child.type.endswith("_redirect"):
+            self._redirect(child, owner, depth)
+            return
+        if child.type in _WORDS:
+            if child.prev_sibling is not None and child.prev_sibling.end_byte == child.start_byte:
+                self.found.problems.append("where a here-document ends could not be read")
+            owner.words += (self._word(child),)
+            self._inside(child, depth)
+            return
+        at = len(self.found.commands)
+        self._visit(child, depth + 1)
+        for command in self.found.commands[at:]:
+            command.piped_from = command.piped_from or (owner if "|" in command.operator else None)
+
+    def _choices(self, node: Any) -> None:
+        """The words that ``for``, ``select`` and ``case`` go through, as a command of that name."""
+        values = node.children_by_field_name("value")
+        if values:
+            words = tuple(self._word(child) for child in values)
+            text = " ".join(_text(child) for child in node.children[: node.children.index(values[-1]) + 1])
+            self.found.commands.append(SimpleCommand(text, (literal(node.children[0].type), *words)))
 
     def _function(self, node: Any) -> None:
         name = node.child_by_field_name("name")
@@ -246,7 +322,7 @@ class _Walker:
     def _leaf(self, node: Any) -> None:
         if node.child_count == 0 and node.type in _LEAVES and UNREAD.search(text := _text(node)):
             self.found.problems.append("a part of it could not be read")
-            self.found.unread += _inner(text)
+            self.found.unread += substitutions(text)
 
     def _word(self, node: Any) -> Word:
         if not node.is_named and node.type in ("[", "[[", "]", "]]"):
@@ -254,7 +330,7 @@ class _Walker:
         word = word_of(node, self._variables)
         if word.unread:
             self.found.problems.append("a part of it could not be read")
-            self.found.unread += _inner(_text(node))
+            self.found.unread += substitutions(_text(node))
         return word
 
     def _take(self) -> str:
@@ -262,13 +338,51 @@ class _Walker:
         return operator
 
 
-def _inner(text: str) -> list[str]:
-    """Texts in backquotes or ``$( )`` that the grammar left alone."""
-    return _backquoted(text) + [text[match.end() :] for match in re.finditer(r"[$<>]\(", text)]
+def substitutions(text: str) -> list[str]:
+    """The texts in backquotes, ``$( )`` and ``<( )``, found without the grammar. What is not closed goes to the end."""
+    found = [_unescaped(part) for part in re.findall(r"(?<!\\)`((?:\\.|[^`\\])*)(?:`|$)", text, re.DOTALL)]
+    at = 0
+    while match := _OPENING.search(text, at):
+        end = _closing(text, match.end())
+        found.append(text[match.end() : end])
+        at = end
+    return found
 
 
-def _backquoted(text: str) -> list[str]:
-    return [part.replace("\\`", "`") for part in re.findall(r"`((?:\\.|[^`\\])*)`", text)]
+def _unescaped(text: str) -> str:
+    """What is left of escapes between backquotes."""
+    return re.sub(r"\\([\\$`])", r"\1", text)
+
+
+def _closing(text: str, at: int) -> int:
+    """Where the parenthesis that opened before ``at`` closes."""
+    depth = 1
+    for match in _QUOTED_OR_BRACKET.finditer(text, at):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.start()
+    return len(text)
+
+
+def _gaps_are_blank(node: Any) -> bool:
+    """Whether the parts of a node follow each other as bash would split them."""
+    source: bytes = node.text
+    before: Any = None
+    for child in node.children:
+        start = (before.end_byte if before is not None else node.start_byte) - node.start_byte
+        gap = source[start : child.start_byte - node.start_byte].replace(b"\\\n", b"")
+        if gap.strip(b" \t\n") or (gap and node.type in _TIGHT):
+            return False
+        glued = before is not None and not gap and node.type == "command" and child.is_named
+        if glued and before.is_named and not child.type.endswith("_redirect") and not before.type.endswith("_redirect"):
+            return False
+        before = child
+    return True
+
+
+def _quoted_texts(node: Any) -> list[str]:
+    """Texts in single quotes below a node, where ``$(`` is only text for now."""
+    return [_text(part) for part in _descend(node, ("raw_string", "ansi_c_string"))]
 
 
 def _operands(node: Any) -> list[Any]:

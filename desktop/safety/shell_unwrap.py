@@ -29,8 +29,8 @@ def _wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False) -> W
 WRAPPERS: dict[str, Wrapper] = {
     "env": _wrapper("-u --unset -C --chdir -S --split-string", assigns=True),
     "nohup": _wrapper(), "setsid": _wrapper(), "builtin": _wrapper(), "command": _wrapper(), "exec": _wrapper("-a"),
-    "time": _wrapper("-f -o --format --output"), "nice": _wrapper("-n --adjustment"), "then": _wrapper(),
-    "do": _wrapper(), "else": _wrapper(), "!": _wrapper(), "coproc": _wrapper(), "busybox": _wrapper(),
+    "time": _wrapper("-f -o --format --output", assigns=True), "nice": _wrapper("-n --adjustment"),
+    **dict.fromkeys(("then", "do", "else", "!", "coproc"), _wrapper(assigns=True)), "busybox": _wrapper(),
     "toybox": _wrapper(), "unbuffer": _wrapper(), "fakeroot": _wrapper(), "catchsegv": _wrapper(), "tini": _wrapper(),
     "xargs": _wrapper("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines --max-chars"),
     "timeout": _wrapper("-k -s --kill-after --signal", 1), "gtimeout": _wrapper("-k -s --kill-after --signal", 1),
@@ -155,6 +155,18 @@ def _env(words: tuple[Word, ...], found: Unwrapped) -> None:
     found.scripts += [literal(word.text[2:]) for word in words if word.text.startswith("-S") and len(word.text) > 2]
 
 
+def _callback(words: tuple[Word, ...], found: Unwrapped) -> None:
+    found.scripts += _after_option(words, ("-C",))
+    found.scripts += [literal(word.text[2:]) for word in words if word.text.startswith("-C") and len(word.text) > 2]
+
+
+def _source(words: tuple[Word, ...], found: Unwrapped) -> None:
+    if words and words[0].text.startswith(("/dev/stdin", "/dev/fd/", "/proc/self/fd/")):
+        found.reads_stdin_as_code = True
+    elif words and words[0].text.startswith(("<(", "$")):
+        found.reasons.append("it runs text that another command writes")
+
+
 def _tar(words: tuple[Word, ...], found: Unwrapped) -> None:
     named = (re.search(r"(?:exec|--to-command|--use-compress-program)=(.*)", word.text) for word in words)
     found.scripts += [literal(match[1]) for match in named if match]
@@ -226,7 +238,8 @@ _TEXTS: dict[str, Callable[[tuple[Word, ...], Unwrapped], None]] = {
     "eval": _eval, "watch": _watch, "parallel": _parallel, "trap": _trap, "find": _find, "alias": _alias,
     "su": _after_c,
     "runuser": _after_c, "flock": _after_c, "script": _after_c, "env": _env, "git": _git_scripts, "tar": _tar,
-    "coproc": _coproc,
+    "coproc": _coproc, "mapfile": _callback, "readarray": _callback, "complete": _callback, "compgen": _callback,
+    "source": _source, ".": _source,
 }  # fmt: skip
 
 

@@ -78,9 +78,9 @@ def _collect(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
         part.add(raw[1:-1])
     elif kind == "ansi_c_string":
         part.add(ansi_c(raw[2:-1]))
-    elif kind in ("string", "translated_string"):
+    elif kind == "string":
         _collect_string(node, part, variables)
-    elif kind in ("concatenation", "command_name"):
+    elif kind in ("concatenation", "command_name", "translated_string"):
         _collect_pieces(node, part, variables)
     elif kind in ("simple_expansion", "expansion"):
         _collect_variable(raw, part, variables)
@@ -104,7 +104,9 @@ def _collect_plain(raw: str, part: _Part) -> None:
 
 def _collect_pieces(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
     before = len(part.text)
-    for child in node.children:
+    for child, after in zip(node.children, [*node.children[1:], None], strict=True):
+        if child.type == "$" and after is not None and after.type == "string":
+            continue  # $"..." is a string to be translated
         _collect(child, part, variables)
     if _BRACES.search(part.text[before:]) or ("{" in part.text[before:] and "}" in part.text[before:]):
         part.dynamic = True

@@ -1,0 +1,49 @@
+"""A small world for the boundary: a person's home, the app's home in it, a workspace, and a place outside."""
+
+import dataclasses
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from desktop.domain.safety import SafetySettings
+from desktop.safety.boundary import PathPolicy
+from desktop.safety.opening import GuardedFiles, Walker
+from desktop.safety.shell import ShellReader
+
+
+@dataclass
+class World:
+    """Real folders under a temporary root; `settings` is what the policy sees at its next call."""
+
+    root: Path
+    settings: SafetySettings = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.root = Path(os.path.realpath(self.root))
+        self.person = self.root / "person"
+        self.home = self.person / ".agent"
+        self.workspace = self.home / "workspace"
+        self.outside = self.root / "outside"
+        self.ssh = self.person / ".ssh"
+        for folder in (self.workspace, self.outside, self.ssh, self.home / "data", self.home / "agents"):
+            folder.mkdir(parents=True)
+        (self.ssh / "id_rsa").write_text("PRIVATE")
+        (self.outside / "secret.txt").write_text("OUTSIDE")
+        (self.home / "data" / "assent.db").write_text("CONVERSATIONS")
+        (self.workspace / "note.txt").write_text("note\n")
+        self.settings = SafetySettings(workspace=str(self.workspace), allowed=(str(self.workspace),))
+
+    def change(self, **fields: Any) -> None:
+        self.settings = dataclasses.replace(self.settings, **fields)
+
+    @property
+    def policy(self) -> PathPolicy:
+        return PathPolicy(str(self.home), lambda: self.settings)
+
+    def files(self, walker: Walker | None = None) -> GuardedFiles:
+        return GuardedFiles(self.policy, walker)
+
+    @property
+    def reader(self) -> ShellReader:
+        return ShellReader(self.policy, lambda: self.settings)
