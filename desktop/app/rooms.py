@@ -171,8 +171,9 @@ async def open_rooms(
     )
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,
-        confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools, child=child, models=models, agents=agents,
-        library=library, gate=gate, service=ConversationService(runtime, owner),
+        confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
+        child=child, models=models, agents=agents, library=library, gate=gate,
+        service=ConversationService(runtime, owner),
     )  # fmt: skip
 
 

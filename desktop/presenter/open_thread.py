@@ -82,20 +82,13 @@ class OpenThread(QObject):
     @property
     def meters(self) -> Meters:
         """What the header shows."""
-        return meters_of(
-            self._record, self._board.state(self._thread_id), self._chosen_agent, self._chosen_model,
-            self._board.titles, self.model_titles,
-        )  # fmt: skip
+        live, chosen = self._board.state(self._thread_id), (self._chosen_agent, self._chosen_model)
+        return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles)
 
     @property
     def run_state(self) -> RunState:
         """Whether something runs, waits or stops."""
         return run_state_of(self._board.state(self._thread_id), self.meters)
-
-    @property
-    def queue(self) -> tuple[QueuedMessage, ...]:
-        """Messages that wait for the run."""
-        return self._queue
 
     # -- opening ----------------------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ def ask_reason(window: QWidget, request: PermissionRequest, deny: Callable[[str]
         window,
         "Deny with a reason",
         f"The model reads it and goes on without {shown_line(request.tool)[:60]}.",
-        (CANCEL, Answer("deny", "Deny", "primary")),
+        (CANCEL, Answer("deny", "Deny")),
         width=480,
     )
     area = sized(TextArea("Reason", hint="What should it do instead?"), height=96)
