@@ -163,7 +163,7 @@ class RunExecution:
         agent = runtime.agents.get(order.thread.agent)
         skill = _prompt_of(agent, runtime.library)
         model = _model_of(order.thread)
-        caller = Caller("native", (agent.name, skill.name), ExactTools(skill.allowed_names))
+        caller = Caller("native", tuple(dict.fromkeys((agent.name, skill.name))), ExactTools(skill.allowed_names))
         budget = BudgetTracker(runtime.budget)
         tools = Toolbox(runtime.pipeline, caller, meta, runtime.bus.publish, self.recorder, budget, self._journal)
         messages = await messages_up_to(runtime.store, order.thread.thread_id, order.parent_id)
