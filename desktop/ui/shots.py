@@ -261,6 +261,8 @@ def save(widget: QWidget, folder: Path, name: str) -> None:
     widget.resize(*SIZE)
     widget.show()
     settle()
+    widget.activateWindow()
+    settle()
     widget.grab().save(str(folder / f"{name}.png"))
 
 

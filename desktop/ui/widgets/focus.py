@@ -52,6 +52,7 @@ class FocusRing(QFocusFrame):
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
+        self.last: QWidget | None = None
         self._style = _RingStyle("Fusion")
         self.setStyle(self._style)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -65,18 +66,21 @@ class FocusRing(QFocusFrame):
 def ring_in(widget: QWidget, reason: Qt.FocusReason) -> None:
     """Call from ``focusInEvent``: shows the ring when keys brought the focus."""
     ring = _ring_of(widget)
-    if reason in KEYBOARD:
+    back = reason == Qt.FocusReason.ActiveWindowFocusReason
+    if reason in KEYBOARD or (back and ring is not None and ring.last is widget):
         if ring is None:
             ring = FocusRing(widget.window())
         ring.setWidget(widget)
-    elif ring is not None and reason != Qt.FocusReason.ActiveWindowFocusReason:
+    elif ring is not None:
+        ring.last = None
         ring.setWidget(None)  # type: ignore[arg-type]
 
 
 def ring_out(widget: QWidget) -> None:
-    """Call from ``focusOutEvent``."""
+    """Call from ``focusOutEvent``. The ring comes back with the window, if it goes with it."""
     ring = _ring_of(widget)
     if ring is not None and ring.widget() is widget:
+        ring.last = widget
         ring.setWidget(None)  # type: ignore[arg-type]
 
 
