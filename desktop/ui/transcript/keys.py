@@ -287,4 +287,6 @@ class Keys:
         neighbour = index + direction
         if not 0 <= neighbour < len(self._view.page):
             return index, (self._length(place) if direction > 0 else 0)
-        return neighbour, (0 if direction > 0 else self._laid_out_length(neighbour))
+        self._view.lay_out_quietly(neighbour)
+        other = self._view.page.messages[neighbour]
+        return neighbour, other.offset_at(caret.x(), 0 if direction > 0 else other.height)

@@ -1,0 +1,252 @@
+"""What a reader may rely on: the end is followed, another place is kept, streamed text is the stored text."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from desktop.presenter.transcript_items import TextPart, TranscriptItem
+from desktop.ui.theme import Theme
+from desktop.ui.transcript import TranscriptView
+from desktop.ui.transcript.heights import Heights
+from tests.gui.transcript import scenes
+from tests.gui.transcript.conftest import picture, said, spin, thread, until
+
+pytestmark = pytest.mark.spec("R-UI-1")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 50), max_size=40), st.lists(st.tuples(st.integers(0, 60), st.integers(0, 99))))
+def test_heights_know_where_everything_is(heights: list[int], changes: list[tuple[int, int]]) -> None:
+    tree = Heights(heights)
+    for place, height in changes:
+        if place < len(heights):
+            heights[place] = height
+            tree.set(place, height)
+        else:
+            heights.append(height)
+            tree.append(height)
+    assert [tree.top(n) for n in range(len(heights) + 1)] == [sum(heights[:n]) for n in range(len(heights) + 1)]
+    y = 0
+    for number, height in enumerate(heights):
+        if height:
+            assert tree.at(y) == (number, 0)
+            assert tree.at(y + height - 1) == (number, height - 1)
+        y += height
+
+
+def test_a_thread_opens_at_its_end_and_lays_out_only_what_is_seen(view: TranscriptView) -> None:
+    view.set_items(thread(3000))
+    assert view.offset() == view.verticalScrollBar().maximum()
+    assert len(view.page.laid_out()) < 60
+    assert [index for index, _ in view.visible()][-1] == 2999
+
+
+def test_streamed_text_looks_exactly_like_the_same_text_stored(view: TranscriptView) -> None:
+    text = scenes.MARKDOWN
+    view.resize(900, 2600)
+    view.set_items((said(1, "x"), said(2, text)))
+    assert until(lambda: not view.formulas._asked)
+    spin(50)
+    stored = picture(view)
+    view.set_items((said(1, "x"), said(2, "", live=True)))
+    rng = random.Random(1)
+    at = 0
+    while at < len(text):
+        step = rng.randint(1, 60)
+        view.append_text("m2", "m2:0", text[at : at + step])
+        at += step
+        view.stream.flush()
+    view.change_item(said(2, text))
+    assert view.page.messages[1].text() != ""
+    assert picture(view) == stored
+
+
+def test_the_end_is_followed_while_text_streams_in(view: TranscriptView) -> None:
+    view.set_items(thread(50))
+    view.add_item(said(99, "start", live=True))
+    for number in range(80):
+        view.append_text("m99", "m99:0", f"\n\nparagraph {number}")
+        view.stream.flush()
+    assert view.offset() == view.verticalScrollBar().maximum()
+    assert view.stick
+
+
+def test_streamed_text_is_on_the_screen_within_a_few_frames(view: TranscriptView) -> None:
+    view.set_items((said(1, "x", live=True),))
+    before = picture(view)
+    view.append_text("m1", "m1:0", " and more words")
+    assert until(lambda: picture(view) != before, 400)
+
+
+def test_nothing_moves_under_a_reader_who_scrolled_up(view: TranscriptView) -> None:
+    view.set_items(thread(200))
+    view.add_item(said(999, "start", live=True))
+    bar = view.verticalScrollBar()
+    bar.setValue(bar.value() - 900)
+    spin(30)
+    assert not view.stick
+    view.pointer.leave()
+    view.overlays.jump.hide()
+    seen = picture(view)[:500]
+    for number in range(60):
+        view.append_text("m999", "m999:0", f"\n\nparagraph {number}")
+        view.stream.flush()
+    view.add_item(said(1000, "another"))
+    view.change_item(said(999, "short now"))
+    view.overlays.jump.hide()
+    assert picture(view)[:500] == seen
+
+
+def test_older_messages_come_above_without_moving_the_page(view: TranscriptView) -> None:
+    items = thread(400)
+    view.set_items(items[300:])
+    bar = view.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    spin(20)
+    seen = picture(view)
+    for end in (300, 200, 100):
+        view.prepend_items(items[end - 100 : end])
+    assert picture(view) == seen
+    assert view.page.place("m0") == 0
+    bar.setValue(0)
+    assert next(iter(view.visible()))[0] == 0
+
+
+def test_a_card_that_changes_above_the_screen_moves_nothing(view: TranscriptView) -> None:
+    items = (scenes.mockup()[1], *(said(n) for n in range(10, 60)))
+    view.set_items(items)
+    bar = view.verticalScrollBar()
+    bar.setValue(0)
+    spin(10)
+    bar.setValue(view.page.top(1) + 30)
+    spin(10)
+    seen = picture(view)
+    done = scenes.mockup()[1]
+    view.change_item(TranscriptItem("m2", "a", "Workbench", "14:02", done.parts[:2]))
+    assert picture(view) == seen
+
+
+@pytest.mark.parametrize("change", ["dark", "scale", "width"])
+def test_another_look_keeps_the_line_at_the_top_of_the_screen(view: TranscriptView, theme: Theme, change: str) -> None:
+    view.set_items(thread(300))
+    view.verticalScrollBar().setValue(view.page.top(150) + 8)
+    spin(30)
+    before = view.anchor()
+    assert before is not None
+    if change == "dark":
+        theme.set_choice("dark")
+    elif change == "scale":
+        theme.set_scale(1.6)
+    else:
+        view.resize(500, 600)
+    after = view.anchor()
+    assert after is not None
+    assert after.message is before.message
+    assert after.key == before.key
+    assert abs(after.y - before.y) <= 24
+
+
+def test_scrolling_through_everything_and_back_ends_where_it_began(view: TranscriptView) -> None:
+    view.set_items(thread(300))
+    bar = view.verticalScrollBar()
+    total = view.page.height()
+    while bar.value() > 0:
+        bar.setValue(bar.value() - 400)
+    exact = view.page.height()
+    while bar.value() < bar.maximum():
+        bar.setValue(bar.value() + 400)
+    assert view.page.height() == exact
+    assert view.stick
+    assert abs(exact - total) < total * 0.3
+
+
+def test_blitted_scrolling_shows_what_painting_anew_shows(view: TranscriptView) -> None:
+    view.set_items(scenes.everything() + thread(60))
+    bar = view.verticalScrollBar()
+    bar.setValue(0)
+    spin(20)
+    for step in (30, 70, 55, -40, 120, 33, -90, 200):
+        bar.setValue(bar.value() + step)
+        view.viewport().repaint()
+    scrolled = picture(view)
+    view.viewport().update()
+    spin(10)
+    assert picture(view) == scrolled
+
+
+def test_a_way_back_to_the_end_appears_and_works(view: TranscriptView) -> None:
+    changes: list[bool] = []
+    view.at_end_changed.connect(changes.append)
+    view.set_items(thread(100))
+    assert not view.overlays.jump.isVisible()
+    view.verticalScrollBar().setValue(100)
+    assert view.overlays.jump.isVisible()
+    QTest.mouseClick(view.overlays.jump, Qt.MouseButton.LeftButton)
+    assert not view.overlays.jump.isVisible()
+    assert changes == [False, True]
+
+
+def test_scroll_to_puts_a_message_at_the_top(view: TranscriptView) -> None:
+    view.set_items(thread(500))
+    view.scroll_to("m250")
+    index, y = next(iter(view.visible()))
+    assert (index, y) == (250, 0)
+
+
+def test_an_unknown_part_that_streams_is_shown_and_survives_leaving_the_screen(view: TranscriptView) -> None:
+    view.set_items((*thread(20), TranscriptItem("live", "a", "Agent", "12:00", (), live=True)))
+    view.append_text("live", "fresh", "Hello **there**")
+    view.stream.flush()
+    message = view.page.messages[-1]
+    assert message.text() == "Hello there"
+    message.release()
+    view.append_text("live", "fresh", " and on")
+    assert message.source() == "Hello **there** and on" or "and on" in message.source()
+    message.lay_out(view.page.frame)
+    assert message.text() == "Hello there and on"
+
+
+def test_links_defined_later_are_applied_to_what_stands_above(view: TranscriptView) -> None:
+    view.set_items((said(1, "See [here][r] and more.\n\nText.\n\n", live=True),))
+    view.append_text("m1", "m1:0", "[r]: https://example.org\n\nend")
+    view.stream.flush()
+    spots = [spot for spot, _ in view.page.messages[0].spots() if spot.kind == "link"]
+    assert [spot.payload for spot in spots] == ["https://example.org"]
+
+
+def test_a_long_paragraph_flows_on_in_the_same_line_where_it_was_cut(view: TranscriptView) -> None:
+    text = "word and more " * 400
+    view.set_items((said(1, text),))
+    pieces = [piece for piece, _, _ in view.page.messages[0].pieces()]
+    assert len(pieces) > 2
+    line = view.look.line("reading")
+    total = sum(piece.height - piece.overlap for piece in pieces)
+    assert all(piece.overlap == line for piece in pieces[1:])
+    assert view.page.messages[0].text() == text.strip()
+    assert total % line == 0
+
+
+def test_a_view_that_is_hidden_collects_and_shows_all_when_it_comes_back(view: TranscriptView) -> None:
+    view.set_items((said(1, "x", live=True),))
+    view.hide()
+    view.append_text("m1", "m1:0", " while hidden")
+    spin(50)
+    view.show()
+    assert view.page.messages[0].text() == "x while hidden"
+
+
+def test_parts_that_did_not_change_are_not_laid_out_again(view: TranscriptView) -> None:
+    parts = (TextPart("a", "first"), TextPart("b", "second"))
+    view.set_items((TranscriptItem("m", "a", "Agent", "1", parts),))
+    flows = view.page.messages[0].flows
+    assert flows is not None
+    kept = flows[0].pieces[0]
+    view.change_item(TranscriptItem("m", "a", "Agent", "1", (parts[0], TextPart("b", "other"))))
+    flows = view.page.messages[0].flows
+    assert flows is not None
+    assert flows[0].pieces[0] is kept
+    assert view.page.messages[0].text() == "first\nother"
