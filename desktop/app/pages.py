@@ -29,6 +29,7 @@ class Pages:
         self._theme, self._remembered, self._rooms = theme, remembered, rooms
         self._chat: ChatPage | None = None
         self._dialog: RequestDialog | None = None
+        self._opened = False
         self._commands()
         self._connect()
 
@@ -47,6 +48,9 @@ class Pages:
             m.chat.opened.connect(self._dialog.show_for)
             self._dialog.show_for(m.chat.thread_id)
             self._chat.request_wanted.connect(self._dialog.reopen)
+            if self._opened:
+                # The thread was opened while another page stood here: say it again to the page that now listens.
+                m.chat.open_thread(m.chat.thread_id)
         return self._chat
 
     async def open(self) -> None:
@@ -69,6 +73,7 @@ class Pages:
         m.chat.set_model(m.setup.default_model)
         m.threads.refresh()
         m.chat.open_thread(await self._last_thread())
+        self._opened = True
 
     def _title_of(self, thread_id: str) -> str:
         return next((t.title for t in self._models.threads.threads if t.thread_id == thread_id), "") or "New chat"

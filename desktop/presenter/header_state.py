@@ -16,8 +16,12 @@ def meters_of(
     chosen_model: str,
     agent_titles: Mapping[str, str],
     describe: Callable[[str], tuple[str, int | None]],
+    estimate: int = 0,
 ) -> Meters:
-    """Agent, model, context, tokens, cost. ``describe`` gives a model's name and window; unknown stays unknown."""
+    """Agent, model, context, tokens, cost. ``describe`` gives a model's name and window; unknown stays unknown.
+
+    ``estimate`` (tokens) stands for the context until a request of this start has measured it.
+    """
     model = (record.model if record and record.model else "") or chosen_model
     agent = record.agent if record else chosen_agent
     title, window = describe(model)
@@ -28,7 +32,7 @@ def meters_of(
         agent_title=agent_titles.get(agent, agent),
         model=model,
         model_title=title,
-        context_used=live.context_used,
+        context_used=live.context_used or estimate,
         context_window=live.context_window or window,
         tokens=tokens,
         cost=usage.cost_usd if usage and tokens else 0.0,

@@ -55,7 +55,7 @@ class OpenThread(QObject):
         self._live_id = ""
         self._shown: set[str] = set()
         self._awaited = ""
-        self._held = 0
+        self._held = self._estimate = 0
         self._redraw = False
         self._ends = 0
         self._queue: tuple[QueuedMessage, ...] = ()
@@ -83,7 +83,7 @@ class OpenThread(QObject):
     def meters(self) -> Meters:
         """What the header shows."""
         live, chosen = self._board.state(self._thread_id), (self._chosen_agent, self._chosen_model)
-        return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles)
+        return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles, self._estimate)
 
     @property
     def run_state(self) -> RunState:
@@ -120,11 +120,12 @@ class OpenThread(QObject):
             self.loaded.emit()
 
     async def _load(self, thread_id: str, opening: int) -> None:
-        first = True
+        first, self._estimate = True, 0
         async for page in pages(
             lambda before, limit: self._service.path(thread_id, before=before, limit=limit),
             self._service.sibling_places,
             self._board.titles,
+            self._measured,
         ):
             if opening != self._opening:
                 return
@@ -136,6 +137,9 @@ class OpenThread(QObject):
                 self.items_prepended.emit(page)
             first = False
         await self._load_queue(thread_id, opening)
+
+    def _measured(self, tokens: int) -> None:
+        self._estimate += tokens
 
     def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
         self._shown = {item.message_id for item in items}

@@ -26,9 +26,15 @@ ReadSiblings = Callable[[Sequence[str]], Awaitable[Siblings]]
 
 
 async def pages(
-    read_path: ReadPath, read_siblings: ReadSiblings, titles: Mapping[str, str]
+    read_path: ReadPath,
+    read_siblings: ReadSiblings,
+    titles: Mapping[str, str],
+    measured: Callable[[int], None] = lambda _: None,
 ) -> AsyncIterator[tuple[TranscriptItem, ...]]:
-    """Pages of items from the newest to the oldest; the first may be empty for an empty thread."""
+    """Pages of items from the newest to the oldest; the first may be empty for an empty thread.
+
+    ``measured`` hears roughly how many tokens each batch of messages is (characters / 4, R-CTX-8).
+    """
     before: str | None = None
     held: list[MessageRecord] = []
     size = FIRST_PAGE
@@ -37,6 +43,7 @@ async def pages(
         batch = list(await read_path(before, size))
         reached_start = len(batch) < size
         before = batch[0].message_id if batch else before
+        measured(sum(_characters(message) for message in batch) // 4)
         held = batch + held
         cut = 0 if reached_start else _first_question(held)
         ready, held = held[cut:], held[:cut]
@@ -47,6 +54,10 @@ async def pages(
         if reached_start:
             return
         size = PAGE
+
+
+def _characters(message: MessageRecord) -> int:
+    return sum(len(getattr(block, "text", "")) + len(getattr(block, "raw", "")) for block in message.blocks)
 
 
 def _first_question(messages: Sequence[MessageRecord]) -> int:

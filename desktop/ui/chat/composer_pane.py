@@ -36,7 +36,7 @@ class ComposerPane(QWidget):
         self._draft = QTimer(self)
         self._draft.setSingleShot(True)
         self._draft.setInterval(DRAFT_DELAY)
-        line = Row(self, margins=(56, 8, 36, 16), spacing=0)
+        line = self._line = Row(self, margins=(56, 8, 24, 16), spacing=0)
         line.addStretch(1)
         inner = Column(spacing=8)
         inner.addWidget(sized(self.editing, max_width=720))
@@ -68,6 +68,12 @@ class ComposerPane(QWidget):
         composer.attach.clicked.connect(self._choose_files)
         composer.agent.clicked.connect(self._choose_agent)
         composer.model.clicked.connect(self.choose_model)
+
+    def leave_room(self, scroll_bar: int) -> None:
+        """Stand exactly below the transcript's column, whose scroll bar takes so many pixels of its width."""
+        margins = self._line.contentsMargins()
+        margins.setRight(theme().px(24) + scroll_bar)
+        self._line.setContentsMargins(margins)
 
     # -- drafts -----------------------------------------------------------------------------------------------------
 

@@ -63,6 +63,7 @@ class ThreadPane(QFrame):
         self.header.more.clicked.connect(self._show_menu)
         self.find_bar.wanted.connect(self._find)
         self.transcript.action.connect(self._act)
+        self.transcript.verticalScrollBar().rangeChanged.connect(self._column_moved)
         self.transcript.tool_answer.connect(self._answer)
         self.transcript.code_copied.connect(lambda _: self.said.emit("Code copied"))
 
@@ -103,6 +104,9 @@ class ThreadPane(QFrame):
     def _change(self, item: TranscriptItem) -> None:
         self._items[item.message_id] = item
         self.transcript.change_item(item)
+
+    def _column_moved(self, _low: int, high: int) -> None:
+        self.foot.leave_room(self.transcript.verticalScrollBar().sizeHint().width() if high > 0 else 0)
 
     def _show_empty(self) -> None:
         self.empty.setVisible(not self._items)
