@@ -52,12 +52,10 @@ class OpenThread(QObject):
         self._thread_id = ""
         self._record: ThreadRecord | None = None
         self._opening = 0
-        self._live_id = ""
+        self._live_id = self._awaited = ""
         self._shown: set[str] = set()
-        self._awaited = ""
-        self._held = self._estimate = 0
+        self._held = self._estimate = self._ends = 0
         self._redraw = False
-        self._ends = 0
         self._queue: tuple[QueuedMessage, ...] = ()
         self._chosen_model = ""
         self._chosen_agent = "assistant"
@@ -125,7 +123,7 @@ class OpenThread(QObject):
             lambda before, limit: self._service.path(thread_id, before=before, limit=limit),
             self._service.sibling_places,
             self._board.titles,
-            self._measured,
+            lambda tokens: setattr(self, "_estimate", self._estimate + tokens),
         ):
             if opening != self._opening:
                 return
@@ -137,9 +135,6 @@ class OpenThread(QObject):
                 self.items_prepended.emit(page)
             first = False
         await self._load_queue(thread_id, opening)
-
-    def _measured(self, tokens: int) -> None:
-        self._estimate += tokens
 
     def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
         self._shown = {item.message_id for item in items}
@@ -179,16 +174,16 @@ class OpenThread(QObject):
 
     def _tell_all(self) -> None:
         self.title_changed.emit(self.title)
+        self._tell_meters()
+
+    def _tell_meters(self) -> None:
         self.meters_changed.emit(self.meters)
         self.state_changed.emit(self.run_state)
 
     # -- events -----------------------------------------------------------------------------------------------------
 
     def take(self, events: tuple[Event, ...]) -> None:
-        """Events of the open thread that are not part of an answer: the queue, and the message a run answers.
-
-        Must be connected before the board's ``take``, so that an answer never shows before its question.
-        """
+        """Events beside the answer; connected before the board's, so that no answer shows before its question."""
         for event in events:
             if event.thread_id != self._thread_id:
                 continue
@@ -257,8 +252,7 @@ class OpenThread(QObject):
 
     def _board_changed(self, thread_id: str) -> None:
         if thread_id == self._thread_id:
-            self.meters_changed.emit(self.meters)
-            self.state_changed.emit(self.run_state)
+            self._tell_meters()
 
     def _run_ended(self, thread_id: str, event: RunEnded) -> None:
         if thread_id != self._thread_id:
