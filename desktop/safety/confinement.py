@@ -31,6 +31,7 @@ from desktop.safety.process import default_launcher
 _PROBE_TIMEOUT_S = 10.0
 _RESOLVER = ("/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/connman/resolv.conf")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+_KERNEL = ("/proc/sysrq-trigger", "/proc/kcore", "/proc/kmsg", "/proc/kallsyms")
 _MAX_SIBLINGS = 2000
 _PLATFORM: str = sys.platform
 
@@ -203,6 +204,9 @@ def _in_bubblewrap(base: tuple[str, ...], spec: ProcessSpec, walls: Walls) -> Pr
     argv = [*base, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
     argv += ["--cap-drop", "ALL", "--bind" if everything else "--ro-bind", "/", "/"]
     argv += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"]
+    argv += ["--ro-bind", "/proc/sys", "/proc/sys"]  # bubblewrap leaves it writable for root
+    for path in _KERNEL:
+        argv += ["--ro-bind-try", os.devnull, path] if os.path.exists(path) else []
     if walls.network:
         for path in _RESOLVER:
             argv += ["--ro-bind-try", path, path]

@@ -19,12 +19,14 @@ import struct
 import sys
 import time
 
-PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 24, 36, 38
+LAST_CAPABILITY = 63
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 GRACE_S = 0.5
 # Landlock's rights, by bit: execute 0, write 1, read 2, list 3, remove and make 4..12, refer 13, truncate 14, ioctl 15.
 READ_RIGHTS = 1 << 0 | 1 << 2 | 1 << 3
 FILE_RIGHTS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
+DEVICE_RIGHTS = 1 << 6 | 1 << 11  # making devices: never given
 RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
 ARCHITECTURES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # AUDIT_ARCH, number of socket()
 IO_URING_SETUP = 425
@@ -60,6 +62,13 @@ def prctl(libc: ctypes.CDLL, option: int, first: int, second: object = 0) -> Non
         raise OSError(code, os.strerror(code))
 
 
+def drop_capabilities(libc: ctypes.CDLL) -> None:
+    """Root without root's rights: after the next exec none is left. For everybody else there is nothing to drop."""
+    if os.geteuid() == 0:
+        for number in range(LAST_CAPABILITY + 1):
+            libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(number), 0, 0, 0)  # EINVAL beyond the kernel's last one
+
+
 def landlock_abi(libc: ctypes.CDLL) -> int:
     """The kernel's Landlock version, 0 when there is none."""
     version: int = libc.syscall(ctypes.c_long(LANDLOCK_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(1))
@@ -76,7 +85,7 @@ def landlock(libc: ctypes.CDLL, read: list[str], write: list[str], network: bool
     attributes = Ruleset(handled, tcp, 3 if abi >= 6 else 0)
     size = 8 if abi < 4 else 16 if abi < 6 else 24
     ruleset = checked(libc, LANDLOCK_CREATE, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0))
-    for paths, rights in ((read, READ_RIGHTS), (write, handled)):
+    for paths, rights in ((read, READ_RIGHTS), (write, handled & ~DEVICE_RIGHTS)):
         for path in paths:
             _allow(libc, ruleset, path, rights & handled)
     checked(libc, LANDLOCK_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
@@ -180,6 +189,7 @@ def start(argv: list[str], restrict: dict[str, object] | None, libc: ctypes.CDLL
     """In the forked child: restrict, then become the command."""
     try:
         if restrict is not None and libc is not None:
+            drop_capabilities(libc)
             prctl(libc, PR_SET_NO_NEW_PRIVS, 1)
             network = bool(restrict["network"])
             landlock(libc, list(restrict["read"]), list(restrict["write"]), network)  # type: ignore[call-overload]

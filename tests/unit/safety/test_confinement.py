@@ -1,0 +1,179 @@
+"""What holds a shell command: tried from inside, on each kind of wall this machine has (C-33, S-FS-1)."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import ToolFailure
+from desktop.domain.safety import ProcessOutcome, ProcessSpec
+from desktop.safety.confinement import Confinement, readable
+from desktop.safety.process import ProcessRunner
+from tests.unit.safety.world import World
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def walls(request: pytest.FixtureRequest, world: World) -> Iterator[Confinement]:
+    made = Confinement(world.policy, lambda: world.settings, kinds=(request.param,))
+    if made.probe().kind != request.param:
+        pytest.skip(f"{request.param} does not work here")
+    yield made
+    made.close()
+
+
+async def inside(walls: Confinement, world: World, command: str, **fields: object) -> ProcessOutcome:
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(world.person)}
+    spec = ProcessSpec(("bash", "--norc", "-c", command), str(world.workspace), env, **fields)  # type: ignore[arg-type]
+    return await ProcessRunner().run(walls.wrap(spec), CancellationToken())
+
+
+def test_the_probe_finds_something_real_here(world: World) -> None:
+    report = Confinement(world.policy, lambda: world.settings).probe()
+    assert report.kind in ("bubblewrap", "landlock")
+    assert report.holds
+
+
+async def test_work_in_the_workspace_goes_on_as_usual(walls: Confinement, world: World) -> None:
+    outcome = await inside(walls, world, "pwd; mkdir a && echo hi > a/b && cat a/b note.txt; ls | sort; exit 4")
+    assert outcome.output == f"{world.workspace}\nhi\nnote\na\nnote.txt\n"
+    assert outcome.exit_code == 4
+    assert (world.workspace / "a/b").read_text() == "hi\n"
+
+
+async def test_nothing_outside_the_allowed_folders_can_be_written(walls: Confinement, world: World) -> None:
+    attempts = [
+        f"echo x > {world.outside}/new", f"echo x >> {world.outside}/secret.txt", f"rm -f {world.outside}/secret.txt",
+        f"mv {world.outside}/secret.txt .", f"ln -s {world.outside} l; echo x > l/new", f"mkdir {world.person}/d",
+        f"ln {world.outside}/secret.txt here && echo x > here", f"mkfifo {world.outside}/p",
+        f"cd {world.outside} && touch t", f"python3 -c 'open(\"{world.outside}/new\", \"w\")'",
+        f"truncate -s 0 {world.outside}/secret.txt",
+    ]  # fmt: skip
+    for attempt in attempts:
+        await inside(walls, world, attempt)
+    assert [p.name for p in world.outside.iterdir()] == ["secret.txt"]
+    assert (world.outside / "secret.txt").read_text() == "OUTSIDE"
+    assert not (world.person / "d").exists()
+
+
+@pytest.mark.spec("R-FS-3")
+async def test_denied_paths_and_the_apps_data_cannot_be_read(walls: Confinement, world: World) -> None:
+    world.change(denied=(str(world.ssh), "/etc/passwd"))
+    for attempt in (
+        "cat ~/.ssh/id_rsa", "cat ../../.ssh/id_rsa", "cp -r ~/.ssh stolen; cat stolen/*", "cat ~/.s*/*",
+        "ln ~/.ssh/id_rsa h; cat h", "cat /proc/self/root$HOME/.ssh/id_rsa", "cat ../data/assent.db",
+        "find ~ -name id_rsa -exec cat {} +", "tar c ~/.ssh", "grep -r . ~/.ssh ../data", "python3 -c 'print(open(\"'$HOME'/.ssh/id_rsa\").read())'",
+        "cat /etc/passwd | grep root:",
+    ):  # fmt: skip
+        outcome = await inside(walls, world, attempt)
+        assert "PRIVATE" not in outcome.output, attempt
+        assert "CONVERSATIONS" not in outcome.output, attempt
+        assert "root:x" not in outcome.output, attempt
+
+
+@pytest.mark.spec("R-FS-10")
+async def test_the_apps_files_stay_as_they_are_even_where_the_home_is_allowed(walls: Confinement, world: World) -> None:
+    (world.home / "config.yaml").write_text("mine")
+    world.change(allowed=(str(world.person),))
+    for attempt in (
+        "echo x > ../config.yaml", "echo x > ../tools.yaml", "echo x > ../agents/evil.yaml", "mv ../agents ../agents2",
+        "rm -rf ../data", "mv .. ../../agent2; ls ../..", "echo x > ../anything", "cat ../data/assent.db",
+    ):  # fmt: skip
+        outcome = await inside(walls, world, attempt)
+        assert "CONVERSATIONS" not in outcome.output
+    assert (world.home / "config.yaml").read_text() == "mine"
+    assert sorted(p.name for p in world.home.iterdir()) == ["agents", "config.yaml", "data", "workspace"]
+    assert list((world.home / "agents").iterdir()) == []
+    assert (world.home / "data/assent.db").read_text() == "CONVERSATIONS"
+    assert (await inside(walls, world, "echo still > works && cat works")).output == "still\n"
+
+
+async def test_the_network_is_off_unless_the_settings_allow_it(walls: Confinement, world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        attempt = f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {server.getsockname()[1]}), 2); print(\"through\")'"
+        assert "through" not in (await inside(walls, world, attempt)).output
+        world.change(shell_network=True)
+        assert (await inside(walls, world, attempt)).output == "through\n"
+
+
+@pytest.mark.spec("R-SEC-1")
+@pytest.mark.parametrize("network", [False, True])
+async def test_services_behind_sockets_cannot_be_reached(
+    walls: Confinement, world: World, network: bool, short_tmp: Path
+) -> None:
+    world.change(shell_network=network)
+    with socket.socket(socket.AF_UNIX) as bus:
+        bus.bind(str(short_tmp / "bus"))
+        bus.listen()
+        attempt = f"python3 -c 'import socket; s=socket.socket(socket.AF_UNIX); s.connect(\"{short_tmp}/bus\"); print(\"through\")'"
+        assert "through" not in (await inside(walls, world, attempt)).output
+
+
+async def test_other_processes_cannot_be_looked_into_or_ended(walls: Confinement, world: World) -> None:
+    attempt = f"cat /proc/{os.getpid()}/environ | tr '\\0' '\\n' | head -1; kill -0 {os.getpid()} && echo reached"
+    outcome = await inside(walls, world, attempt)
+    assert "reached" not in outcome.output
+    assert "=" not in outcome.output
+
+
+async def test_no_way_out_by_new_rights(walls: Confinement, world: World) -> None:
+    for attempt in (
+        f"mount --bind {world.ssh} . && cat id_rsa", f"umount {world.ssh}; cat {world.ssh}/id_rsa",
+        f"unshare -rm sh -c 'umount -l {world.ssh}; cat {world.ssh}/id_rsa'", "mknod d b 8 0",
+        f"chroot /proc/1/root cat {world.ssh}/id_rsa", f"nsenter -t 1 -m cat {world.ssh}/id_rsa",
+        # opened, never written: this machine's own kernel settings are behind it
+        "exec 9>>/proc/sys/kernel/core_pattern && echo reached", "exec 9>>/proc/sysrq-trigger && echo reached",
+        "head -c 1 /proc/kcore && echo reached", "exec 9</proc/kmsg && echo reached",
+    ):  # fmt: skip
+        outcome = await inside(walls, world, attempt)
+        assert "PRIVATE" not in outcome.output, attempt
+        assert "reached" not in outcome.output, attempt
+    assert not (world.workspace / "d").exists()
+
+
+@pytest.mark.spec("R-TMO-2", "S6.4")
+async def test_the_time_limit_ends_everything_inside(walls: Confinement, world: World) -> None:
+    outcome = await inside(walls, world, "setsid sleep 4701 & trap '' TERM; sleep 4702", timeout_s=0.4)
+    assert outcome.ended == "timeout"
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            assert b"sleep\x00470" not in (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+
+
+@pytest.mark.spec("R-FS-12")
+async def test_a_change_of_the_lists_counts_for_the_next_command(walls: Confinement, world: World) -> None:
+    attempt = f"echo x > {world.outside}/new && echo written"
+    assert (await inside(walls, world, attempt)).output != "written\n"
+    world.change(allowed=(str(world.workspace), str(world.outside)))
+    assert (await inside(walls, world, attempt)).output == "written\n"
+
+
+async def test_programs_find_a_temporary_folder(walls: Confinement, world: World) -> None:
+    outcome = await inside(walls, world, 'f=$(mktemp) && echo ok > "$f" && cat "$f"')
+    assert outcome.output == "ok\n"
+
+
+def test_without_any_wall_that_is_said_plainly(world: World) -> None:
+    none = Confinement(world.policy, lambda: world.settings, kinds=())
+    assert none.probe().kind == "none"
+    assert none.describe().startswith("Not confined")
+    spec = ProcessSpec(("bash", "-c", "true"), str(world.workspace), {})
+    assert none.wrap(spec) == spec
+
+
+def test_a_missing_workspace_is_a_failure_in_words(world: World) -> None:
+    walls = Confinement(world.policy, lambda: world.settings)
+    with pytest.raises(ToolFailure, match="does not exist"):
+        walls.wrap(ProcessSpec(("bash",), str(world.workspace / "gone"), {}))
+
+
+def test_readable_leaves_out_what_is_hidden_and_keeps_the_rest(world: World) -> None:
+    (world.person / "doc").mkdir()
+    found = readable(str(world.person), (str(world.ssh),))
+    assert str(world.person / "doc") in found
+    assert not any(str(world.ssh).startswith(path) for path in found)
+    assert readable(str(world.ssh / "id_rsa"), (str(world.ssh),)) == []
