@@ -46,6 +46,17 @@ class Flow:
         """Makes and lays out everything."""
         raise NotImplementedError
 
+    def append(self, delta: str) -> None:
+        """More text; ``update`` shows it."""
+
+    def update(self, look: Look, width: float) -> int | None:
+        """Shows what was appended; returns the index of the first piece that changed, or None."""
+        raise NotImplementedError
+
+    def part_now(self) -> Part:
+        """The part with everything that was appended."""
+        return self.part
+
     def change(self, part: Part, look: Look, width: float) -> bool:
         """Takes a newer state of the part; False when the flow has to be made anew."""
         raise NotImplementedError
@@ -81,6 +92,7 @@ class SingleFlow(Flow):
 
     def __init__(self, part: Part, tools: Tools, opened: bool) -> None:
         super().__init__(part, tools)
+        self._fresh = ""
         piece = _single_piece(part)
         if isinstance(piece, Openable):
             piece.open = opened
@@ -92,6 +104,7 @@ class SingleFlow(Flow):
 
     def change(self, part: Part, look: Look, width: float) -> bool:
         piece = self.pieces[0]
+        self._fresh = ""  # a newer state has everything that was appended
         if type(part) is not type(self.part) or isinstance(piece, AttachmentPiece):
             return part == self.part
         if part != self.part:
@@ -100,10 +113,23 @@ class SingleFlow(Flow):
             self.build(look, width)
         return True
 
-    def append(self, delta: str, look: Look, width: float) -> None:
-        """More of a reasoning text."""
-        if isinstance(self.part, ReasoningPart):
-            self.change(replace(self.part, text=self.part.text + delta), look, width)
+    def append(self, delta: str) -> None:
+        self._fresh += delta
+
+    def update(self, look: Look, width: float) -> int | None:
+        """A reasoning text or a call's output grew."""
+        if not self._fresh:
+            return None
+        self.change(self.part_now(), look, width)
+        return 0
+
+    def part_now(self) -> Part:
+        fresh, self._fresh = self._fresh, ""
+        if fresh and isinstance(self.part, ReasoningPart):
+            return replace(self.part, text=self.part.text + fresh)
+        if fresh and isinstance(self.part, ToolPart):
+            return replace(self.part, result=self.part.result + fresh)
+        return self.part
 
 
 def _single_piece(part: Part) -> Piece:
@@ -156,7 +182,6 @@ class TextFlow(Flow):
         self.update(look, width)
 
     def append(self, delta: str) -> None:
-        """More text; ``update`` shows it."""
         self._fresh += delta
         self._chunks.append(delta)
 
@@ -177,7 +202,7 @@ class TextFlow(Flow):
         return True
 
     def update(self, look: Look, width: float, *, closing: bool = False) -> int | None:
-        """Parses what is new; returns the index of the first piece that changed, or None."""
+        """Parses only what is new and the open tail."""
         if not self._fresh and not closing and self.pieces:
             return None
         closed = self._splitter.feed(self._fresh)

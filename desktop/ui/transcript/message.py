@@ -14,7 +14,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.presenter.transcript_items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem
 from desktop.ui.theme.paint import side_bar
-from desktop.ui.transcript.flow import Flow, Openable, SingleFlow, TextFlow, Tools, make_flow, separator
+from desktop.ui.transcript.flow import Flow, Openable, Tools, make_flow, separator
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Spot
 from desktop.ui.transcript.text_box import Marked
@@ -129,7 +129,7 @@ class Message:
     def release(self) -> None:
         """Forgets the layout; what was streamed or opened stays."""
         if self.flows is not None:
-            parts = tuple(flow.part_now() if isinstance(flow, TextFlow) else flow.part for flow in self.flows)
+            parts = self._parts_now()
             if parts != self.item.parts:
                 self.item = replace(self.item, parts=parts)
         self.flows = None
@@ -143,16 +143,13 @@ class Message:
             self.partial.setdefault(part_id, []).append(delta)
             return
         flow = next((flow for flow in self.flows if flow.part.part_id == part_id), None)
-        if isinstance(flow, TextFlow):
+        if flow is not None:
             flow.append(delta)
-        elif isinstance(flow, SingleFlow) and self._frame is not None:
-            flow.append(delta, self._frame.look, self._inner(self._frame)[1])
-        elif flow is None:
+        else:
             self.change(replace(self.item, parts=(*self._parts_now(), TextPart(part_id, delta, live=True))))
 
     def _parts_now(self) -> tuple[Part, ...]:
-        flows = self.flows or ()
-        return tuple(flow.part_now() if isinstance(flow, TextFlow) else flow.part for flow in flows)
+        return tuple(flow.part_now() for flow in self.flows or ())
 
     def _take_partial(self) -> None:
         if not self.partial:
@@ -177,10 +174,11 @@ class Message:
         changed: int | None = None
         look, width = self._frame.look, self._inner(self._frame)[1]
         for index, flow in enumerate(self.flows):
-            if isinstance(flow, TextFlow) and (first := flow.update(look, width)) is not None:
+            first = flow.update(look, width)
+            if first is not None:
                 self.stack(index)
-                top = flow.pieces[first - 1] if first else None
-                y = flow.y + (top.y + top.height if top else 0) - look.px(24)
+                above = flow.pieces[first - 1] if first else None
+                y = flow.y + (above.y + above.height if above else 0) - look.px(24)
                 changed = y if changed is None else min(changed, y)
         return changed
 
