@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequence, QMouseEvent, QShortcut
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals import ApprovalsViewModel
@@ -42,6 +43,7 @@ class RequestDialog(RaisedBox):
         self._approvals = approvals
         self._thread_id: str | None = None
         self._aside: set[str] = set()
+        self._before: QWidget | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         column = Column(self, margins=REACH + 1, spacing=0)
@@ -51,6 +53,9 @@ class RequestDialog(RaisedBox):
         focus = QShortcut(QKeySequence("F6"), host.window(), context=Qt.ShortcutContext.WindowShortcut)
         focus.activated.connect(self.take_keys)
         approvals.changed.connect(self.refresh)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._focus_changed)
         host.installEventFilter(self)
         self.hide()
 
@@ -94,6 +99,7 @@ class RequestDialog(RaisedBox):
         self._aside &= {r.request_id for r in waiting}
         current = next((r for r in waiting if r.request_id not in self._aside), None)
         if current is None:
+            self.view.close_dialog()
             self._give_keys_back()
             self.hide()
             self.view.clear()
@@ -116,15 +122,24 @@ class RequestDialog(RaisedBox):
     def take_keys(self) -> None:
         """F6: the person wants to answer by keyboard; keys go to Deny."""
         if self.isVisible():
+            self._focus_changed(self.window().focusWidget(), self.view)
             self.view.focus_safe()
 
     def _give_keys_back(self) -> None:
         focused = self.window().focusWidget()
-        if focused is not None and self.isAncestorOf(focused):
-            first = getattr(self._host, "first_focus", None)
-            target = first() if callable(first) else self._host
-            if isinstance(target, QWidget):
-                target.setFocus(Qt.FocusReason.OtherFocusReason)
+        if focused is None or not self.isAncestorOf(focused):
+            return
+        if self._before is not None and isValid(self._before) and self._before.isVisible():
+            self._before.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self._host.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
+        """Remember where the keys were before they came here."""
+        if old is None or new is None or self.view.dialog_open:
+            return
+        if self.isAncestorOf(new) and not self.isAncestorOf(old):
+            self._before = old
 
     def _announce(self, request: PermissionRequest) -> None:
         words = f"{shown_line(request.tool)} waits for your answer: {summary(request)}. Press F6 to answer."

@@ -66,7 +66,8 @@ class Answers(QWidget):
             if choice in request.choices:
                 yes.addWidget(button)
             else:
-                button.setParent(None)
+                button.setParent(self)
+                button.hide()
         self._lines.addLayout(no)
         self._lines.addLayout(yes)
         self.deny.clicked.connect(lambda: self.chosen.emit("deny"))
@@ -83,7 +84,7 @@ class Answers(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two lines where one does not fit."""
         super().resizeEvent(event)
-        buttons = [b for b in (self.deny, self.reason, self.edit, self.allow_run, self.allow) if b.parent() is self]
+        buttons = [b for b in (self.deny, self.reason, self.edit, self.allow_run, self.allow) if not b.isHidden()]
         needed = sum(button.sizeHint().width() + 8 for button in buttons)
         narrow = needed > self.width()
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
@@ -151,10 +152,19 @@ class RequestView(QWidget):
         self._foot.show()
         self._arm()
 
-    def clear(self) -> None:
-        """Show nothing; an open dialog about the request closes with its safe answer."""
+    @property
+    def dialog_open(self) -> bool:
+        """Whether a reason or other arguments are being written."""
+        return self._dialog is not None
+
+    def close_dialog(self) -> None:
+        """An open dialog about the request closes with its safe answer."""
         if self._dialog is not None:
             self._dialog.answer("cancel")
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.close_dialog()
         self._request = self._answers = self._card = None
         clear(self._scroller.column)
         clear(self._foot_row)

@@ -1,0 +1,87 @@
+"""Requests on a real bridge, answered through the real view-model by pressing keys and buttons."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from desktop.domain.permission import Decision, PermissionRequest
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.bridge import Bridge
+from desktop.ui.approvals.request_dialog import RequestDialog
+from desktop.ui.shots_samples import new_file_request, shell_request, write_request
+from desktop.ui.theme import Theme
+
+DEAF_OVER = 0.5  # seconds: safely more than the 400 ms of R-PRM-14
+
+
+class Desk:
+    """A window with a field one types in, the dialog over it, and runs that ask."""
+
+    def __init__(self, window: QWidget, field: QLineEdit, bridge: Bridge) -> None:
+        self.window, self.field, self.bridge = window, field, bridge
+        self.approvals = ApprovalsViewModel(bridge, _no_activity)
+        self.dialog = RequestDialog(window, self.approvals, lambda thread_id: f"Title of {thread_id}")
+        self._questions: list[asyncio.Task[Decision]] = []
+
+    async def ask(self, request: PermissionRequest) -> "asyncio.Task[Decision]":
+        """A run asks; its thread is the open one."""
+        question = asyncio.create_task(self.bridge.ask(request))
+        self._questions.append(question)
+        self.dialog.show_for(request.thread_id)
+        await settled()
+        return question
+
+    async def end(self) -> None:
+        self.bridge.deny_all()
+        await asyncio.gather(*self._questions, return_exceptions=True)
+        await self.bridge.shutdown(1.0)
+
+
+async def _no_activity(_filter: str, _limit: int) -> tuple:
+    return ()
+
+
+async def settled(seconds: float = 0.03) -> None:
+    """Layout, paint and signals have happened."""
+    await asyncio.sleep(seconds)
+
+
+@pytest.fixture
+async def desk(qtbot: QtBot, theme: Theme) -> AsyncIterator[Desk]:
+    window = QWidget()
+    window.resize(1100, 780)
+    field = QLineEdit()
+    QVBoxLayout(window).addWidget(field)
+    qtbot.addWidget(window)
+    made = Desk(window, field, Bridge())
+    window.show()
+    window.activateWindow()
+    await settled()
+    field.setFocus()
+    yield made
+    await made.end()
+    await settled()
+
+
+def same_thread(*requests: PermissionRequest) -> list[PermissionRequest]:
+    """The requests as if one thread had asked them all."""
+    return [replace(request, thread_id="t") for request in requests]
+
+
+@pytest.fixture
+def write() -> PermissionRequest:
+    return write_request()
+
+
+@pytest.fixture
+def new_file() -> PermissionRequest:
+    return new_file_request()
+
+
+@pytest.fixture
+def shell() -> PermissionRequest:
+    return shell_request()

@@ -1,0 +1,112 @@
+"""Differences: true to both texts, bounded in work."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from desktop.domain.permission import PermissionRequest
+from desktop.ui.approvals.body import DiffCard
+from desktop.ui.approvals.diffing import diff, lines_of, new_file, plain_rows, word_marks
+from desktop.ui.widgets.shown import arguments_text, shown
+from tests.gui.approvals.conftest import Desk, settled
+
+LINES = st.lists(st.sampled_from(["a", "b", "", "  indented", "a longer line of text"]), max_size=30)
+
+
+@given(LINES, LINES)
+def test_rows_rebuild_both_texts_from_the_common_parts(old: list[str], new: list[str]) -> None:
+    before, after = "\n".join(old) + "\n" if old else "", "\n".join(new) + "\n" if new else ""
+    found = diff(before, after)
+    old_lines, new_lines = lines_of(before), lines_of(after)
+    for row in found.rows:
+        if row.kind == "del":
+            assert old_lines[row.number - 1] == row.text
+        elif row.kind in ("add", "same"):
+            assert new_lines[row.number - 1] == row.text
+    assert len(new_lines) - len(old_lines) == found.added - found.removed
+    assert (before == after) == (not found.added and not found.removed)
+
+
+@given(LINES, LINES)
+def test_applying_the_rows_to_the_old_text_gives_the_new_one(old: list[str], new: list[str]) -> None:
+    before, after = "".join(f"{x}\n" for x in old), "".join(f"{x}\n" for x in new)
+    result, at = [], 0
+    old_lines, new_lines = lines_of(before), lines_of(after)
+    for row in diff(before, after).rows:
+        if row.kind == "hunk":
+            continue
+        if row.kind == "del":
+            result += old_lines[at : row.number - 1]
+            at = row.number
+        elif row.kind == "add":
+            while len(result) < row.number - 1:
+                result.append(old_lines[at])
+                at += 1
+            result.append(row.text)
+    result += old_lines[at:]
+    assert result == new_lines
+
+
+def test_the_words_that_differ_are_marked() -> None:
+    left, right = word_marks("starts at 02:00 daily", "starts at 02:10 daily")
+    assert (left, right) == (((10, 5),), ((10, 5),))
+
+
+def test_a_change_of_the_last_line_break_is_said() -> None:
+    assert any("line break" in row.text for row in diff("a\nb\n", "a\nb").rows)
+
+
+def test_a_long_line_goes_on_in_further_rows_with_nothing_left_out() -> None:
+    line = "".join(chr(97 + n % 26) for n in range(2_000_000))
+    rows = plain_rows(line)
+    assert "".join(row.text for row in rows) == line
+    assert [row.number for row in rows[:3]] == [1, 0, 0]
+
+
+def test_a_large_rewrite_is_found_in_bounded_time() -> None:
+    before = "".join(f"old {n % 7}\n" for n in range(60_000))
+    after = "".join(f"new {n % 5}\n" for n in range(60_000))
+    begun = time.perf_counter()
+    found = diff(before, after)
+    assert (found.added, found.removed) == (60_000, 60_000)
+    assert time.perf_counter() - begun < 5
+
+
+def test_a_new_file_is_all_added() -> None:
+    found = new_file("x\ny\n")
+    assert [(row.kind, row.number, row.text) for row in found.rows] == [("add", 1, "x"), ("add", 2, "y")]
+
+
+@given(st.text())
+def test_shown_text_holds_nothing_unseen_and_loses_nothing_visible(text: str) -> None:
+    seen = shown(text)
+    assert not any(ord(c) < 32 and c not in "\n\t" for c in seen)
+    assert not set(seen) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\u200e\u200f\ufeff\x7f")
+    assert all(c in seen for c in text if c.isalnum() and c.isascii())
+
+
+def test_arguments_lay_out_texts_of_several_lines() -> None:
+    assert arguments_text({"path": "a", "content": "x\ny", "n": 1}) == (
+        'path: "a"\ncontent: 3 characters\n    x\n    y\nn: 1'
+    )
+
+
+@pytest.mark.spec("R-PRM-14", "R-UI-7")
+async def test_a_large_difference_is_found_beside_the_window_and_allow_waits_for_it(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    before = "".join(f"line {n}\n" for n in range(40_000))
+    preview = {**write.preview, "before": before, "after": before.replace("line 777\n", "changed\n")}
+    await desk.ask(replace(write, preview=preview))
+    card = desk.dialog.findChild(DiffCard)
+    for _ in range(200):
+        if card.ready:
+            break
+        assert desk.dialog.view.answers.allow.deaf
+        await settled(0.02)
+    assert card.ready
+    assert "+changed" in card.diff_view.text()
+    assert desk.dialog.view.answers.allow.deaf

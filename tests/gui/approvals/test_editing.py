@@ -1,0 +1,67 @@
+"""Changing the arguments before allowing: what was not touched stays exactly as it was."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from desktop.domain.permission import PermissionRequest
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.fields import Field, TextArea
+from tests.gui.approvals.conftest import Desk, settled
+
+
+def control(desk: Desk, name: str):
+    return next(c for kind in (Field, TextArea) for c in desk.window.findChildren(kind) if c.accessibleName() == name)
+
+
+def button(desk: Desk, label: str) -> Button:
+    return next(b for b in desk.window.findChildren(Button) if b.label == label and b.isVisible())
+
+
+async def editing(desk: Desk, request: PermissionRequest) -> asyncio.Task:
+    question = await desk.ask(request)
+    answers = desk.dialog.view.answers
+    assert answers is not None
+    answers.edit.click()
+    await settled()
+    return question
+
+
+@pytest.mark.spec("R-PRM-3")
+async def test_only_what_was_changed_changes(desk: Desk, write: PermissionRequest) -> None:
+    content = "one\r\ntwo\x00three\u2029four\n"
+    request = replace(write, arguments={"path": "a.md", "content": content, "depth": 3, "flags": ["x", None]})
+    question = await editing(desk, request)
+    field = control(desk, "path")
+    field.selectAll()
+    QTest.keyClicks(field, "b.md")
+    button(desk, "Allow edited call").click()
+    decision = await asyncio.wait_for(question, 2)
+    assert decision.choice == "allow_edited"
+    assert decision.edited_arguments == {"path": "b.md", "content": content, "depth": 3, "flags": ["x", None]}
+
+
+@pytest.mark.spec("R-PRM-3")
+async def test_a_value_that_is_no_json_is_refused_in_words_and_nothing_is_allowed(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    question = await editing(desk, replace(write, arguments={"path": "a.md", "depth": 3}))
+    field = control(desk, "depth")
+    field.selectAll()
+    QTest.keyClicks(field, "three")
+    button(desk, "Allow edited call").click()
+    await settled()
+    assert not question.done()
+    assert "not valid JSON" in field.accessibleDescription()
+
+
+@pytest.mark.spec("R-PRM-3")
+async def test_escape_in_the_editor_goes_back_to_the_question(desk: Desk, write: PermissionRequest) -> None:
+    question = await editing(desk, write)
+    QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Escape)
+    await settled()
+    assert not question.done()
+    assert desk.dialog.isVisible()

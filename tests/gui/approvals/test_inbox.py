@@ -1,0 +1,115 @@
+"""The Approvals page: all runs' requests, the request in full, the activity log."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from desktop.domain.permission import AuditEntry, PermissionRequest
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.bridge import Bridge
+from desktop.ui.approvals.activity import decision_word
+from desktop.ui.approvals.page import ApprovalsPage
+from desktop.ui.shots_samples import activity
+from desktop.ui.theme import Theme
+from tests.gui.approvals.conftest import settled
+
+
+class Inbox:
+    def __init__(self) -> None:
+        self.bridge = Bridge()
+        self.asked_for: list[str] = []
+        self.approvals = ApprovalsViewModel(self.bridge, self._read)
+        self.page = ApprovalsPage(self.approvals, lambda thread_id: f"Title of {thread_id}")
+        self.questions: list[asyncio.Task] = []
+
+    async def _read(self, text: str, limit: int) -> tuple[AuditEntry, ...]:
+        self.asked_for.append(text)
+        return tuple(entry for entry in activity() if text in entry.tool)[:limit]
+
+    async def ask(self, *requests: PermissionRequest) -> list[asyncio.Task]:
+        self.questions += [asyncio.create_task(self.bridge.ask(request)) for request in requests]
+        await settled()
+        return self.questions
+
+
+@pytest.fixture
+async def inbox(qtbot: QtBot, theme: Theme) -> AsyncIterator[Inbox]:
+    made = Inbox()
+    qtbot.addWidget(made.page)
+    made.page.resize(1216, 800)
+    made.page.show()
+    made.page.activateWindow()
+    await settled()
+    yield made
+    made.bridge.deny_all()
+    await asyncio.gather(*made.questions, return_exceptions=True)
+    await made.bridge.shutdown(1.0)
+    await settled()
+
+
+@pytest.mark.spec("R-UI-4", "R-PRM-8")
+async def test_requests_of_all_runs_are_listed_oldest_first(
+    inbox: Inbox, write: PermissionRequest, shell: PermissionRequest
+) -> None:
+    await inbox.ask(shell, write)
+    model = inbox.page.inbox.model
+    said = [model.data(model.index(row), Qt.ItemDataRole.AccessibleTextRole) for row in range(model.rowCount())]
+    assert ["bash" in said[0], "write-file" in said[1]] == [True, True]
+    assert inbox.page.view.request == shell
+
+
+async def test_moving_in_the_list_shows_another_request_and_keeps_the_keys_in_the_list(
+    inbox: Inbox, write: PermissionRequest, shell: PermissionRequest
+) -> None:
+    await inbox.ask(shell, write)
+    inbox.page.inbox.list.setFocus()
+    QTest.keyClick(inbox.page.inbox.list, Qt.Key.Key_Down)
+    assert inbox.page.view.request == write
+    assert inbox.page.window().focusWidget() is inbox.page.inbox.list
+
+
+async def test_a_new_request_does_not_replace_the_one_being_read(
+    inbox: Inbox, write: PermissionRequest, shell: PermissionRequest
+) -> None:
+    await inbox.ask(shell)
+    await inbox.ask(write)
+    assert inbox.page.view.request == shell
+
+
+@pytest.mark.spec("R-PRM-3")
+async def test_the_page_puts_the_keys_on_deny(inbox: Inbox, write: PermissionRequest) -> None:
+    questions = await inbox.ask(write)
+    inbox.page.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
+    QTest.keyClick(inbox.page.window().focusWidget(), Qt.Key.Key_Space)
+    assert (await asyncio.wait_for(questions[0], 2)).choice == "deny"
+
+
+async def test_when_nothing_waits_it_says_so(inbox: Inbox, write: PermissionRequest) -> None:
+    questions = await inbox.ask(write)
+    inbox.page.view._answer("deny")
+    await asyncio.wait_for(questions[0], 2)
+    await settled()
+    assert inbox.page.view.request is None
+    assert inbox.page._right.currentWidget().accessibleName().startswith("Nothing waits for you")
+
+
+@pytest.mark.spec("R-PRM-12", "R-PRM-13")
+async def test_activity_lists_decisions_and_filters(inbox: Inbox) -> None:
+    inbox.page.show_tab("activity")
+    await settled()
+    shown = inbox.page.activity.model
+    assert shown.rowCount() == len(activity())
+    inbox.page.activity.filter.setText("bash")
+    await settled(0.4)
+    assert inbox.asked_for[-1] == "bash"
+    words = shown.data(shown.index(0), Qt.ItemDataRole.AccessibleTextRole)
+    assert "denied by You" in words
+
+
+@pytest.mark.parametrize(("choice", "word"), [("allow_run", "allowed"), ("deny_run", "denied"), ("odd", "odd")])
+def test_a_stored_choice_is_said_in_a_word(choice: str, word: str) -> None:
+    assert decision_word(choice) == word

@@ -1,0 +1,271 @@
+"""The request over its thread: what it shows, and that nothing but a deliberate answer allows."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.approvals.request_view import RequestView
+from tests.gui.approvals.conftest import DEAF_OVER, Desk, same_thread, settled
+
+Key = Qt.Key
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def words_of(widget: QWidget) -> str:
+    """Everything that can be read in a widget."""
+    labels = [label.text() for label in widget.findChildren(QLabel)]
+    names = [child.accessibleName() for child in widget.findChildren(QWidget)]
+    lines = [view.text() for view in widget.findChildren(LinesView)]
+    return "\n".join((*labels, *names, *lines))
+
+
+def answers(view: RequestView):
+    assert view.answers is not None
+    return view.answers
+
+
+@pytest.mark.spec("R-PRM-1", "R-PRM-2")
+async def test_a_write_shows_tool_category_chain_thread_paths_reason_and_the_diff(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    await desk.ask(write)
+    words = words_of(desk.dialog)
+    for part in (
+        "write-file", "Write a text file, replacing what is there", "write", "Writer asks nightly-runbook",
+        "Title of t3", "docs/runbook/nightly.md", "/home/ida/work/harbour-sensors/docs/runbook/nightly.md",
+        "Every write asks", "-The job starts at 02:00", "+The job starts at 02:10", "content: ",
+    ):  # fmt: skip
+        assert part in words, part
+
+
+@pytest.mark.spec("R-PRM-2")
+async def test_a_shell_call_shows_the_exact_command_the_folder_and_each_part_judged(
+    desk: Desk, shell: PermissionRequest
+) -> None:
+    await desk.ask(shell)
+    words = words_of(desk.dialog)
+    command = shell.arguments["command"]
+    assert all(line in words for line in command.splitlines())
+    for part in ("/home/ida/work/harbour-sensors", "It replaces a file that exists", "deletes", "network", "Landlock"):
+        assert part in words, part
+
+
+@pytest.mark.spec("R-PRM-2")
+async def test_a_program_call_shows_its_argument_vector_word_by_word(desk: Desk, write: PermissionRequest) -> None:
+    argv = ["convert", "a b.png", "--out", "c.png"]
+    await desk.ask(replace(write, tool="convert", preview={"kind": "argv", "argv": argv}, arguments={"in": "a b.png"}))
+    assert all(f" {word}" in words_of(desk.dialog) for word in argv)
+
+
+@pytest.mark.spec("R-PRM-3")
+async def test_escape_denies_and_never_allows(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    desk.dialog.take_keys()
+    await settled(DEAF_OVER)
+    QTest.keyClick(desk.window.focusWidget(), Key.Key_Escape)
+    assert (await asyncio.wait_for(question, 2)).choice == "deny"
+
+
+@pytest.mark.spec("R-PRM-3")
+async def test_keys_begin_on_deny_so_that_enter_denies(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    desk.dialog.take_keys()
+    assert desk.window.focusWidget() is answers(desk.dialog.view).deny
+    QTest.keyClick(desk.window.focusWidget(), Key.Key_Space)
+    assert (await asyncio.wait_for(question, 2)).choice == "deny"
+
+
+@pytest.mark.spec("R-PRM-3")
+async def test_an_admin_call_offers_once_or_deny_only(desk: Desk, shell: PermissionRequest) -> None:
+    await desk.ask(shell)
+    given = answers(desk.dialog.view)
+    assert not given.allow_run.isVisible()
+    assert given.allow.isVisible()
+    assert given.allow.kind != "primary"
+    await settled(DEAF_OVER)
+    assert given.allow.kind == "admin"
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_allow_hears_nothing_for_its_first_400_ms(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    allow = answers(desk.dialog.view).allow
+    desk.dialog.take_keys()
+    for _ in range(3):
+        QTest.mouseClick(allow, Qt.MouseButton.LeftButton)
+        QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+        allow.click()
+        await settled(0.05)
+    assert not question.done()
+    await settled(DEAF_OVER)
+    QTest.mouseClick(allow, Qt.MouseButton.LeftButton)
+    decision = await asyncio.wait_for(question, 2)
+    assert (decision.choice, decision.digest) == ("allow_once", "d3")
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_ctrl_enter_allows_once_the_person_has_come_to_the_dialog(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    desk.dialog.take_keys()
+    await settled(DEAF_OVER)
+    QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+    assert (await asyncio.wait_for(question, 2)).choice == "allow_once"
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-7")
+async def test_what_one_types_goes_on_going_where_it_went(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    assert desk.window.focusWidget() is desk.field
+    await settled(DEAF_OVER)
+    QTest.keyClicks(desk.window.focusWidget(), "yes please")
+    for key in (Key.Key_Return, Key.Key_Space, Key.Key_Escape):
+        QTest.keyClick(desk.window.focusWidget(), key)
+    QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+    assert desk.field.text() == "yes please "
+    assert not question.done()
+    assert desk.dialog.isVisible()
+
+
+@pytest.mark.spec("R-PRM-7")
+async def test_f6_or_a_click_on_the_dialog_brings_the_keys_to_deny(desk: Desk, write: PermissionRequest) -> None:
+    await desk.ask(write)
+    QTest.keyClick(desk.window, Key.Key_F6)
+    assert desk.window.focusWidget() is answers(desk.dialog.view).deny
+    desk.field.setFocus()
+    QTest.mouseClick(desk.dialog, Qt.MouseButton.LeftButton, pos=QPoint(60, 30))
+    assert desk.window.focusWidget() is answers(desk.dialog.view).deny
+
+
+@pytest.mark.spec("R-PRM-7")
+async def test_the_loop_goes_on_while_a_question_is_open(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    ticks = 0
+    for _ in range(20):
+        await asyncio.sleep(0)
+        ticks += 1
+    assert (ticks, question.done()) == (20, False)
+
+
+@pytest.mark.spec("R-PRM-8")
+async def test_one_request_is_shown_at_a_time_with_the_number_of_the_others(
+    desk: Desk, write: PermissionRequest, new_file: PermissionRequest
+) -> None:
+    first, second = same_thread(new_file, write)
+    await desk.ask(first)
+    await desk.ask(second)
+    assert desk.dialog.view.request == first
+    assert "1 more waiting" in words_of(desk.dialog)
+    desk.dialog.take_keys()
+    QTest.keyClick(desk.window.focusWidget(), Key.Key_Escape)
+    await settled()
+    assert desk.dialog.view.request == second
+
+
+@pytest.mark.spec("R-PRM-8", "R-PRM-14")
+async def test_the_next_request_is_deaf_anew_so_that_a_double_click_allows_one(
+    desk: Desk, write: PermissionRequest, new_file: PermissionRequest
+) -> None:
+    one, two = [await desk.ask(request) for request in same_thread(new_file, write)]
+    await settled(DEAF_OVER)
+    answers(desk.dialog.view).allow.click()
+    await settled()
+    answers(desk.dialog.view).allow.click()
+    await settled()
+    assert (one.done(), two.done()) == (True, False)
+
+
+@pytest.mark.spec("R-PRM-8")
+async def test_all_of_a_run_are_denied_at_once_and_no_other(
+    desk: Desk, write: PermissionRequest, new_file: PermissionRequest, shell: PermissionRequest
+) -> None:
+    first, second, other = same_thread(new_file, shell, write)
+    questions = [await desk.ask(request) for request in (first, second, other)]
+    desk.dialog._deny_all()
+    await settled()
+    assert [q.done() for q in questions] == [True, True, False]
+    assert not any(q.result().allowed for q in questions[:2])
+
+
+@pytest.mark.spec("R-PRM-9")
+async def test_a_cancelled_run_takes_its_dialog_with_it(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    desk.dialog.take_keys()
+    answers(desk.dialog.view).reason.click()
+    question.cancel()
+    await settled()
+    assert not desk.dialog.isVisible()
+    assert desk.window.focusWidget() is desk.field
+    assert not [w for w in desk.window.findChildren(QWidget) if w.accessibleName() == "Deny with a reason"]
+
+
+@pytest.mark.spec("R-PRM-15")
+async def test_markup_in_what_a_model_says_is_shown_as_text(desk: Desk, write: PermissionRequest) -> None:
+    bold = "<b>safe</b><img src=file:///etc/passwd>"
+    await desk.ask(replace(write, description=bold, raised_because=bold, arguments={"path": bold, "content": bold}))
+    labels = desk.dialog.findChildren(QLabel)
+    assert bold in words_of(desk.dialog)
+    assert {label.textFormat() for label in labels} == {Qt.TextFormat.PlainText}
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-15")
+async def test_characters_that_hide_or_reorder_text_are_written_out_and_named(
+    desk: Desk, shell: PermissionRequest
+) -> None:
+    command = "echo \u202egnp.exe\u202c; rm\u200b x\x1b[2K"
+    preview = {**shell.preview, "command": command}
+    await desk.ask(replace(shell, arguments={"command": command}, preview=preview))
+    words = words_of(desk.dialog)
+    assert "echo \\u{202e}gnp.exe\\u{202c}; rm\\u{200b} x\\e[2K" in words
+    assert "cannot be seen" in words
+    assert not any(character in words for character in "\u202e\u202c\u200b\x1b")
+
+
+@pytest.mark.spec("R-PRM-5")
+async def test_a_request_that_came_back_changed_is_shown_anew_and_says_so(desk: Desk, write: PermissionRequest) -> None:
+    first = await desk.ask(write)
+    await settled(DEAF_OVER)
+    answers(desk.dialog.view).allow.click()
+    assert (await asyncio.wait_for(first, 2)).digest == "d3"
+    again = await desk.ask(replace(write, request_id="r9", digest="d9", stale=True))
+    assert "has changed since you answered" in words_of(desk.dialog)
+    answers(desk.dialog.view).allow.click()
+    await settled()
+    assert not again.done()
+
+
+async def test_a_request_put_aside_goes_on_waiting_and_can_be_called_back(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    desk.dialog.put_aside()
+    assert not desk.dialog.isVisible()
+    assert not question.done()
+    desk.dialog.reopen("r3")
+    assert desk.dialog.isVisible()
+    assert desk.window.focusWidget() is answers(desk.dialog.view).deny
+
+
+async def test_requests_of_other_threads_are_not_shown_over_this_one(desk: Desk, write: PermissionRequest) -> None:
+    await desk.ask(write)
+    desk.dialog.show_for("another")
+    assert not desk.dialog.isVisible()
+    desk.dialog.show_for(write.thread_id)
+    assert desk.dialog.isVisible()
+
+
+@pytest.mark.spec("R-PRM-4")
+async def test_a_reason_is_sent_with_the_denial(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    answers(desk.dialog.view).reason.click()
+    await settled()
+    QTest.keyClicks(desk.window.focusWidget(), "Use the archive instead")
+    for button in desk.window.findChildren(QWidget):
+        if button.accessibleName() == "Deny" and button is not answers(desk.dialog.view).deny:
+            QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+            break
+    decision = await asyncio.wait_for(question, 2)
+    assert (decision.choice, decision.reason) == ("deny", "Use the archive instead")
