@@ -30,7 +30,9 @@ KINDS = {
     "list": lambda n: "\n".join(f"- item {i} with **some** text in it" for i in range(n // 34)),
     "code": lambda n: "```python\n" + "\n".join(f"value_{i} = compute({i}, 'x')  # why" for i in range(n // 38)),
     "one-line code": lambda n: "```json\n" + "".join(f'{{"key{i}": [1, 2, {i}]}},' for i in range(n // 24)),
-    "table": lambda n: "| a | b | c |\n|---|---|---|\n" + "\n".join(f"| {i} | cell {i} | **x** |" for i in range(n // 24)),
+    "table": lambda n: (
+        "| a | b | c |\n|---|---|---|\n" + "\n".join(f"| {i} | cell {i} | **x** |" for i in range(n // 24))
+    ),
     "quote": lambda n: "> " + "quoted words of someone " * (n // 24),
 }
 
@@ -123,13 +125,17 @@ def opened(pages: int) -> Callable[[], float]:
 @bench("transcript: 10,000 messages, last screen", target="<= 50", unit="ms")
 def last_screen() -> Figure:
     thread()
-    return Figure(best(opened(40), 5), text_browser(400), "reference: one QTextBrowser with 400 items of the same thread")
+    return Figure(
+        best(opened(40), 5), text_browser(400), "reference: one QTextBrowser with 400 items of the same thread"
+    )
 
 
 @bench("transcript: 10,000 messages, full scrollbar", target="<= 120", unit="ms")
 def full_scrollbar() -> Figure:
     thread()
-    return Figure(best(opened(0), 5), text_browser(400), "reference: one QTextBrowser with 400 items of the same thread")
+    return Figure(
+        best(opened(0), 5), text_browser(400), "reference: one QTextBrowser with 400 items of the same thread"
+    )
 
 
 @bench("transcript: 10,000 messages by pages, longest page", target="<= 16", unit="ms")
@@ -288,7 +294,9 @@ def last_block() -> Figure:
     naive.setTextWidth(720)
     naive.size()
     note = ", ".join(f"{kind} {value:.1f}" for kind, value in found.items())
-    return Figure(max(found.values()), ms(time.perf_counter() - started), f"{note}; reference: the table as one document")
+    return Figure(
+        max(found.values()), ms(time.perf_counter() - started), f"{note}; reference: the table as one document"
+    )
 
 
 @bench("transcript: two debate sides at 1,000 tokens/s each, lateness p99", target="<= 10", unit="ms")

@@ -6,40 +6,27 @@ streamed, loaded or corrected moves the line under the reader's eyes.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from desktop.ui.theme import Theme
+from desktop.ui.transcript.anchor import Anchor, find_anchor
 from desktop.ui.transcript.flow import Tools
-from desktop.ui.transcript.formulas import Formulas, RunInThread
+from desktop.ui.transcript.formulas import Formulas, RunInThread, has_formula
 from desktop.ui.transcript.inline import InlineParser
 from desktop.ui.transcript.look import Look
-from desktop.ui.transcript.message import Frame, Message, Variant
+from desktop.ui.transcript.message_frame import Frame, Variant
 from desktop.ui.transcript.page import KEPT, Page
 from desktop.ui.transcript.piece import Canvas
 from desktop.ui.transcript.pooled import Pool
+from desktop.ui.transcript.prefetch import Prefetch
 from desktop.ui.transcript.text_box import Marked
 
 SIDE_PAD = 16
-PREFETCH_MESSAGES = 3
-PREFETCH_BUDGET = 0.003
-"""Seconds of one prefetch, so that scrolling stays smooth."""
 AT_END = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """A piece and where it stands on the screen: what must not move."""
-
-    message: Message
-    key: str
-    share: float
-    y: int
 
 
 class PageArea(QAbstractScrollArea):
@@ -64,9 +51,7 @@ class PageArea(QAbstractScrollArea):
         self.page = Page(Frame(self.look, self._tools, float(self.look.px(720)), variant))
         self.stick = True
         self._adjusting = False
-        self._direction = 1
-        self._prefetch = QTimer(self, singleShot=True, interval=1)
-        self._prefetch.timeout.connect(self._prefetch_now)
+        self.prefetch = Prefetch(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -153,15 +138,13 @@ class PageArea(QAbstractScrollArea):
         bar = self.verticalScrollBar()
         wanted = bar.value()
         self._set_stick(wanted >= bar.maximum() - AT_END)
-        self._direction = 1 if dy < 0 else -1
         self.settle()
         if bar.value() == wanted and abs(dy) < self.viewport().height():
             self.viewport().scroll(0, dy)
         else:
             self.viewport().update()
         self.moved()
-        if not self._prefetch.isActive():
-            self._prefetch.start()
+        self.prefetch.start(1 if dy < 0 else -1)
 
     def _set_stick(self, stick: bool) -> None:
         if stick != self.stick:
@@ -171,25 +154,7 @@ class PageArea(QAbstractScrollArea):
     def moved(self) -> None:
         """What lies over the page has to follow it."""
 
-    def _prefetch_now(self) -> None:
-        """Lays out the next messages in the direction of scrolling, a few milliseconds at a time."""
-        numbers = [index for index, _ in self.visible()]
-        if not numbers:
-            return
-        first, last = numbers[0], numbers[-1]
-        wanted = range(last + 1, last + 1 + PREFETCH_MESSAGES)
-        if self._direction < 0:
-            wanted = range(first - 1, first - 1 - PREFETCH_MESSAGES, -1)
-        started = time.perf_counter()
-        for index in wanted:
-            if 0 <= index < len(self.page) and self.page.messages[index].flows is None:
-                difference = self.page.ensure(index)
-                self._absorb(index, difference)
-                if time.perf_counter() - started > PREFETCH_BUDGET:
-                    self._prefetch.start()
-                    return
-
-    def _absorb(self, index: int, difference: int) -> None:
+    def absorb(self, index: int, difference: int) -> None:
         """A message off the screen turned out higher or lower than estimated: nothing on the screen moves."""
         if not difference:
             return
@@ -227,19 +192,9 @@ class PageArea(QAbstractScrollArea):
 
     # --------------------------------------------------------------------------------------------------------- anchor
 
-    def anchor(self, y: int = 0) -> Anchor | None:
-        """What stands at a y of the viewport now."""
-        for index, top in self.visible():
-            message = self.page.messages[index]
-            if top + self.page.heights[index] > y and message.flows is not None:
-                found = message.piece_at(y - top)
-                if found is None:
-                    return Anchor(message, "", 0.0, top)
-                piece, piece_y, _ = found
-                into = max(0.0, min(1.0, (y - top - piece_y) / max(1, piece.height)))
-                at = top + piece_y + round(into * piece.height)
-                return Anchor(message, piece.key, into, at)
-        return None
+    def anchor(self) -> Anchor | None:
+        """What stands at the top of the viewport now."""
+        return find_anchor(self.page, self.visible())
 
     def hold(self, anchor: Anchor | None) -> None:
         """After a change: brings the anchor back to where it stood, lays out what came into view and draws."""
@@ -247,16 +202,10 @@ class PageArea(QAbstractScrollArea):
             index = self.page.place(anchor.message.item.message_id)
             if index is not None:
                 self.page.ensure(index)
-                self._set_range_silently(self.page.top(index) + self._anchor_y(anchor, index) - anchor.y)
+                self._set_range_silently(self.page.top(index) + anchor.top(self.page, index) - anchor.y)
         self.settle()
         self.viewport().update()
         self.moved()
-
-    def _anchor_y(self, anchor: Anchor, index: int) -> int:
-        for piece, y, _ in self.page.messages[index].pieces():
-            if piece.key == anchor.key:
-                return y + round(anchor.share * piece.height)
-        return 0
 
     def _set_range_silently(self, value: int) -> None:
         self._adjusting = True
@@ -289,12 +238,7 @@ class PageArea(QAbstractScrollArea):
 
     def _formulas_ready(self) -> None:
         anchor = self.anchor()
-        for message in self.page.laid_out():
-            if "$" in message.source() or "\\(" in message.source() or "\\[" in message.source():
-                message.release()
-                index = self.page.place(message.item.message_id)
-                if index is not None:
-                    self.page.ensure(index)
+        self.page.renew(has_formula)
         self.hold(anchor)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -321,7 +265,7 @@ class PageArea(QAbstractScrollArea):
 
     def lay_out_quietly(self, index: int) -> None:
         """Lays out a message that may be off the screen; nothing on the screen moves."""
-        self._absorb(index, self.page.ensure(index))
+        self.absorb(index, self.page.ensure(index))
 
     def show_range(self, index: int, top: float, height: float) -> None:
         """Scrolls as little as is needed to show a stretch of a message."""

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import re
 import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
 
 from desktop.presenter.transcript_items import NoticePart, ToolPart
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.page import Page
+from desktop.ui.transcript.text_box import Marked
+
+if TYPE_CHECKING:
+    from desktop.ui.transcript.view import TranscriptView
 
 SLICE = 0.004
 """Seconds of counting before the loop gets its turn."""
 Place = tuple[int, int]
 
 
-class Finder:
+class Matches:
     """``query`` is "" while nothing is looked for. Case does not matter."""
 
     def __init__(self, page: Page) -> None:
@@ -88,6 +95,96 @@ class Finder:
         if forward:
             return numbers[start:] + numbers[: start + 1]
         return numbers[start::-1] + numbers[: start - 1 if start else None : -1]
+
+
+class Search(QObject):
+    """Goes from match to match on the page, and counts on between events."""
+
+    def __init__(self, view: TranscriptView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.matches = Matches(view.page)
+        self._counting = QTimer(self, interval=0)
+        self._counting.timeout.connect(self._count_on)
+
+    @property
+    def counting(self) -> bool:
+        """Whether more matches may be found."""
+        return self._counting.isActive()
+
+    def go(self, text: str, forward: bool) -> tuple[int, int]:
+        """See ``TranscriptView.find``."""
+        fresh = self.matches.start(text)
+        if text:
+            self._jump(forward, stay=fresh)
+            if self.matches.go_on():
+                self._counting.start()
+        else:
+            self.matches.current = None
+            self._counting.stop()
+        self._view.viewport().update()
+        return self.matches.total() if text else (0, 0)
+
+    def restart(self) -> None:
+        """The messages changed: everything is counted again."""
+        self.matches.reset()
+        if self.matches.query and self._view.isVisible():
+            self._counting.start()
+
+    def stop(self) -> None:
+        """The page is hidden."""
+        self._counting.stop()
+
+    def marks(self, index: int) -> list[Marked]:
+        """Matches in a message that is laid out."""
+        if not self.matches.query:
+            return []
+        look, current = self._view.look, self.matches.current
+        found = self.matches.matches(self._view.page.messages[index].text())
+        return [(start, end, look.found_now if current == (index, start) else look.found) for start, end in found]
+
+    def shift(self, count: int) -> None:
+        """So many messages were put in front."""
+        if self.matches.current is not None:
+            index, offset = self.matches.current
+            self.matches.current = (index + count, offset)
+
+    def _jump(self, forward: bool, *, stay: bool) -> None:
+        view, matches = self._view, self.matches
+        if not len(view.page):
+            return
+        shown = next((index for index, _ in view.visible()), 0)
+        index, offset = matches.current or (shown, -1 if forward else 1 << 40)
+        if stay and matches.current is not None:
+            offset -= 1 if forward else -1
+        matches.current = None
+        for step, candidate in enumerate(matches.candidates(min(index, len(view.page) - 1), forward)):
+            starts = self._starts(candidate)
+            if step == 0:
+                starts = [start for start in starts if (start > offset if forward else start < offset)]
+            if starts:
+                self._arrive(candidate, starts[0] if forward else starts[-1])
+                return
+
+    def _starts(self, index: int) -> list[int]:
+        """Where the matches of a message begin in its text as it is read."""
+        if not self.matches.count(index):
+            return []
+        self._view.lay_out_quietly(index)
+        starts = [start for start, _ in self.matches.matches(self._view.page.messages[index].text())]
+        self.matches.correct(index, len(starts))
+        return starts
+
+    def _arrive(self, index: int, offset: int) -> None:
+        self.matches.current = (index, offset)
+        rect = self._view.page.messages[index].cursor_rect(offset)
+        room = self._view.look.px(40)
+        self._view.show_range(index, rect.top() - room, rect.height() + 2 * room)
+
+    def _count_on(self) -> None:
+        if not self.matches.go_on():
+            self._counting.stop()
+        self._view.found.emit(*self.matches.total())
 
 
 def _searched(message: Message) -> str:

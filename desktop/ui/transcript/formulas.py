@@ -81,6 +81,11 @@ class Formulas(QObject):
             self.ready.emit()
 
 
+def has_formula(source: str) -> bool:
+    """Whether a text may have formulas in it."""
+    return "$" in source or "\\(" in source or "\\[" in source
+
+
 def _render(latex: str, inline: bool) -> tuple[str, QSizeF, float] | None:
     """In a worker: (SVG, size, depth), at font size 1; None for what is not LaTeX we can set."""
     try:

@@ -10,9 +10,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from desktop.ui.transcript.caret import CaretKeys
 from desktop.ui.transcript.code_piece import CodePiece
 from desktop.ui.transcript.piece import Spot
-from desktop.ui.transcript.selection import END, Place, next_word
 from desktop.ui.transcript.tool_card import ToolCard
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Keys:
 
     def __init__(self, view: TranscriptView) -> None:
         self._view = view
+        self._caret = CaretKeys(view)
         self.current: int | None = None
         self.focus = ""
         self._plain: dict[Key, Callable[[], None]] = {
@@ -65,7 +66,7 @@ class Keys:
             self._view.select_all()
             return True
         key, modifiers = Key(event.key()), event.modifiers()
-        if modifiers & Modifier.ShiftModifier and self._extend(key, bool(modifiers & Modifier.ControlModifier)):
+        if modifiers & Modifier.ShiftModifier and self._caret.extend(key, bool(modifiers & Modifier.ControlModifier)):
             return True
         if modifiers & ~(Modifier.KeypadModifier | Modifier.ControlModifier):
             return False
@@ -91,7 +92,7 @@ class Keys:
         view, page = self._view, self._view.page
         if not len(page):
             return
-        current = self._seen_current()
+        current = self.seen_current()
         if current is None:
             shown = [index for index, _ in view.visible()]
             self.set_current(shown[0] if direction > 0 else shown[-1])
@@ -105,7 +106,7 @@ class Keys:
             return
         self.set_current(max(0, min(len(page) - 1, current + direction)))
 
-    def _seen_current(self) -> int | None:
+    def seen_current(self) -> int | None:
         """The current message while it is on the screen."""
         shown = {index for index, _ in self._view.visible()}
         return self.current if self.current in shown else None
@@ -225,68 +226,3 @@ class Keys:
             if isinstance(piece, ToolCard):
                 self._view.activate(self.current, piece.spots()[0])
                 return
-
-    # ------------------------------------------------------------------------------------------------------ selecting
-
-    def _extend(self, key: Key, control: bool) -> bool:
-        """Shift with an arrow, Home or End moves the selection's caret."""
-        movers: dict[Key, Callable[[Place], Place]] = {
-            Key.Key_Left: lambda place: self._by_character(place, -1, control),
-            Key.Key_Right: lambda place: self._by_character(place, 1, control),
-            Key.Key_Up: lambda place: self._by_line(place, -1),
-            Key.Key_Down: lambda place: self._by_line(place, 1),
-            Key.Key_Home: lambda place: (0, 0) if control else (place[0], 0),
-            Key.Key_End: lambda place: (len(self._view.page) - 1, END) if control else (place[0], self._length(place)),
-        }
-        if key not in movers or not len(self._view.page):
-            return False
-        selection = self._view.selection
-        if selection.caret is None:
-            shown = self._seen_current()
-            selection.begin((shown if shown is not None else next(index for index, _ in self._view.visible()), 0))
-        assert selection.caret is not None
-        index, offset = selection.caret
-        self._view.lay_out_quietly(index)
-        place = movers[key]((index, min(offset, self._length((index, 0)))))
-        selection.extend(place)
-        self._view.lay_out_quietly(place[0])
-        caret = self._view.page.messages[place[0]].cursor_rect(min(place[1], self._length(place)))
-        self._view.show_range(place[0], caret.top(), caret.height())
-        self._view.selection_changed()
-        return True
-
-    def _length(self, place: Place) -> int:
-        return self._view.page.messages[place[0]].length()
-
-    def _by_character(self, place: Place, direction: int, word: bool) -> Place:
-        index, offset = place
-        if direction < 0 and offset == 0:
-            return (index - 1, self._laid_out_length(index - 1)) if index else place
-        if direction > 0 and offset >= self._length(place):
-            return (index + 1, 0) if index + 1 < len(self._view.page) else place
-        if word:
-            return index, next_word(self._view.page.messages[index].text(), offset, direction)
-        return index, offset + direction
-
-    def _laid_out_length(self, index: int) -> int:
-        self._view.lay_out_quietly(index)
-        return self._length((index, 0))
-
-    def _by_line(self, place: Place, direction: int) -> Place:
-        index, offset = place
-        message = self._view.page.messages[index]
-        caret = message.cursor_rect(offset)
-        y = caret.center().y() + direction * caret.height()
-        for _ in range(60):  # over gaps, heads of cards and the like, which have no text
-            if not 0 <= y <= message.height:
-                break
-            moved = message.offset_at(caret.x(), y)
-            if (moved > offset) if direction > 0 else (moved < offset):
-                return index, moved
-            y += direction * 8
-        neighbour = index + direction
-        if not 0 <= neighbour < len(self._view.page):
-            return index, (self._length(place) if direction > 0 else 0)
-        self._view.lay_out_quietly(neighbour)
-        other = self._view.page.messages[neighbour]
-        return neighbour, other.offset_at(caret.x(), 0 if direction > 0 else other.height)

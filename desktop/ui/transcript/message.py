@@ -7,57 +7,42 @@ it is remembered while the layout is gone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF
 
 from desktop.presenter.transcript_items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem
-from desktop.ui.theme.paint import side_bar
-from desktop.ui.transcript.flow import Flow, Openable, Tools, make_flow, separator
+from desktop.ui.transcript.flow import Flow, Openable, make_flow
 from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.message_frame import (
+    BLOCK_Y,
+    GAP,
+    HEADER,
+    HEADER_GAP,
+    SIBLING_ROW,
+    SIDE_Y,
+    Frame,
+    draw_frame,
+    version_spots,
+)
+from desktop.ui.transcript.message_text import MessageText
 from desktop.ui.transcript.piece import Canvas, Piece, Spot
 from desktop.ui.transcript.text_box import Marked
 from desktop.ui.transcript.text_pieces import BlockPiece
 
-Variant = Literal["chat", "side"]
-GAP = 16
-HEADER = 20
-HEADER_GAP = 8
-BLOCK_X, BLOCK_Y = 16, 9
-SIDE_X, SIDE_Y = 19, 11
-SIBLING_ROW = 24
-"""Pixels at 100 %."""
 
+class Message(MessageText):
+    """One message of the page. ``opened``: the cards and reasonings a person opened in it."""
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What a message needs to lay itself out: fonts and sizes, shared tools, column width, variant."""
-
-    look: Look
-    tools: Tools
-    width: float
-    variant: Variant = "chat"
-
-
-class Message:
-    """``flows`` is None while it is not laid out."""
-
-    __slots__ = ("_frame", "_head", "_spots", "flows", "height", "item", "opened", "partial")
+    __slots__ = ("_head", "height", "opened", "own_spots", "partial")
 
     def __init__(self, item: TranscriptItem) -> None:
-        self.item = item
-        self.flows: list[Flow] | None = None
+        super().__init__(item)
         self.opened: set[str] = set()
         self.height = 0
         self.partial: dict[str, list[str]] = {}
-        self._frame: Frame | None = None
         self._head = 0
-        self._spots: list[Spot] = []
-
-    @property
-    def human(self) -> bool:
-        return self.item.side == "human"
+        self.own_spots: list[Spot] = []
 
     # --------------------------------------------------------------------------------------------------------- layout
 
@@ -76,7 +61,7 @@ class Message:
     def lay_out(self, frame: Frame) -> int:
         """Lays everything out; returns the height."""
         self._take_partial()
-        self._frame = frame
+        self.frame = frame
         self.flows = []
         for part in self.item.parts:
             self.flows.append(self._make(part, frame))
@@ -87,20 +72,11 @@ class Message:
         flow.build(frame.look, self._inner(frame)[1])
         return flow
 
-    def _inner(self, frame: Frame) -> tuple[float, float]:
-        """(x of the parts, their width)."""
-        look = frame.look
-        if self.human:
-            return look.px(BLOCK_X), frame.width - 2 * look.px(BLOCK_X)
-        if frame.variant == "side":
-            return look.px(SIDE_X), frame.width - look.px(SIDE_X + 16)
-        return 0.0, frame.width
-
     def stack(self, first: int = 0) -> int:
         """Places the parts from number ``first`` on; returns the message's height."""
         assert self.flows is not None
-        assert self._frame is not None
-        look = self._frame.look
+        assert self.frame is not None
+        look = self.frame.look
         self._head = self._head_height(look)
         y, at, before = self._head, 0, None
         for index, flow in enumerate(self.flows):
@@ -112,19 +88,19 @@ class Message:
                 before = flow.pieces[-1]
             y, at = flow.y + flow.height, flow.start + flow.length + 1
         self.height = y + self._foot_height(look)
-        self._spots = self._own_spots(look)
+        self.own_spots = version_spots(self, look)
         return self.height
 
     def _head_height(self, look: Look) -> int:
         if self.human:
             return look.px(GAP + BLOCK_Y)
         head = look.px(GAP + HEADER + HEADER_GAP)
-        return head + (look.px(SIDE_Y) if self._frame and self._frame.variant == "side" else 0)
+        return head + (look.px(SIDE_Y) if self.frame and self.frame.variant == "side" else 0)
 
     def _foot_height(self, look: Look) -> int:
         if self.human:
             return look.px(BLOCK_Y) + (look.px(SIBLING_ROW + 4) if self.item.siblings > 1 else 0)
-        return look.px(SIDE_Y) if self._frame and self._frame.variant == "side" else 0
+        return look.px(SIDE_Y) if self.frame and self.frame.variant == "side" else 0
 
     def release(self) -> None:
         """Forgets the layout; what was streamed or opened stays."""
@@ -133,7 +109,7 @@ class Message:
             if parts != self.item.parts:
                 self.item = replace(self.item, parts=parts)
         self.flows = None
-        self._frame = None
+        self.frame = None
 
     # -------------------------------------------------------------------------------------------------------- changes
 
@@ -169,10 +145,10 @@ class Message:
 
     def refresh(self) -> int | None:
         """Shows what was appended. Returns the y of the first pixel that changed, or None when nothing did."""
-        if self.flows is None or self._frame is None:
+        if self.flows is None or self.frame is None:
             return None
         changed: int | None = None
-        look, width = self._frame.look, self._inner(self._frame)[1]
+        look, width = self.frame.look, self._inner(self.frame)[1]
         for index, flow in enumerate(self.flows):
             first = flow.update(look, width)
             if first is not None:
@@ -184,10 +160,10 @@ class Message:
 
     def change(self, item: TranscriptItem) -> None:
         """Takes a newer state of the item, keeping every part that did not change."""
-        if self.flows is None or self._frame is None:
+        if self.flows is None or self.frame is None:
             self.item, self.partial = item, {}
             return
-        frame = self._frame
+        frame = self.frame
         width = self._inner(frame)[1]
         known = {flow.part.part_id: flow for flow in self.flows}
         self.item = item
@@ -211,83 +187,19 @@ class Message:
     def _rebuild(self, key: str, act: Callable[[Openable], None]) -> Piece | None:
         for index, flow in enumerate(self.flows or ()):
             piece = flow.pieces[0] if flow.pieces else None
-            if piece is not None and piece.key == key and isinstance(piece, Openable) and self._frame is not None:
+            if piece is not None and piece.key == key and isinstance(piece, Openable) and self.frame is not None:
                 act(piece)
                 (self.opened.add if piece.open else self.opened.discard)(key)
-                flow.build(self._frame.look, self._inner(self._frame)[1])
+                flow.build(self.frame.look, self._inner(self.frame)[1])
                 self.stack(index)
                 return piece
         return None
-
-    # ------------------------------------------------------------------------------------------------------- positions
-
-    def pieces(self) -> Iterator[tuple[Piece, int, int]]:
-        """(piece, its y in the message, its first character), from the top."""
-        for flow in self.flows or ():
-            for piece in flow.pieces:
-                yield piece, flow.y + piece.y, flow.start + piece.start
-
-    def inner_x(self) -> float:
-        """Where the parts begin, right of the column's left edge."""
-        return self._inner(self._frame)[0] if self._frame else 0.0
-
-    def inner_width(self) -> float:
-        return self._inner(self._frame)[1] if self._frame else 0.0
-
-    def length(self) -> int:
-        """Characters of the message's text."""
-        return max(0, self.flows[-1].start + self.flows[-1].length) if self.flows else 0
-
-    def piece_at(self, y: float) -> tuple[Piece, int, int] | None:
-        """The piece at, or nearest to, a y."""
-        best = None
-        for found in self.pieces():
-            if best is None or found[1] <= y:
-                best = found
-            else:
-                return best if y < best[1] + best[0].height or found[1] - y > y - best[1] - best[0].height else found
-        return best
-
-    def offset_at(self, x: float, y: float) -> int:
-        """The character gap nearest to a point of the message."""
-        found = self.piece_at(y)
-        if found is None:
-            return 0
-        piece, top, start = found
-        return start + piece.offset_at(x - self.inner_x(), y - top)
-
-    def piece_of(self, offset: int) -> tuple[Piece, int, int] | None:
-        """The piece that has a character."""
-        best = None
-        for found in self.pieces():
-            if found[2] > offset:
-                break
-            if found[0].text or best is None:
-                best = found
-        return best
-
-    def cursor_rect(self, offset: int) -> QRectF:
-        """A caret before the character, relative to the message."""
-        found = self.piece_of(offset)
-        if found is None:
-            return QRectF(0, 0, 2, 20)
-        piece, top, start = found
-        return piece.cursor_rect(min(offset - start, len(piece.text))).translated(self.inner_x(), top)
-
-    def text(self) -> str:
-        """The whole text, in which offsets count."""
-        out: list[str] = []
-        for index, (piece, _, _) in enumerate(self.pieces()):
-            if index:
-                out.append(separator(piece))
-            out.append(piece.text)
-        return "".join(out)
 
     # -------------------------------------------------------------------------------------------------------- drawing
 
     def draw(self, canvas: Canvas, x: float, y: float, marks: Sequence[Marked]) -> None:
         """Draws what the clip needs at the column's left edge ``x`` and the message's top ``y``."""
-        self._draw_frame(canvas, x, y)
+        draw_frame(canvas, self, x, y)
         inner = x + self.inner_x()
         top, bottom = canvas.clip.top() - y, canvas.clip.bottom() - y
         for flow in self.flows or ():
@@ -303,65 +215,9 @@ class Message:
                     piece.draw(canvas, QPointF(inner, y + piece_y))
         canvas.marks = ()
 
-    def _draw_frame(self, canvas: Canvas, x: float, y: float) -> None:
-        look, item = canvas.look, self.item
-        assert self._frame is not None
-        width, gap = self._frame.width, look.px(GAP)
-        if self.human:
-            foot = look.px(SIBLING_ROW + 4) if item.siblings > 1 else 0
-            canvas.frame(QRectF(x, y + gap, width, self.height - gap - foot), "bg", "")
-        else:
-            self._draw_header(canvas, QRectF(x, y + gap, width, look.px(HEADER)))
-            if self._frame.variant == "side":
-                top = gap + look.px(HEADER + HEADER_GAP)
-                card = QRectF(x, y + top, width, self.height - top)
-                canvas.frame(card, "surface", "border")
-                side_bar(canvas.painter, card, look.px(8), look.color(f"side-{item.side}"), look.px(3))
-        for spot in self._spots:
-            canvas.hover_fill(spot, QPointF(x, y))
-            middle = spot.rect.translated(x, y)
-            if spot.kind in ("previous", "next"):
-                name = "left" if spot.kind == "previous" else "right"
-                canvas.glyph(name, "text-2", middle.x() + look.px(5), middle.y() + look.px(5), 14)
-        if len(self._spots) == 2:
-            first, last = self._spots[0].rect.translated(x, y), self._spots[1].rect.translated(x, y)
-            box = QRectF(first.right(), first.y(), last.x() - first.right(), first.height())
-            words = f"{item.sibling} / {item.siblings}"
-            canvas.painter.setFont(look.font("small"))
-            canvas.painter.setPen(look.color("text-2"))
-            canvas.painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), words)
-
-    def _draw_header(self, canvas: Canvas, rect: QRectF) -> None:
-        look, item = canvas.look, self.item
-        side = self._frame is not None and self._frame.variant == "side"
-        role = ("small", 600) if side else ("reading", 600)
-        canvas.words(item.author, rect, role[0], f"side-{item.side}" if side else "text", role[1])
-        x = rect.x() + look.metrics(*role).horizontalAdvance(item.author) + look.px(9)
-        canvas.words(item.time, QRectF(x, rect.y() + 1, rect.width(), rect.height()), "small", "text-3")
-
-    def _own_spots(self, look: Look) -> list[Spot]:
-        """The arrows to other versions of this message."""
-        item = self.item
-        if item.siblings < 2 or self._frame is None:
-            return []
-        small, side = look.metrics("small"), look.px(24)
-        words = small.horizontalAdvance(f"{item.siblings} / {item.siblings}") + look.px(8)
-        if self.human:
-            left, top = self._frame.width - 2 * side - words, float(self.height - look.px(SIBLING_ROW))
-        else:
-            author = look.metrics("reading", 600).horizontalAdvance(item.author)
-            left = author + small.horizontalAdvance(item.time) + look.px(24)
-            top = look.px(GAP) - look.px(2)
-        back, ahead = QRectF(left, top, side, side), QRectF(left + side + words, top, side, side)
-        key = item.message_id
-        return [
-            Spot("previous", f"{key}/previous", back, f"Previous version, {item.sibling} of {item.siblings}", key),
-            Spot("next", f"{key}/next", ahead, f"Next version, {item.sibling} of {item.siblings}", key),
-        ]
-
     def spots(self) -> Iterator[tuple[Spot, QRectF]]:
         """Everything that can be pressed with its rect in the message."""
-        for spot in self._spots:
+        for spot in self.own_spots:
             yield spot, spot.rect
         x = self.inner_x()
         for piece, y, _ in self.pieces():

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from desktop.domain.tools import Category
 from desktop.presenter.transcript_items import ToolPart, TranscriptItem
 from desktop.ui.theme import theme
+from desktop.ui.transcript.piece import Canvas
 from desktop.ui.transcript.tool_card import ToolCard
 from desktop.ui.widgets.buttons import AllowButton, Button, IconButton
 
@@ -201,6 +202,7 @@ class Overlays:
         if index != self.hovered:
             self.hovered = index
             self._place_bar()
+            self._area.viewport().update()
 
     def _place_bar(self) -> None:
         area = self._area
@@ -227,6 +229,14 @@ class Overlays:
             self.jump.move(x, area.viewport().height() - self.jump.height() - area.look.px(12))
             self.jump.raise_()
         self.jump.setVisible(shown)
+
+    def draw_footer(self, canvas: Canvas, index: int, x: int, y: int) -> None:
+        """What a reply cost, beside the actions of the message under the pointer."""
+        item = self._area.page.messages[index].item
+        if index == self.hovered and item.footer and item.side != "human" and self.bar.isVisible():
+            look = self._area.look
+            right = self.bar.x() - look.px(8)
+            canvas.words(item.footer, QRectF(x, y + look.px(16), right - x, look.px(20)), "small", "text-3", right=True)
 
     def actions(self, index: int) -> list[tuple[str, str]]:
         """(action, words) for a message, for its menu."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from desktop.presenter.transcript_items import TranscriptItem
 from desktop.ui.transcript.heights import Heights
-from desktop.ui.transcript.message import Frame, Message
+from desktop.ui.transcript.message import Message
+from desktop.ui.transcript.message_frame import Frame
 
 KEPT = 48
 """Messages whose layout is kept."""
@@ -100,6 +101,14 @@ class Page:
             del self._used[oldest]
             oldest.release()
         return difference
+
+    def renew(self, wanted: Callable[[str], bool]) -> None:
+        """Lays out again those laid-out messages whose source is ``wanted``."""
+        for message in self.laid_out():
+            index = self.place(message.item.message_id)
+            if index is not None and wanted(message.source()):
+                message.release()
+                self.ensure(index)
 
     def measured(self, index: int) -> int:
         """Takes over the height a message has now; returns the difference."""

@@ -20,24 +20,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 from shiboken6 import Shiboken
 
-from desktop.presenter.transcript_items import (
-    AttachmentPart,
-    NoticePart,
-    Part,
-    ReasoningPart,
-    TextPart,
-    ToolPart,
-    TranscriptItem,
-)
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.piece import Spot
-from desktop.ui.transcript.tool_card import STATES
+from desktop.ui.transcript.spoken_text import spoken_text
 
 if TYPE_CHECKING:
     from desktop.ui.transcript.view import TranscriptView
 
-LONGEST = 20_000
-"""Characters of a message that a screen reader is given."""
 ANNOUNCED = 600
 KEPT = 400
 """Message interfaces kept at a time."""
@@ -45,23 +34,6 @@ Role = QAccessible.Role
 Text = QAccessible.Text
 _NONE: Any = Shiboken.VoidPtr(0)
 """A null pointer: shiboken would turn Python's None into one that is not null."""
-
-
-def spoken_text(item: TranscriptItem) -> str:
-    """A message in words: text as written, calls with their state, notices."""
-    return (item.accessible or "\n".join(_spoken_part(part) for part in item.parts))[:LONGEST]
-
-
-def _spoken_part(part: Part) -> str:
-    if isinstance(part, TextPart):
-        return part.markdown[:LONGEST]
-    if isinstance(part, ToolPart):
-        return f"Tool call {part.tool} {part.summary[:120]}, {STATES[part.state][2]}"
-    if isinstance(part, NoticePart):
-        return part.text
-    if isinstance(part, AttachmentPart):
-        return f"Attachment {part.name}"
-    return "Thinking" if isinstance(part, ReasoningPart) else ""
 
 
 class Spoken:

@@ -15,6 +15,15 @@ from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
 from desktop.ui.transcript.preview import PreviewLine, preview_lines, size_text
 from desktop.ui.transcript.text_box import BoxStyle, TextBox, Wrap
+from desktop.ui.transcript.tool_drawing import (
+    STATES,
+    draw_chain,
+    draw_ledger,
+    draw_preview,
+    draw_state,
+    ledger_glyph,
+    seconds_text,
+)
 
 FOLDED = 38
 FOOT = 41
@@ -22,31 +31,13 @@ PAGE = 8000
 HEAD_SHOWN, TAIL_SHOWN = 4000, 1600
 CHUNK_LINES = 40
 LIVE_TAIL = 400
-GLYPHS = {"read": "read", "write": "write", "admin": "admin", "agent": "agent"}
-STATES = {
-    "waiting": ("ask", "ask", "waiting for you"),
-    "running": ("running", "running", "running"),
-    "writing": ("", "text-3", "queued"),
-    "done": ("allow", "allow", "done"),
-    "failed": ("failed", "failed", "failed"),
-    "denied": ("deny", "deny", "denied"),
-    "aborted": ("stop", "text-2", "stopped"),
-}
 RUNNING = frozenset({"running"})
-
-
-def seconds_text(milliseconds: float) -> str:
-    """``0.04 s``, ``12.4 s``, ``3 min 20 s``."""
-    seconds = milliseconds / 1000
-    if seconds < 0.1:
-        return f"{seconds:.2f} s"
-    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
 
 
 class ToolCard(Piece):
     """One call. ``open`` survives changes of the part."""
 
-    __slots__ = ("_body_top", "_preview", "_sections", "_shown", "_spots", "_width", "open", "part")
+    __slots__ = ("_body_top", "_pad", "_preview", "_sections", "_shown", "_spots", "_width", "open", "part")
 
     def __init__(self, key: str, part: ToolPart) -> None:
         super().__init__(key)
@@ -58,6 +49,7 @@ class ToolCard(Piece):
         self._preview: list[PreviewLine] = []
         self._width = 0.0
         self._body_top = 0.0
+        self._pad = 13
 
     @property
     def waiting(self) -> bool:
@@ -84,7 +76,7 @@ class ToolCard(Piece):
 
     def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
         del before
-        self._width = width
+        self._width, self._pad = width, look.px(13)
         self.boxes, self._sections, self._spots = [], [], []
         self.height = look.px(FOLDED)
         head = QRectF(0, 0, width, look.px(FOLDED))
@@ -179,25 +171,22 @@ class ToolCard(Piece):
             if self.height > look.px(FOLDED):
                 canvas.line(frame.x() + 1, frame.y() + look.px(FOLDED) - 1, frame.width() - 2, "border")
         if canvas.ledger:
-            self._draw_ledger(canvas, origin)
+            draw_ledger(canvas, self.part.category, origin, canvas.look.px(FOLDED))
         self._draw_head(canvas, origin)
         if self.waiting:
             self._draw_waiting(canvas, frame)
         self._draw_body(canvas, origin)
 
-    def _draw_ledger(self, canvas: Canvas, origin: QPointF) -> None:
-        name = GLYPHS.get(self.part.category, "read")
-        token = name if name != "agent" else "running"
-        size = canvas.look.px(16)
-        y = origin.y() + (canvas.look.px(FOLDED) - size) / 2
-        canvas.glyph(name, token, origin.x() - canvas.look.px(32), y, 16)
-
     def _draw_head(self, canvas: Canvas, origin: QPointF) -> None:
         look, height = canvas.look, canvas.look.px(FOLDED)
         icon = "down" if self.unfolded else "right"
         canvas.glyph(icon, "text-2", origin.x() + look.px(9), origin.y() + (height - look.px(14)) / 2, 14)
-        right = self._draw_state(canvas, QRectF(origin.x(), origin.y(), self._width - look.px(13), height))
+        right = draw_state(canvas, self.part, self.clock(canvas.now), self._head_rect(origin, height))
         x = origin.x() + look.px(31)
+        if not canvas.ledger:  # beside a debate there is no margin for the ledger
+            name, token = ledger_glyph(self.part.category)
+            canvas.glyph(name, token, x, origin.y() + (height - look.px(16)) / 2, 16)
+            x += look.px(24)
         name_width = look.metrics("code", 500).horizontalAdvance(self.part.tool)
         canvas.words(self.part.tool, QRectF(x, origin.y(), right - x, height), "code", "text", 500)
         x += name_width + look.px(9)
@@ -208,24 +197,8 @@ class ToolCard(Piece):
         if canvas.focus == f"{self.key}/head":
             canvas.ring(QRectF(origin.x(), origin.y(), self._width, height).adjusted(2, 2, -2, -2))
 
-    def _draw_state(self, canvas: Canvas, rect: QRectF) -> float:
-        """Facts and state at the right; returns where they begin."""
-        look = canvas.look
-        icon, token, word = STATES.get(self.part.state, ("", "text-2", self.part.state))
-        if clock := self.clock(canvas.now):
-            word = f"{word} {clock}"
-        weight = None if token == "text-3" else 500
-        canvas.words(word, rect, "small", token, weight, right=True)
-        x = rect.right() - look.metrics("small", weight).horizontalAdvance(word)
-        if icon:
-            x -= look.px(20)
-            angle = canvas.angle if self.live else 0.0
-            canvas.glyph(icon, token, x, rect.y() + (rect.height() - look.px(16)) / 2, 16, angle)
-        for fact in reversed(self.part.facts):
-            x -= look.px(8)
-            canvas.words(fact, QRectF(rect.x(), rect.y(), x - rect.x(), rect.height()), "small", "text-3", right=True)
-            x -= look.metrics("small").horizontalAdvance(fact)
-        return x - look.px(8)
+    def _head_rect(self, origin: QPointF, height: int) -> QRectF:
+        return QRectF(origin.x(), origin.y(), self._width, height).adjusted(0, 0, -self._pad, 0)
 
     def clock(self, now: float) -> str:
         """Elapsed time: running from ``started_at``, else as measured."""
@@ -239,36 +212,11 @@ class ToolCard(Piece):
         if not self.open:
             y = frame.y() + self._body_top + look.px(4)
             for line in self._preview:
-                self._draw_preview(canvas, line, QRectF(frame.x() + 1, y, frame.width() - 2, look.line("code")))
+                draw_preview(canvas, line, QRectF(frame.x() + 1, y, frame.width() - 2, look.line("code")))
                 y += look.line("code")
         foot = QRectF(frame.x(), frame.bottom() - look.px(FOOT), frame.width(), look.px(FOOT))
         canvas.line(foot.x() + 1, foot.y(), foot.width() - 2)
-        self._draw_chain(canvas, foot)
-
-    def _draw_chain(self, canvas: Canvas, foot: QRectF) -> None:
-        look = canvas.look
-        x = foot.x() + look.px(13)
-        chain = self.part.chain or (self.part.request.chain if self.part.request else ())
-        names = [*chain] if chain and chain[-1] == self.part.tool else [*chain, self.part.tool]
-        for index, name in enumerate(names[-4:]):
-            if index:
-                canvas.glyph("right", "text-3", x + look.px(3), foot.y() + (foot.height() - look.px(14)) / 2, 14)
-                x += look.px(20)
-            canvas.words(name, QRectF(x, foot.y(), foot.width() / 2, foot.height()), "small", "text-2")
-            x += look.metrics("small").horizontalAdvance(name)
-
-    def _draw_preview(self, canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
-        look = canvas.look
-        tokens = {"+": ("diff-add-bg", "diff-add"), "-": ("diff-del-bg", "diff-del")}
-        fill, ink = tokens.get(line.sign, ("", "text-3" if not line.sign else "text"))
-        if fill:
-            canvas.painter.fillRect(rect, look.color(fill))
-        margin = rect.adjusted(0, 0, look.px(28) - rect.width(), 0)
-        canvas.words(line.number, margin, "mono-small", "text-3", right=True)
-        canvas.words(line.sign, rect.adjusted(look.px(42), 0, 0, 0), "code", ink)
-        room = rect.adjusted(look.px(56), 0, -look.px(12), 0)
-        text = look.metrics("code").elidedText(line.text, Qt.TextElideMode.ElideRight, room.width())
-        canvas.words(text, room, "code", ink)
+        draw_chain(canvas, self.part, foot)
 
     def _draw_body(self, canvas: Canvas, origin: QPointF) -> None:
         look = canvas.look

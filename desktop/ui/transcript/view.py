@@ -6,30 +6,23 @@ It is fed ``TranscriptItem`` records and streamed text and gives signals; it kno
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
-from PySide6.QtCore import QEvent, QMimeData, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QFocusEvent,
-    QGuiApplication,
-    QHideEvent,
-    QKeyEvent,
-    QMouseEvent,
     QPainter,
-    QShowEvent,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.transcript_items import TranscriptItem
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.area import PageArea
 from desktop.ui.transcript.code_piece import whole_code
-from desktop.ui.transcript.finding import Finder
+from desktop.ui.transcript.finding import Search
 from desktop.ui.transcript.formulas import RunInThread
+from desktop.ui.transcript.handing import page_menu, to_clipboard
+from desktop.ui.transcript.input_area import InputArea
 from desktop.ui.transcript.keys import Keys
-from desktop.ui.transcript.message import Variant
+from desktop.ui.transcript.message_frame import Variant
 from desktop.ui.transcript.overlays import Overlays
 from desktop.ui.transcript.piece import Canvas, Spot
 from desktop.ui.transcript.pointer import Pointer
@@ -39,7 +32,7 @@ from desktop.ui.transcript.stream import Stream, caret_of
 from desktop.ui.transcript.text_box import Marked
 
 
-class TranscriptView(PageArea):
+class TranscriptView(InputArea):
     """``action`` gives (message id, what to do): edit, regenerate, branch, copy, quote, previous, next, continue, and
     the actions of notices. ``tool_answer`` gives (call id, deny | allow_once | open). ``found`` follows ``find`` while
     matches are still being counted.
@@ -63,15 +56,13 @@ class TranscriptView(PageArea):
     ) -> None:
         super().__init__(theme, parent, variant=variant, run_in_thread=run_in_thread)
         self.selection = Selection(self.page)
-        self.finder = Finder(self.page)
-        self.overlays = Overlays(self, self.tool_answer.emit, self._act)
+        self.overlays = Overlays(self, self.tool_answer.emit, self.act)
         self.overlays.jump.clicked.connect(self.scroll_to_end)
         self.pointer = Pointer(self)
         self.keys = Keys(self)
         self.stream = Stream(self)
         self.spoken = Spoken(self)
-        self._counting = QTimer(self, interval=0)
-        self._counting.timeout.connect(self._count_on)
+        self.search = Search(self)
         self.setAccessibleName("Conversation")
 
     # ------------------------------------------------------------------------------------------------------- contents
@@ -83,7 +74,7 @@ class TranscriptView(PageArea):
         self.selection.clear()
         self.keys.current, self.keys.focus = None, ""
         self.page.reset(items)
-        self._changed_count()
+        self.search.restart()
         self.spoken.reset()
         self.scroll_to_end()
         self.stream.wake()
@@ -93,9 +84,10 @@ class TranscriptView(PageArea):
         bar_from_end = self.verticalScrollBar().maximum() - self.offset()
         count = self.page.prepend(items)
         self.selection.shift(count)
+        self.search.shift(count)
         self.keys.current = None if self.keys.current is None else self.keys.current + count
         self.overlays.hovered = None
-        self._changed_count()
+        self.search.restart()
         self.spoken.reset()
         self._adjusting = True
         self._set_range()
@@ -111,7 +103,7 @@ class TranscriptView(PageArea):
             self.change_item(item)
             return
         self.page.append(item)
-        self._changed_count()
+        self.search.restart()
         self.spoken.reset()
         self.settle()
         self.viewport().update()
@@ -130,7 +122,7 @@ class TranscriptView(PageArea):
         message.change(item)
         if message.flows is not None:
             self.page.measured(index)
-        self.finder.reset()
+        self.search.restart()
         self.hold(anchor)
         self.stream.wake()
         if finished:
@@ -143,11 +135,6 @@ class TranscriptView(PageArea):
             message = self.page.messages[index]
             message.append(part_id, delta)
             self.stream.touch(message)
-
-    def _changed_count(self) -> None:
-        self.finder.reset()
-        if self.finder.query:
-            self._counting.start()
 
     # --------------------------------------------------------------------------------------------------------- moving
 
@@ -179,45 +166,7 @@ class TranscriptView(PageArea):
 
     def find(self, text: str, forward: bool = True) -> tuple[int, int]:  # type: ignore[override]  # not QWidget.find
         """Goes to the next match; returns (its place, how many are known). ``found`` tells when all are counted."""
-        fresh = self.finder.start(text)
-        if not text:
-            self.finder.current = None
-            self._counting.stop()
-            self.viewport().update()
-            return 0, 0
-        self._jump_to_match(forward, stay=fresh)
-        if self.finder.go_on():
-            self._counting.start()
-        self.viewport().update()
-        return self.finder.total()
-
-    def _jump_to_match(self, forward: bool, *, stay: bool) -> None:
-        if not len(self.page):
-            return
-        shown = next((index for index, _ in self.visible()), 0)
-        index, offset = self.finder.current or (shown, -1 if forward else 1 << 40)
-        if stay and self.finder.current is not None:
-            offset -= 1 if forward else -1
-        self.finder.current = None
-        for step, candidate in enumerate(self.finder.candidates(min(index, len(self.page) - 1), forward)):
-            if not self.finder.count(candidate):
-                continue
-            self.lay_out_quietly(candidate)
-            places = self.finder.matches(self.page.messages[candidate].text())
-            self.finder.correct(candidate, len(places))
-            starts = [start for start, _ in places]
-            if step == 0:
-                starts = [start for start in starts if (start > offset if forward else start < offset)]
-            if starts:
-                self.finder.current = (candidate, starts[0] if forward else starts[-1])
-                rect = self.page.messages[candidate].cursor_rect(self.finder.current[1])
-                self.show_range(candidate, rect.top() - self.look.px(40), rect.height() + self.look.px(80))
-                return
-
-    def _count_on(self) -> None:
-        if not self.finder.go_on():
-            self._counting.stop()
-        self.found.emit(*self.finder.total())
+        return self.search.go(text, forward)
 
     def selected_text(self) -> str:
         """The selection as plain text; code exactly as it is."""
@@ -231,14 +180,7 @@ class TranscriptView(PageArea):
     def copy(self) -> None:
         """The selection to the clipboard, as plain text and as Markdown."""
         if self.selection.range() is not None:
-            self._to_clipboard(self.selected_text(), self.selection.text(self.lay_out_quietly, markdown=True))
-
-    def _to_clipboard(self, text: str, markdown: str = "") -> None:
-        data = QMimeData()
-        data.setText(text)
-        if markdown:
-            data.setData("text/markdown", markdown.encode("utf-8", "surrogatepass"))
-        QGuiApplication.clipboard().setMimeData(data)
+            to_clipboard(self.selected_text(), self.selection.text(self.lay_out_quietly, markdown=True))
 
     def selection_changed(self) -> None:
         """Shows the selection."""
@@ -251,12 +193,12 @@ class TranscriptView(PageArea):
         message = self.page.messages[index]
         if spot.kind == "copy":
             code = whole_code([piece for piece, _, _ in message.pieces()], spot.payload)
-            self._to_clipboard(code)
+            to_clipboard(code)
             self.code_copied.emit(code)
         elif spot.kind in ("toggle", "more"):
             self._unfold(index, spot)
         else:
-            self._act(message.item.message_id, spot.payload if spot.kind == "action" else spot.kind)
+            self.act(message.item.message_id, spot.payload if spot.kind == "action" else spot.kind)
 
     def _unfold(self, index: int, spot: Spot) -> None:
         message = self.page.messages[index]
@@ -277,38 +219,20 @@ class TranscriptView(PageArea):
         if spot.kind == "toggle":
             self.tool_toggled.emit(spot.payload, getattr(piece, "open", False))
 
-    def _act(self, message_id: str, action: str) -> None:
+    def act(self, message_id: str, action: str) -> None:
         index = self.page.place(message_id)
         if action == "copy" and index is not None:
             message = self.page.messages[index]
             self.lay_out_quietly(index)
-            self._to_clipboard(message.source() or message.text(), message.source())
+            to_clipboard(message.source() or message.text(), message.source())
         self.action.emit(message_id, action)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Copy, select, and what can be done with the message under the pointer."""
-        point = QPointF(event.pos())
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        copy = menu.addAction("Copy", self.copy)
-        copy.setEnabled(self.selection.range() is not None)
-        as_markdown = menu.addAction("Copy as Markdown", self._copy_markdown)
-        as_markdown.setEnabled(self.selection.range() is not None)
-        menu.addAction("Select all", self.select_all)
-        if link := self.pointer.link_at(point):
-            menu.addSeparator()
-            menu.addAction("Open link", lambda: self.link_activated.emit(link))
-            menu.addAction("Copy link", lambda: self._to_clipboard(link))
-        found = self.pointer.message_at(point.y())
-        if found is not None:
-            message_id = self.page.messages[found[0]].item.message_id
-            menu.addSeparator()
-            for action in self.overlays.actions(found[0]):
-                menu.addAction(action[1], partial(self._act, message_id, action[0]))
-        menu.popup(event.globalPos())
+        page_menu(self, QPointF(event.pos())).popup(event.globalPos())
 
-    def _copy_markdown(self) -> None:
-        self._to_clipboard(self.selection.text(self.lay_out_quietly, markdown=True))
+    def copy_markdown(self) -> None:
+        """The selection as it was written."""
+        to_clipboard(self.selection.text(self.lay_out_quietly, markdown=True))
 
     # -------------------------------------------------------------------------------------------------------- painting
 
@@ -320,10 +244,7 @@ class TranscriptView(PageArea):
 
     def marks(self, index: int) -> Sequence[Marked]:
         found: list[Marked] = []
-        if self.finder.query:
-            for start, end in self.finder.matches(self.page.messages[index].text()):
-                here = self.finder.current == (index, start)
-                found.append((start, end, self.look.found_now if here else self.look.found))
+        found += self.search.marks(index)
         selected = self.selection.within(index)
         if selected is not None:
             found.append((*selected, self.look.selection))
@@ -331,63 +252,10 @@ class TranscriptView(PageArea):
 
     def draw_over(self, canvas: Canvas, index: int, x: int, y: int) -> None:
         message = self.page.messages[index]
+        self.overlays.draw_footer(canvas, index, x, y)
         if canvas.caret_on and (caret := caret_of(message)) is not None:
             canvas.painter.fillRect(caret.translated(x, y), self.look.color("text"))
         if index == self.keys.current and self.hasFocus() and not self.keys.focus:
             gap = self.look.px(16)
             bar = QRectF(x - self.look.px(10), y + gap, self.look.px(2), message.height - gap)
             canvas.painter.fillRect(bar, self.look.color("focus"))
-
-    # --------------------------------------------------------------------------------------------------------- events
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self.pointer.press(event)
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.pointer.double_click(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self.pointer.move(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self.pointer.release(event)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if not self.pointer.wheel(event):
-            super().wheelEvent(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self.keys.press(event):
-            event.ignore()
-
-    def focusNextPrevChild(self, next_: bool) -> bool:
-        """Tab goes through everything that can be pressed, then on to the next widget."""
-        if self.keys.tab(next_):
-            return True
-        return super().focusNextPrevChild(next_)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Leave:
-            self.pointer.leave()
-        return super().viewportEvent(event)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.stream.flush()
-        self.settle()
-        self.moved()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self.stream.stop()
-        self.pointer.stop()
-        self._counting.stop()
-        self._prefetch.stop()

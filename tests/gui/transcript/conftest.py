@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from PySide6.QtCore import QEventLoop, QPoint, QPointF, Qt, QTimer
+from PySide6.QtCore import QEvent, QEventLoop, QPoint, QPointF, Qt, QTimer
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -77,7 +78,9 @@ def edge(view: TranscriptView, message_id: str, words: str, *, end: bool = False
     at = message.text().index(words) + (len(words) if end else 0)
     rect = message.cursor_rect(at)
     x, _ = view.column()
-    return QPointF(x + rect.x() + (1 if not end else 0), view.page.top(index) - view.offset() + rect.center().y()).toPoint()
+    return QPointF(
+        x + rect.x() + (1 if not end else 0), view.page.top(index) - view.offset() + rect.center().y()
+    ).toPoint()
 
 
 def drag(view: TranscriptView, start: QPoint, end: QPoint, *, release: bool = True) -> None:
@@ -93,9 +96,6 @@ def drag(view: TranscriptView, start: QPoint, end: QPoint, *, release: bool = Tr
 
 def move_held(view: TranscriptView, point: QPoint) -> None:
     """A move with the left button down: QTest.mouseMove reports no buttons."""
-    from PySide6.QtCore import QEvent  # noqa: PLC0415
-    from PySide6.QtGui import QMouseEvent  # noqa: PLC0415
-
     position = QPointF(point)
     event = QMouseEvent(
         QEvent.Type.MouseMove, position, QPointF(view.viewport().mapToGlobal(point)), Qt.MouseButton.NoButton,

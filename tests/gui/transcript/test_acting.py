@@ -3,8 +3,8 @@
 import time
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -166,7 +166,10 @@ def test_a_preview_of_a_huge_change_is_short_and_quick() -> None:
     assert [(line.number, line.sign, line.text) for line in lines] == [
         ("150001", "-", "line 150000"), ("150001", "+", "line changed"), ("150002", "+", "and more"),
     ]  # fmt: skip
-    assert preview_lines({"kind": "diff", "before": "", "after": "a\nb\n", "new": True})[0].text == "new file, 2 lines, 4 B"
+    assert (
+        preview_lines({"kind": "diff", "before": "", "after": "a\nb\n", "new": True})[0].text
+        == "new file, 2 lines, 4 B"
+    )
     assert preview_lines({"kind": "command", "command": "ls\nrm x"})[1].text == "rm x"
     assert preview_lines({}) == []
 
@@ -207,7 +210,9 @@ def test_the_actions_of_a_message_appear_under_the_pointer(view: TranscriptView)
 def test_a_link_is_only_told_never_opened(view: TranscriptView) -> None:
     links: list[str] = []
     view.link_activated.connect(links.append)
-    view.set_items((said(1, "go [there](https://example.org/x) or [not](file:///etc/passwd) or [js](javascript:alert(1))"),))
+    view.set_items(
+        (said(1, "go [there](https://example.org/x) or [not](file:///etc/passwd) or [js](javascript:alert(1))"),)
+    )
     QTest.mouseClick(view.viewport(), LEFT, pos=middle(view, "m1", "there"))
     QTest.mouseClick(view.viewport(), LEFT, pos=middle(view, "m1", "not"))
     QTest.mouseClick(view.viewport(), LEFT, pos=middle(view, "m1", "js"))
@@ -218,7 +223,8 @@ def test_a_link_is_only_told_never_opened(view: TranscriptView) -> None:
 def test_html_and_images_are_text_and_load_nothing(view: TranscriptView, tmp_path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("secret words")
-    text = f"<script>alert(1)</script> <b>x</b> ![alt words]({secret}) ![remote](http://127.0.0.1:9/x.png) <img src='{secret}'>"
+    images = f"![alt words]({secret}) ![remote](http://127.0.0.1:9/x.png) <img src='{secret}'>"
+    text = f"<script>alert(1)</script> <b>x</b> {images}"
     view.set_items((said(1, text),))
     shown = view.page.messages[0].text()
     assert "<script>alert(1)</script> <b>x</b> alt words remote <img" in shown
@@ -227,9 +233,6 @@ def test_html_and_images_are_text_and_load_nothing(view: TranscriptView, tmp_pat
 
 
 def test_attachments_are_decoded_small_or_not_at_all(view: TranscriptView) -> None:
-    from PySide6.QtCore import QBuffer, QByteArray, QIODevice  # noqa: PLC0415
-    from PySide6.QtGui import QImage  # noqa: PLC0415
-
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -263,7 +266,9 @@ def test_tab_goes_through_everything_that_can_be_pressed_and_out_again(qtbot: Qt
         widget = QApplication.focusWidget()
         if widget is view and not view.keys.focus:
             break
-        visited.append(view.keys.focus.rpartition("/")[2] if widget is view else widget.accessibleName() if widget else "")
+        visited.append(
+            view.keys.focus.rpartition("/")[2] if widget is view else widget.accessibleName() if widget else ""
+        )
         if visited[-1] == "link0":
             QTest.keyClick(view, Qt.Key.Key_Return)
         if visited[-1] == "copy":

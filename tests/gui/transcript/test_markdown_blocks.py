@@ -90,7 +90,7 @@ def test_list_numbers_count_on_from_the_first() -> None:
 
 
 def test_link_definitions_are_collected_and_not_shown() -> None:
-    blocks, references = split_markdown("See [A b].\n\n[a  B]: <http://x.y> \"t\"\n[c]: /z\ntext\n[c]: /later")
+    blocks, references = split_markdown('See [A b].\n\n[a  B]: <http://x.y> "t"\n[c]: /z\ntext\n[c]: /later')
     assert [b.text for b in blocks] == ["See [A b].", "text\n[c]: /later"]
     assert references == {"a b": '[a  B]: <http://x.y> "t"', "c": "[c]: /z"}
 

@@ -104,7 +104,11 @@ def test_dragging_over_the_edge_scrolls(view: TranscriptView) -> None:
 
 
 def test_code_is_copied_exactly(view: TranscriptView) -> None:
-    code = "def f():\n\tif x:\n\t\treturn  'a  b'   \n\n\n" + "\n".join(f"    line_{n} = {n}" for n in range(150)) + "\n# 👩‍👩‍👧 é"
+    code = (
+        "def f():\n\tif x:\n\t\treturn  'a  b'   \n\n\n"
+        + "\n".join(f"    line_{n} = {n}" for n in range(150))
+        + "\n# 👩‍👩‍👧 é"
+    )
     code += "\n" + "x" * 2000
     view.set_items((said(1, f"Look:\n\n```python\n{code}\n```\n\nend"),))
     view.verticalScrollBar().setValue(0)
@@ -182,20 +186,20 @@ def test_find_goes_from_match_to_match_and_counts_them(view: TranscriptView) -> 
     counted: list[tuple[int, int]] = []
     view.found.connect(lambda place, count: counted.append((place, count)))
     view.find("needle", True)
-    assert until(lambda: not view._counting.isActive())
-    assert view.finder.total()[1] == 6
+    assert until(lambda: not view.search.counting)
+    assert view.search.matches.total()[1] == 6
     places = []
     for _ in range(6):
         place, count = view.find("needle", True)
         assert count == 6
         places.append(place)
-        index = view.finder.current[0] if view.finder.current else -1
+        index = view.search.matches.current[0] if view.search.matches.current else -1
         assert index in [shown for shown, _ in view.visible()]
     assert sorted(places) == [1, 2, 3, 4, 5, 6]
-    forward = view.finder.current
+    forward = view.search.matches.current
     view.find("needle", True)
     view.find("needle", False)
-    assert view.finder.current == forward
+    assert view.search.matches.current == forward
     assert view.find("", True) == (0, 0)
     assert view.find("not there at all", True) == (0, 0)
 

@@ -1,0 +1,96 @@
+"""Around a message: its header or block, the card of a debate's side, the arrows to its other versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+
+from desktop.ui.theme.paint import side_bar
+from desktop.ui.transcript.flow import Tools
+from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.piece import Canvas, Spot
+
+if TYPE_CHECKING:
+    from desktop.ui.transcript.message import Message
+
+Variant = Literal["chat", "side"]
+GAP = 16
+HEADER = 20
+HEADER_GAP = 8
+BLOCK_X, BLOCK_Y = 16, 9
+SIDE_X, SIDE_Y = 19, 11
+SIBLING_ROW = 24
+"""Pixels at 100 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a message needs to lay itself out: fonts and sizes, shared tools, column width, variant."""
+
+    look: Look
+    tools: Tools
+    width: float
+    variant: Variant = "chat"
+
+
+def draw_frame(canvas: Canvas, message: Message, x: float, y: float) -> None:
+    """Header or block, and the arrows."""
+    look, item = canvas.look, message.item
+    assert message.frame is not None
+    width, gap = message.frame.width, look.px(GAP)
+    if message.human:
+        foot = look.px(SIBLING_ROW + 4) if item.siblings > 1 else 0
+        canvas.frame(QRectF(x, y + gap, width, message.height - gap - foot), "bg", "")
+    else:
+        _draw_header(canvas, message, QRectF(x, y + gap, width, look.px(HEADER)))
+        if message.frame.variant == "side":
+            top = gap + look.px(HEADER + HEADER_GAP)
+            card = QRectF(x, y + top, width, message.height - top)
+            canvas.frame(card, "surface", "border")
+            side_bar(canvas.painter, card, look.px(8), look.color(f"side-{item.side}"), look.px(3))
+    for spot in message.own_spots:
+        canvas.hover_fill(spot, QPointF(x, y))
+        middle = spot.rect.translated(x, y)
+        if spot.kind in ("previous", "next"):
+            name = "left" if spot.kind == "previous" else "right"
+            canvas.glyph(name, "text-2", middle.x() + look.px(5), middle.y() + look.px(5), 14)
+    if len(message.own_spots) == 2:
+        first, last = message.own_spots[0].rect.translated(x, y), message.own_spots[1].rect.translated(x, y)
+        box = QRectF(first.right(), first.y(), last.x() - first.right(), first.height())
+        words = f"{item.sibling} / {item.siblings}"
+        canvas.painter.setFont(look.font("small"))
+        canvas.painter.setPen(look.color("text-2"))
+        canvas.painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), words)
+
+
+def _draw_header(canvas: Canvas, message: Message, rect: QRectF) -> None:
+    look, item = canvas.look, message.item
+    side = message.frame is not None and message.frame.variant == "side"
+    role = ("small", 600) if side else ("reading", 600)
+    canvas.words(item.author, rect, role[0], f"side-{item.side}" if side else "text", role[1])
+    x = rect.x() + look.metrics(*role).horizontalAdvance(item.author) + look.px(9)
+    canvas.words(item.time, QRectF(x, rect.y() + 1, rect.width(), rect.height()), "small", "text-3")
+
+
+def version_spots(message: Message, look: Look) -> list[Spot]:
+    """The arrows to other versions of this message."""
+    item = message.item
+    if item.siblings < 2 or message.frame is None:
+        return []
+    small, side = look.metrics("small"), look.px(24)
+    words = small.horizontalAdvance(f"{item.siblings} / {item.siblings}") + look.px(8)
+    if message.human:
+        left, top = message.frame.width - 2 * side - words, float(message.height - look.px(SIBLING_ROW))
+    else:
+        author = look.metrics("reading", 600).horizontalAdvance(item.author)
+        left = author + small.horizontalAdvance(item.time) + look.px(24)
+        top = look.px(GAP) - look.px(2)
+    back, ahead = QRectF(left, top, side, side), QRectF(left + side + words, top, side, side)
+    key = item.message_id
+    return [
+        Spot("previous", f"{key}/previous", back, f"Previous version, {item.sibling} of {item.siblings}", key),
+        Spot("next", f"{key}/next", ahead, f"Next version, {item.sibling} of {item.siblings}", key),
+    ]
+

@@ -1,0 +1,92 @@
+"""How a tool call is drawn in words and glyphs: its state, its place in the ledger, who asked, what would change."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+
+from desktop.presenter.transcript_items import ToolPart
+from desktop.ui.transcript.piece import Canvas
+from desktop.ui.transcript.preview import PreviewLine
+
+GLYPHS = {"read": "read", "write": "write", "admin": "admin", "agent": "agent"}
+STATES = {
+    "waiting": ("ask", "ask", "waiting for you"),
+    "running": ("running", "running", "running"),
+    "writing": ("", "text-3", "queued"),
+    "done": ("allow", "allow", "done"),
+    "failed": ("failed", "failed", "failed"),
+    "denied": ("deny", "deny", "denied"),
+    "aborted": ("stop", "text-2", "stopped"),
+}
+
+
+def seconds_text(milliseconds: float) -> str:
+    """``0.04 s``, ``12.4 s``, ``3 min 20 s``."""
+    seconds = milliseconds / 1000
+    if seconds < 0.1:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def ledger_glyph(category: str) -> tuple[str, str]:
+    """(glyph, colour token) of what a call did to the machine."""
+    name = GLYPHS.get(category, "read")
+    return name, (name if name != "agent" else "running")
+
+
+def draw_ledger(canvas: Canvas, category: str, origin: QPointF, height: int) -> None:
+    """The glyph in the margin column."""
+    name, token = ledger_glyph(category)
+    y = origin.y() + (height - canvas.look.px(16)) / 2
+    canvas.glyph(name, token, origin.x() - canvas.look.px(32), y, 16)
+
+
+def draw_state(canvas: Canvas, part: ToolPart, clock: str, rect: QRectF) -> float:
+    """Facts and state at the right; returns where they begin."""
+    look = canvas.look
+    icon, token, word = STATES.get(part.state, ("", "text-2", part.state))
+    if clock:
+        word = f"{word} {clock}"
+    weight = None if token == "text-3" else 500
+    canvas.words(word, rect, "small", token, weight, right=True)
+    x = rect.right() - look.metrics("small", weight).horizontalAdvance(word)
+    if icon:
+        x -= look.px(20)
+        angle = canvas.angle if part.state == "running" else 0.0
+        canvas.glyph(icon, token, x, rect.y() + (rect.height() - look.px(16)) / 2, 16, angle)
+    for fact in reversed(part.facts):
+        x -= look.px(8)
+        canvas.words(fact, QRectF(rect.x(), rect.y(), x - rect.x(), rect.height()), "small", "text-3", right=True)
+        x -= look.metrics("small").horizontalAdvance(fact)
+    return x - look.px(8)
+
+
+
+def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
+    """Who asked: agent, skill, tool."""
+    look = canvas.look
+    x = foot.x() + look.px(13)
+    chain = part.chain or (part.request.chain if part.request else ())
+    names = [*chain] if chain and chain[-1] == part.tool else [*chain, part.tool]
+    for index, name in enumerate(names[-4:]):
+        if index:
+            canvas.glyph("right", "text-3", x + look.px(3), foot.y() + (foot.height() - look.px(14)) / 2, 14)
+            x += look.px(20)
+        canvas.words(name, QRectF(x, foot.y(), foot.width() / 2, foot.height()), "small", "text-2")
+        x += look.metrics("small").horizontalAdvance(name)
+
+
+def draw_preview(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
+    """One line of what would change."""
+    look = canvas.look
+    tokens = {"+": ("diff-add-bg", "diff-add"), "-": ("diff-del-bg", "diff-del")}
+    fill, ink = tokens.get(line.sign, ("", "text-3" if not line.sign else "text"))
+    if fill:
+        canvas.painter.fillRect(rect, look.color(fill))
+    margin = rect.adjusted(0, 0, look.px(28) - rect.width(), 0)
+    canvas.words(line.number, margin, "mono-small", "text-3", right=True)
+    canvas.words(line.sign, rect.adjusted(look.px(42), 0, 0, 0), "code", ink)
+    room = rect.adjusted(look.px(56), 0, -look.px(12), 0)
+    text = look.metrics("code").elidedText(line.text, Qt.TextElideMode.ElideRight, room.width())
+    canvas.words(text, room, "code", ink)
+
