@@ -170,7 +170,7 @@ def context_words(tokens: int | None) -> str:
         return "unknown"
     if tokens < 1000:
         return str(tokens)
-    thousands = tokens / 1024 if tokens % 1024 == 0 else tokens / 1000
+    thousands = tokens / 1024 if tokens % 1024 == 0 and tokens % 1000 else tokens / 1000
     return f"{thousands:.0f}k"
 
 

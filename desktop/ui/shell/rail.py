@@ -78,6 +78,13 @@ class RailButton(QAbstractButton):
         if self._ring:
             focus_ring(painter, QRectF(self.rect()), radius)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows are for the rail."""
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Ring for keys."""
         self._ring = event.reason() in KEYBOARD

@@ -1,0 +1,200 @@
+"""Settings: pages from the schema, refusals, problems of the file, models and keys."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from desktop.domain.models import Connection
+from desktop.ui.settings.binding import bind_theme
+from desktop.ui.settings.page import PAGES, SettingsPage
+from desktop.ui.settings.rows import SettingRow, parsed
+from desktop.ui.shots_samples import SampleSettings, SampleSetup
+from desktop.ui.theme import Theme
+from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.fields import Combo, Field
+from desktop.ui.widgets.toggles import Segmented, Switch
+from tests.gui.shell.test_window import spin
+
+MISTRAL = Connection("mistral", "mistral", "Mistral", "", "connection/mistral")
+
+
+class Shown:
+    def __init__(self) -> None:
+        self.settings, self.setup = SampleSettings(), SampleSetup()
+        self.setup.connections = (MISTRAL,)
+        self.page = SettingsPage(self.settings, self.setup, lambda: (False, "Nothing confines shell commands here."))  # type: ignore[arg-type]
+        self.page.resize(1216, 800)
+        self.page.show()
+        self.page.activateWindow()
+        spin()
+
+    def row(self, key: str) -> SettingRow:
+        spec = next(spec for spec in self.settings.schema() if spec.key == key)
+        self.page.show_settings(spec.page)
+        return next(row for row in self.page.findChildren(SettingRow) if row.spec.key == key)
+
+    def button(self, label: str) -> Button:
+        return next(b for b in self.page.window().findChildren(Button) if b.label == label and b.isVisible())
+
+    @property
+    def words(self) -> str:
+        return "\n".join(label.text() for label in self.page.findChildren(QLabel) if label.isVisible())
+
+    def sets(self) -> list[tuple]:
+        return [call[1:] for call in self.settings.calls if call[0] == "set"]
+
+
+@pytest.fixture
+def shown(qtbot: QtBot, theme: Theme) -> Shown:
+    made = Shown()
+    qtbot.addWidget(made.page)
+    return made
+
+
+def test_every_setting_of_the_schema_has_a_page_and_a_control(shown: Shown) -> None:
+    pages = {name for name, _, _ in PAGES}
+    assert {spec.page for spec in shown.settings.schema()} <= pages
+    for name in pages - {"Models and keys"}:
+        shown.page.show_settings(name)
+    rows = {row.spec.key for row in shown.page.findChildren(SettingRow)}
+    assert rows == {spec.key for spec in shown.settings.schema() if spec.page != "Models and keys"}
+
+
+def test_a_choice_a_switch_a_number_and_a_size_are_set(shown: Shown) -> None:
+    segmented = shown.row("appearance.theme").control.widget
+    assert isinstance(segmented, Segmented)
+    segmented._group.button(2).click()
+    scale = shown.row("appearance.text_scale").control.widget
+    assert isinstance(scale, Combo)
+    scale.setCurrentIndex(7)
+    scale.activated.emit(7)
+    switch = shown.row("chat.send_on_enter").control.widget
+    assert isinstance(switch, Switch)
+    switch.click()
+    field = shown.row("tools.bash.timeout_s").findChild(Field)
+    field.selectAll()
+    QTest.keyClicks(field, "30")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert shown.sets() == [
+        ("appearance.theme", "dark"), ("appearance.text_scale", 2.0), ("chat.send_on_enter", False),
+        ("tools.bash.timeout_s", 30.0),
+    ]  # fmt: skip
+
+
+def test_a_refused_value_goes_back_and_says_why(shown: Shown) -> None:
+    row = shown.row("tools.bash.timeout_s")
+    field = row.findChild(Field)
+    field.setText("99999999")
+    shown.settings.refused.emit("tools.bash.timeout_s", "The time limit must be at most 86400.")
+    assert field.text() == "120"
+    assert "The time limit must be at most 86400." in shown.words
+
+
+def test_a_value_of_ones_own_can_be_reset(shown: Shown) -> None:
+    row = shown.row("appearance.theme")
+    assert not row._reset.isVisible()
+    shown.settings.set("appearance.theme", "dark")
+    assert row._reset.isVisible()
+    row._reset.click()
+    assert ("reset", "appearance.theme") in shown.settings.calls
+
+
+@pytest.mark.spec("R-UI-5")
+def test_folders_are_added_and_removed_by_keyboard(shown: Shown) -> None:
+    row = shown.row("security.allowed_paths")
+    field = row.findChild(Field)
+    QTest.keyClicks(field, "~/data")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert shown.settings.get("security.allowed_paths") == ("~/.agent/workspace", "/tmp/agent", "~/data")
+    remove = next(b for b in row.findChildren(IconButton) if b.accessibleName() == "Remove /tmp/agent")
+    remove.setFocus()
+    QTest.keyClick(remove, Qt.Key.Key_Space)
+    assert shown.settings.get("security.allowed_paths") == ("~/.agent/workspace", "~/data")
+
+
+@pytest.mark.spec("R-UI-5")
+def test_the_filesystem_page_says_what_confines_commands(shown: Shown) -> None:
+    shown.page.show_settings("Filesystem")
+    assert "Nothing confines shell commands here." in shown.words
+
+
+def test_mistakes_of_the_file_are_named_with_their_line(shown: Shown) -> None:
+    assert not shown.page.problems.isVisible()
+    shown.settings.problems = ("config.yaml line 12, column 3: not a number.",)
+    shown.settings.problems_changed.emit()
+    assert "line 12, column 3" in shown.words
+    assert "the last good values stay in force" in shown.words
+
+
+@pytest.mark.parametrize(("kind", "text", "value"), [
+    ("whole", "1 000", 1000), ("whole", "12x", "12x"), ("number", "1,5", 1.5), ("text", " a ", "a"),
+])  # fmt: skip
+def test_what_is_typed_becomes_a_value_of_its_kind(kind: str, text: str, value: object) -> None:
+    assert parsed(kind, text) == value
+
+
+def test_the_theme_follows_the_settings(theme: Theme) -> None:
+    settings = SampleSettings()
+    bind_theme(theme, settings)  # type: ignore[arg-type]
+    settings.set("appearance.theme", "dark")
+    settings.set("appearance.text_scale", 1.5)
+    settings.set("appearance.reduce_motion", "on")
+    assert (theme.mode, theme.scale, theme.less_motion) == ("dark", 1.5, True)
+
+
+@pytest.mark.spec("R-UI-6")
+def test_a_key_is_replaced_without_ever_being_shown(shown: Shown) -> None:
+    shown.button("Replace key…").click()
+    field = next(f for f in shown.page.window().findChildren(Field) if f.accessibleName() == "New key")
+    assert (field.text(), field.echoMode()) == ("", QLineEdit.EchoMode.Password)
+    QTest.keyClicks(field, "sk-new")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert ("replace_key", "mistral", "sk-new") in shown.setup.calls
+    assert field.text() == ""
+
+
+@pytest.mark.spec("R-UI-6")
+def test_deleting_a_connection_asks_first_and_escape_keeps_it(shown: Shown) -> None:
+    shown.button("Delete…").click()
+    spin()
+    QTest.keyClick(shown.page.window().focusWidget(), Qt.Key.Key_Escape)
+    assert not [call for call in shown.setup.calls if call[0] == "delete_connection"]
+    shown.button("Delete…").click()
+    shown.button("Delete connection and key").click()
+    assert ("delete_connection", "mistral") in shown.setup.calls
+
+
+@pytest.mark.spec("R-UI-6")
+def test_a_connection_is_tested_and_the_outcome_stays_beside_it(shown: Shown) -> None:
+    shown.button("Test").click()
+    assert ("test_connection", "mistral") in shown.setup.calls
+    shown.setup.tested.emit("mistral", False, "Mistral does not know this key (401).")
+    spin()
+    assert "Mistral does not know this key (401)." in shown.words
+
+
+def test_the_default_model_is_chosen_from_what_is_there(shown: Shown) -> None:
+    default = next(c for c in shown.page.findChildren(Combo) if c.accessibleName() == "Default model")
+    default.setCurrentIndex(2)
+    default.activated.emit(2)
+    assert ("use", "ollama/gemma3:12b") in shown.setup.calls
+
+
+def test_a_default_model_that_is_gone_is_still_named(shown: Shown) -> None:
+    shown.setup.set(default_model="lab/old-model")
+    default = next(c for c in shown.page.findChildren(Combo) if c.accessibleName() == "Default model")
+    assert default.currentText() == "lab/old-model  ·  not there now"
+
+
+def test_everything_that_takes_keys_has_a_name(shown: Shown) -> None:
+    for name, _, _ in PAGES:
+        shown.page.show_settings(name)
+    nameless = [
+        child
+        for child in shown.page.findChildren(QWidget)
+        if child.focusPolicy() & Qt.FocusPolicy.TabFocus and not child.accessibleName()
+        and not child.objectName().startswith("qt_") and child.window() is shown.page.window()
+    ]  # fmt: skip
+    assert nameless == []

@@ -1,0 +1,247 @@
+"""The window: pages built late, shortcuts, geometry, closing, folding, text size."""
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEventLoop, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from desktop.presenter.shell import ShellViewModel
+from desktop.ui.shell.loading import warm
+from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
+from desktop.ui.theme import Theme
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.folding import FoldingPane
+
+Key = Qt.Key
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def spin(milliseconds: int = 30) -> None:
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+
+
+class House:
+    """A window with pages that remember when they were built."""
+
+    def __init__(self, theme: Theme, saved: dict[str, Any] | None = None) -> None:
+        self.saved: dict[str, Any] = {}
+        self.built: list[str] = []
+        self.shell = ShellViewModel(self.saved.__setitem__)
+        self.shell.restore(saved or {})
+        pages = ("chats", "debates", "skills", "approvals", "settings", FIRST_RUN)
+        self.window = MainWindow(theme, self.shell, {name: self._factory(name) for name in pages})
+
+    def _factory(self, name: str):
+        def build() -> QWidget:
+            self.built.append(name)
+            page = QWidget()
+            page.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            page.setObjectName(name)
+            return page
+
+        return build
+
+    @property
+    def shown(self) -> str:
+        return self.window.stack.currentWidget().objectName()
+
+
+@pytest.fixture
+def house(qtbot: QtBot, theme: Theme) -> House:
+    made = House(theme)
+    qtbot.addWidget(made.window)
+    return made
+
+
+def test_only_the_page_that_shows_is_built_before_the_first_paint(house: House) -> None:
+    painted: list[str] = []
+    house.window.first_painted.connect(lambda: painted.append("yes"))
+    house.window.show()
+    spin()
+    assert (house.built, painted) == (["chats"], ["yes"])
+
+
+@pytest.mark.parametrize(
+    ("number", "page"), [(1, "chats"), (2, "debates"), (3, "skills"), (4, "approvals"), (5, "settings")]
+)
+def test_control_and_a_number_goes_to_a_page(house: House, number: int, page: str) -> None:
+    house.window.show()
+    house.window.activateWindow()
+    spin()
+    house.shell.go("settings" if page != "settings" else "chats")
+    QTest.keyClick(house.window, Key(Key.Key_0 + number), CONTROL)
+    assert house.shown == page
+    assert house.window.rail.button(page).isChecked()
+
+
+def test_a_page_is_built_once(house: House) -> None:
+    for page in ("skills", "chats", "skills"):
+        house.shell.go(page)
+    assert house.built == ["chats", "skills"]
+
+
+def test_the_first_run_page_stands_in_for_chats_until_a_model_is_chosen(house: House) -> None:
+    house.shell.set_first_run(True)
+    assert house.shown == FIRST_RUN
+    house.shell.go("skills")
+    assert house.shown == "skills"
+    house.shell.set_first_run(False)
+    house.shell.go("chats")
+    assert house.shown == "chats"
+
+
+def test_every_rail_item_names_its_shortcut_and_what_waits(house: House) -> None:
+    house.window.set_pending(3)
+    button = house.window.rail.button("approvals")
+    assert button.accessibleName() == "Approvals, 3 waiting"
+    assert "(Ctrl+4)" in button.toolTip()
+    assert house.window.windowTitle() == "(3) Assent"
+    house.window.set_pending(0)
+    assert (button.accessibleName(), house.window.windowTitle()) == ("Approvals", "Assent")
+
+
+def test_the_rail_is_walked_with_arrow_keys(house: House) -> None:
+    house.window.show()
+    house.window.rail.button("chats").setFocus()
+    QTest.keyClick(house.window.rail.button("chats"), Key.Key_Down)
+    QTest.keyClick(house.window.focusWidget(), Key.Key_Space)
+    assert house.shown == "debates"
+
+
+def test_place_and_page_come_back_after_a_restart(qtbot: QtBot, theme: Theme) -> None:
+    first = House(theme)
+    qtbot.addWidget(first.window)
+    first.window.setGeometry(40, 30, 700, 500)
+    first.shell.go("skills")
+    first.window.close()
+    again = House(theme, {**first.saved, "shell.page": first.saved["shell.page"]})
+    qtbot.addWidget(again.window)
+    assert again.window.geometry().getRect()[2:] == (700, 500)
+    assert again.shown == "skills"
+
+
+@pytest.mark.parametrize(
+    "state",
+    [{"box": box} for box in ("wide", [1, 2, 3], [99_999, 99_999, 700, 500], [0, 0, 9, 9], [None] * 4)],
+)
+def test_an_odd_remembered_place_still_gives_a_window_on_the_screen(qtbot: QtBot, theme: Theme, state: dict) -> None:
+    house = House(theme, {"shell.window": state})
+    qtbot.addWidget(house.window)
+    screen = QGuiApplication.primaryScreen().availableGeometry()
+    assert house.window.width() >= 520
+    assert screen.intersects(house.window.geometry())
+
+
+@pytest.mark.spec("R-UI-8")
+def test_closing_asks_the_app_which_closes_for_good(house: House) -> None:
+    asked: list[int] = []
+    house.shell.on_close = lambda: asked.append(1)
+    house.window.show()
+    house.window.close()
+    assert (asked, house.window.isVisible()) == ([1], True)
+    house.window.close_for_good()
+    assert (asked, house.window.isVisible()) == ([1], False)
+
+
+def test_a_larger_text_size_takes_hold_at_once(house: House, theme: Theme) -> None:
+    house.window.show()
+    theme.set_scale(2.0)
+    spin()
+    assert house.window.rail.width() == 128
+
+
+def test_quitting_says_what_is_still_running(house: House) -> None:
+    house.window.show()
+    house.shell.quitting.emit("Stopping 2 runs.")
+    assert "Stopping 2 runs." in [label.text() for label in house.window.findChildren(QLabel)]
+
+
+def test_a_banner_can_be_dismissed(house: House) -> None:
+    house.window.show()
+    house.shell.banner.emit("failed", "The disk is full.")
+    banner = house.window._banner
+    assert banner is not None
+    assert (banner.words, banner.isVisible()) == ("The disk is full.", True)
+    house.shell.banner.emit("", "")
+    assert not banner.isVisible()
+
+
+def test_a_report_can_be_copied_whole_and_closed_by_escape(house: House) -> None:
+    house.window.show()
+    house.window.activateWindow()
+    spin()
+    report = "Traceback\n" + "line\n" * 5
+    house.shell.error.emit("Assent made a mistake", "Nothing is lost.", report)
+    copy = next(b for b in house.window.findChildren(Button) if b.label == "Copy report")
+    copy.click()
+    assert QGuiApplication.clipboard().text() == report
+    assert copy.label == "Copied"
+    QTest.keyClick(house.window.focusWidget(), Key.Key_Escape)
+    spin()
+    assert not [b for b in house.window.findChildren(Button) if b.label == "Copied"]
+
+
+def test_tab_stays_inside_an_open_dialog(house: House) -> None:
+    house.window.show()
+    house.window.activateWindow()
+    spin()
+    house.shell.error.emit("Assent made a mistake", "Nothing is lost.", "detail")
+    seen = set()
+    for _ in range(4):
+        QTest.keyClick(house.window.focusWidget(), Key.Key_Tab)
+        seen.add(house.window.focusWidget().accessibleName())
+    assert seen == {"Close", "Copy report", "Report"}
+
+
+def test_undo_on_a_toast_gives_the_token_back(house: House) -> None:
+    house.window.show()
+    tokens: list[str] = []
+    house.window.toast.undone.connect(tokens.append)
+    house.window.show_toast("Deleted", "thread-1")
+    undo = next(b for b in house.window.toast.findChildren(Button) if b.label == "Undo")
+    undo.click()
+    assert (tokens, house.window.toast.isVisible()) == (["thread-1"], False)
+
+
+def test_a_new_toast_replaces_the_last_and_escape_takes_it_away(house: House) -> None:
+    house.window.show()
+    house.window.show_toast("One", "1")
+    house.window.show_toast("Two")
+    assert house.window.toast.text == "Two"
+    QTest.keyClick(house.window, Key.Key_Escape)
+    assert not house.window.toast.isVisible()
+
+
+def test_a_notification_is_silent_while_the_window_has_the_person(house: House) -> None:
+    house.window.show()
+    house.window.activateWindow()
+    spin()
+    assert QApplication.activeWindow() is None or house.window.notifier.say() is False
+
+
+def test_a_list_pane_folds_in_a_narrow_window_and_slides_over_the_work(qtbot: QtBot, theme: Theme) -> None:
+    side, work = QWidget(), QWidget()
+    pane = FoldingPane(side, work, width=264, name="Show the list")
+    qtbot.addWidget(pane)
+    pane.resize(1200, 600)
+    pane.show()
+    assert (side.isVisible(), work.x(), pane.button.isHidden()) == (True, 264, True)
+    pane.resize(700, 600)
+    assert (side.isVisible(), work.x(), pane.button.isHidden()) == (False, 0, False)
+    pane.button.click()
+    assert side.isVisible()
+    pane.put_away()
+    assert not side.isVisible()
+    pane.button.setParent(None)
+    pane.button.deleteLater()
+
+
+def test_other_modules_are_imported_one_a_step() -> None:
+    step = warm(["json", "csv"])
+    assert [step(), step(), step()] == [True, False, False]
