@@ -144,15 +144,8 @@ async def open_rooms(
         await store.audit.add(entry=entry)
 
     gate = PermissionGate(asker, SimpleRules(), audit, safety, redactor=redactor)
-    pipeline = Pipeline(
-        walls.tools,
-        owner.spawn,
-        trust=gate,
-        redactor=redactor,
-        settings=CallSettings(
-            timeout_of=lambda name: safety().timeout_of(name), output_limit=lambda: safety().output_limit
-        ),
-    )
+    limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
+    pipeline = Pipeline(walls.tools, owner.spawn, trust=gate, redactor=redactor, settings=limits)
     bus.listen(lambda event: gate.forget_run(event.run_id) if isinstance(event, RunEnded) else None)
     await pipeline.validator.prepare()
     child = model_host()

@@ -222,7 +222,9 @@ class SettingsError(KnownError):
 
     code = "settings.invalid"
 
-    def __init__(self, message: str, *, line: int | None = None, column: int | None = None, next_step: str = "") -> None:
+    def __init__(
+        self, message: str, *, line: int | None = None, column: int | None = None, next_step: str = ""
+    ) -> None:
         super().__init__(message, next_step=next_step)
         self.line = line
         self.column = column

@@ -54,7 +54,7 @@ class Page:
     def __post_init__(self) -> None:
         self.chat.items_reset.connect(self._reset)
         self.chat.items_prepended.connect(lambda items: self.items.__setitem__(slice(0, 0), items))
-        self.chat.item_added.connect(lambda item: self.items.append(item))
+        self.chat.item_added.connect(self._added)
         self.chat.item_changed.connect(self._changed)
         self.chat.text_appended.connect(lambda message, part, text: self.grown.append((part, text)))
         self.chat.queue_changed.connect(lambda queue: setattr(self, "queue", queue))
@@ -64,6 +64,9 @@ class Page:
 
     def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
         self.items = list(items)
+
+    def _added(self, item: TranscriptItem) -> None:
+        self.items.append(item)
 
     def _changed(self, item: TranscriptItem) -> None:
         places = [i for i, known in enumerate(self.items) if known.message_id == item.message_id]
