@@ -149,7 +149,7 @@ class PermissionGate:
             if run == run_id:
                 end("remembered", reason or "everything from this run is denied")
 
-    # -- before anybody is asked ----------------------------------------------------------------------------------
+    # -- before anybody is asked ---------------------------------------------------------------------------------
 
     async def _without_asking(self, request: PermissionRequest, facts: CallFacts) -> Decision | None:
         """An answer that needs no person, or None."""
@@ -188,7 +188,7 @@ class PermissionGate:
             return False
         return all(is_within(path, workspace_of(settings)) for path in request.paths)
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- asking ---------------------------------------------------------------------------------
 
     async def _ask(
         self, request: PermissionRequest, token: CancellationToken, asking: Callable[[PermissionRequest], None]
@@ -266,7 +266,7 @@ class PermissionGate:
             return replace(decision, rule=rule)
         return decision
 
-    # -- records -----------------------------------------------------------------------------------------------------
+    # -- records ---------------------------------------------------------------------------------
 
     def _request(self, call: GatedCall, check: PreCheck) -> PermissionRequest:
         spec, meta = call.target.spec, call.meta

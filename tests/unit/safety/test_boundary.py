@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,9 @@ def test_outside_the_allowed_folders_names_path_and_rule(world: World) -> None:
 
 
 @pytest.mark.spec("R-FS-10")
-@pytest.mark.parametrize("name", [*PROTECTED_NAMES, "anything-new", "config.yaml.tmp", "data/assent.db-wal", "agents/a.yaml"])
+@pytest.mark.parametrize(
+    "name", [*PROTECTED_NAMES, "anything-new", "config.yaml.tmp", "data/assent.db-wal", "agents/a.yaml"]
+)
 def test_the_apps_own_files_are_never_writable_even_where_the_home_is_allowed(world: World, name: str) -> None:
     world.change(allowed=(str(world.person), str(world.home)))
     verdict = world.policy.explain(str(world.home / name), WRITE)
@@ -206,17 +209,34 @@ print(verdict.allowed, verdict.rule)
 """
     mount = f"mount --bind {world.ssh} {world.workspace / 'mounted'}"
     command = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$0" -c "$1"', sys.executable, script]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "HOME": str(world.person)}, timeout=30)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "HOME": str(world.person)}, timeout=30
+    )
     if done.returncode != 0:
         pytest.skip(f"no mounts here: {done.stderr[-200:]}")
     assert done.stdout.strip() == "False denied ~/.ssh"
 
 
 @pytest.mark.spec("R-FS-6")
-@pytest.mark.parametrize("path", [
-    r"\\server\share\x", r"\\?\C:\x", r"\\.\C:", "//server/share", "C:x", r"C:\a\b:stream", r"C:\a\NUL", r"C:\a\con.txt",
-    r"C:\a\COM1", r"dir\aux\x", r"C:\a\b.", r"C:\a\b \c", "lpt9.log", r"C:\x::$DATA",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        r"\\server\share\x",
+        r"\\?\C:\x",
+        r"\\.\C:",
+        "//server/share",
+        "C:x",
+        r"C:\a\b:stream",
+        r"C:\a\NUL",
+        r"C:\a\con.txt",
+        r"C:\a\COM1",
+        r"dir\aux\x",
+        r"C:\a\b.",
+        r"C:\a\b \c",
+        "lpt9.log",
+        r"C:\x::$DATA",
+    ],
+)
 def test_windows_paths_that_mean_something_else_are_problems(path: str) -> None:
     assert paths.windows_problem(path)
 
@@ -274,8 +294,6 @@ def test_startup_files_are_admin_and_ordinary_ones_are_not(world: World) -> None
 
 
 def test_judging_a_path_takes_less_than_a_few_milliseconds(world: World) -> None:
-    import time
-
     policy = world.policy
     began = time.perf_counter()
     for _ in range(50):

@@ -45,12 +45,18 @@ async def test_work_in_the_workspace_goes_on_as_usual(walls: Confinement, world:
 
 async def test_nothing_outside_the_allowed_folders_can_be_written(walls: Confinement, world: World) -> None:
     attempts = [
-        f"echo x > {world.outside}/new", f"echo x >> {world.outside}/secret.txt", f"rm -f {world.outside}/secret.txt",
-        f"mv {world.outside}/secret.txt .", f"ln -s {world.outside} l; echo x > l/new", f"mkdir {world.person}/d",
-        f"ln {world.outside}/secret.txt here && echo x > here", f"mkfifo {world.outside}/p",
-        f"cd {world.outside} && touch t", f"python3 -c 'open(\"{world.outside}/new\", \"w\")'",
+        f"echo x > {world.outside}/new",
+        f"echo x >> {world.outside}/secret.txt",
+        f"rm -f {world.outside}/secret.txt",
+        f"mv {world.outside}/secret.txt .",
+        f"ln -s {world.outside} l; echo x > l/new",
+        f"mkdir {world.person}/d",
+        f"ln {world.outside}/secret.txt here && echo x > here",
+        f"mkfifo {world.outside}/p",
+        f"cd {world.outside} && touch t",
+        f'python3 -c \'open("{world.outside}/new", "w")\'',
         f"truncate -s 0 {world.outside}/secret.txt",
-    ]  # fmt: skip
+    ]
     for attempt in attempts:
         await inside(walls, world, attempt)
     assert [p.name for p in world.outside.iterdir()] == ["secret.txt"]
@@ -62,11 +68,19 @@ async def test_nothing_outside_the_allowed_folders_can_be_written(walls: Confine
 async def test_denied_paths_and_the_apps_data_cannot_be_read(walls: Confinement, world: World) -> None:
     world.change(denied=(str(world.ssh), "/etc/passwd"))
     for attempt in (
-        "cat ~/.ssh/id_rsa", "cat ../../.ssh/id_rsa", "cp -r ~/.ssh stolen; cat stolen/*", "cat ~/.s*/*",
-        "ln ~/.ssh/id_rsa h; cat h", "cat /proc/self/root$HOME/.ssh/id_rsa", "cat ../data/assent.db",
-        "find ~ -name id_rsa -exec cat {} +", "tar c ~/.ssh", "grep -r . ~/.ssh ../data", "python3 -c 'print(open(\"'$HOME'/.ssh/id_rsa\").read())'",
+        "cat ~/.ssh/id_rsa",
+        "cat ../../.ssh/id_rsa",
+        "cp -r ~/.ssh stolen; cat stolen/*",
+        "cat ~/.s*/*",
+        "ln ~/.ssh/id_rsa h; cat h",
+        "cat /proc/self/root$HOME/.ssh/id_rsa",
+        "cat ../data/assent.db",
+        "find ~ -name id_rsa -exec cat {} +",
+        "tar c ~/.ssh",
+        "grep -r . ~/.ssh ../data",
+        "python3 -c 'print(open(\"'$HOME'/.ssh/id_rsa\").read())'",
         "cat /etc/passwd | grep root:",
-    ):  # fmt: skip
+    ):
         outcome = await inside(walls, world, attempt)
         assert "PRIVATE" not in outcome.output, attempt
         assert "CONVERSATIONS" not in outcome.output, attempt
@@ -78,9 +92,15 @@ async def test_the_apps_files_stay_as_they_are_even_where_the_home_is_allowed(wa
     (world.home / "config.yaml").write_text("mine")
     world.change(allowed=(str(world.person),))
     for attempt in (
-        "echo x > ../config.yaml", "echo x > ../tools.yaml", "echo x > ../agents/evil.yaml", "mv ../agents ../agents2",
-        "rm -rf ../data", "mv .. ../../agent2; ls ../..", "echo x > ../anything", "cat ../data/assent.db",
-    ):  # fmt: skip
+        "echo x > ../config.yaml",
+        "echo x > ../tools.yaml",
+        "echo x > ../agents/evil.yaml",
+        "mv ../agents ../agents2",
+        "rm -rf ../data",
+        "mv .. ../../agent2; ls ../..",
+        "echo x > ../anything",
+        "cat ../data/assent.db",
+    ):
         outcome = await inside(walls, world, attempt)
         assert "CONVERSATIONS" not in outcome.output
     assert (world.home / "config.yaml").read_text() == "mine"
@@ -92,7 +112,8 @@ async def test_the_apps_files_stay_as_they_are_even_where_the_home_is_allowed(wa
 
 async def test_the_network_is_off_unless_the_settings_allow_it(walls: Confinement, world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        attempt = f"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {server.getsockname()[1]}), 2); print(\"through\")'"
+        code = f'import socket; socket.create_connection(("127.0.0.1", {server.getsockname()[1]}), 2); print("through")'
+        attempt = f"python3 -c '{code}'"
         assert "through" not in (await inside(walls, world, attempt)).output
         world.change(shell_network=True)
         assert (await inside(walls, world, attempt)).output == "through\n"
@@ -107,7 +128,8 @@ async def test_services_behind_sockets_cannot_be_reached(
     with socket.socket(socket.AF_UNIX) as bus:
         bus.bind(str(short_tmp / "bus"))
         bus.listen()
-        attempt = f"python3 -c 'import socket; s=socket.socket(socket.AF_UNIX); s.connect(\"{short_tmp}/bus\"); print(\"through\")'"
+        code = f'import socket; socket.socket(socket.AF_UNIX).connect("{short_tmp}/bus"); print("through")'
+        attempt = f"python3 -c '{code}'"
         assert "through" not in (await inside(walls, world, attempt)).output
 
 
@@ -120,13 +142,18 @@ async def test_other_processes_cannot_be_looked_into_or_ended(walls: Confinement
 
 async def test_no_way_out_by_new_rights(walls: Confinement, world: World) -> None:
     for attempt in (
-        f"mount --bind {world.ssh} . && cat id_rsa", f"umount {world.ssh}; cat {world.ssh}/id_rsa",
-        f"unshare -rm sh -c 'umount -l {world.ssh}; cat {world.ssh}/id_rsa'", "mknod d b 8 0",
-        f"chroot /proc/1/root cat {world.ssh}/id_rsa", f"nsenter -t 1 -m cat {world.ssh}/id_rsa",
+        f"mount --bind {world.ssh} . && cat id_rsa",
+        f"umount {world.ssh}; cat {world.ssh}/id_rsa",
+        f"unshare -rm sh -c 'umount -l {world.ssh}; cat {world.ssh}/id_rsa'",
+        "mknod d b 8 0",
+        f"chroot /proc/1/root cat {world.ssh}/id_rsa",
+        f"nsenter -t 1 -m cat {world.ssh}/id_rsa",
         # opened, never written: this machine's own kernel settings are behind it
-        "exec 9>>/proc/sys/kernel/core_pattern && echo reached", "exec 9>>/proc/sysrq-trigger && echo reached",
-        "head -c 1 /proc/kcore && echo reached", "exec 9</proc/kmsg && echo reached",
-    ):  # fmt: skip
+        "exec 9>>/proc/sys/kernel/core_pattern && echo reached",
+        "exec 9>>/proc/sysrq-trigger && echo reached",
+        "head -c 1 /proc/kcore && echo reached",
+        "exec 9</proc/kmsg && echo reached",
+    ):
         outcome = await inside(walls, world, attempt)
         assert "PRIVATE" not in outcome.output, attempt
         assert "reached" not in outcome.output, attempt

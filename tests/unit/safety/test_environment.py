@@ -12,8 +12,17 @@ from desktop.safety.environment import EnvironmentBuilder, needs_admin, warning_
 from desktop.safety.process import ProcessRunner
 
 SETTINGS = SafetySettings(workspace="/w")
-HOST = {"PATH": "/usr/bin:/bin", "HOME": "/h", "OPENAI_API_KEY": "sk-host", "LD_PRELOAD": "x", "AWS_SECRET_ACCESS_KEY": "y",
-        "LANG": "C.UTF-8", "TZ": "", "PYTHONPATH": "/p", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/b"}  # fmt: skip
+HOST = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/h",
+    "OPENAI_API_KEY": "sk-host",
+    "LD_PRELOAD": "x",
+    "AWS_SECRET_ACCESS_KEY": "y",
+    "LANG": "C.UTF-8",
+    "TZ": "",
+    "PYTHONPATH": "/p",
+    "DBUS_SESSION_BUS_ADDRESS": "unix:path=/b",
+}
 
 
 def builder(settings: SafetySettings = SETTINGS, **fields: object) -> EnvironmentBuilder:
@@ -45,10 +54,18 @@ async def test_declared_values_reach_the_process_and_win() -> None:
 
 
 @pytest.mark.spec("R-ENV-3")
-@pytest.mark.parametrize(("value", "expected"), [
-    ("${LANG}", "C.UTF-8"), ("x${LANG}", "x${LANG}"), ("${LANG}x", "${LANG}x"), ("$LANG", "$LANG"), ("${LANG:-x}", "${LANG:-x}"),
-    ("${lang}", None), ("", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("${LANG}", "C.UTF-8"),
+        ("x${LANG}", "x${LANG}"),
+        ("${LANG}x", "${LANG}x"),
+        ("$LANG", "$LANG"),
+        ("${LANG:-x}", "${LANG:-x}"),
+        ("${lang}", None),
+        ("", ""),
+    ],
+)
 async def test_only_a_whole_value_is_a_reference(value: str, expected: str | None) -> None:
     if expected is None:
         with pytest.raises(ToolFailure):
@@ -89,10 +106,23 @@ async def test_the_keyring_is_read_at_call_time() -> None:
 
 
 @pytest.mark.spec("R-ENV-7")
-@pytest.mark.parametrize("name", [
-    "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS", "BASH_ENV", "ENV",
-    "IFS", "PATH", "ld_preload", "Path",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "DYLD_INSERT_LIBRARIES",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "NODE_OPTIONS",
+        "BASH_ENV",
+        "ENV",
+        "IFS",
+        "PATH",
+        "ld_preload",
+        "Path",
+    ],
+)
 async def test_variables_that_run_code_are_for_admin_tools_only(name: str) -> None:
     with pytest.raises(ToolFailure, match=name):
         await builder().build({name: "x"})
@@ -125,8 +155,15 @@ async def test_the_allowlist_is_editable_but_known_secrets_stay_out() -> None:
 
 @pytest.mark.spec("R-ENV-10")
 async def test_what_a_packaged_launcher_injected_is_put_back() -> None:
-    host = {"PATH": "/bundle/bin", "PATH_ORIG": "/usr/bin", "LD_LIBRARY_PATH": "/bundle", "LD_LIBRARY_PATH_ORIG": "/mine",
-            "_PYI_ARCHIVE_FILE": "x", "_MEIPASS2": "y", "APPIMAGE": "z"}  # fmt: skip
+    host = {
+        "PATH": "/bundle/bin",
+        "PATH_ORIG": "/usr/bin",
+        "LD_LIBRARY_PATH": "/bundle",
+        "LD_LIBRARY_PATH_ORIG": "/mine",
+        "_PYI_ARCHIVE_FILE": "x",
+        "_MEIPASS2": "y",
+        "APPIMAGE": "z",
+    }
     names = ("PATH", "LD_LIBRARY_PATH", "_PYI_ARCHIVE_FILE", "_MEIPASS2", "APPIMAGE", "PATH_ORIG")
     settings = SafetySettings(workspace="/w", environment_allowlist=names)
     made = EnvironmentBuilder(lambda: settings, host=lambda: host, windows=False)

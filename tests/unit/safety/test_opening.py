@@ -2,6 +2,8 @@
 
 import errno
 import os
+import resource
+import signal
 import stat
 import subprocess
 import sys
@@ -41,7 +43,7 @@ def test_the_walker_follows_no_link_anywhere(world: World, walker: Walker) -> No
     (world.workspace / "final").symlink_to(world.outside / "secret.txt")
     (world.workspace / "folder").symlink_to(world.outside)
     for name in ("final", "folder/secret.txt"):
-        with pytest.raises(OSError) as caught:  # noqa: PT011
+        with pytest.raises(OSError) as caught:
             walker.open(str(world.workspace), str(world.workspace / name), os.O_RDONLY)
         assert caught.value.errno == errno.ELOOP
 
@@ -131,13 +133,9 @@ def test_a_write_that_expects_another_file_writes_nothing(world: World, walker: 
 
 
 def test_a_full_disk_is_said_in_words_and_leaves_the_old_file(world: World, walker: Walker) -> None:
-    import resource
-
     read, write = os.pipe()
     child = os.fork()
     if child == 0:  # a limit on file sizes stands in for the full disk: the write fails half-way
-        import signal
-
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
         try:
@@ -160,13 +158,16 @@ def test_a_listing_is_sorted_marked_and_capped(world: World, walker: Walker) -> 
     os.mkfifo(world.workspace / "pipe")
     entries, total = world.files(walker).list_folder(".", 10)
     assert [(e.name, e.kind, e.size) for e in entries] == [
-        ("Link", "link", None), ("note.txt", "file", 5), ("pipe", "special", None), ("zoo", "dir", None),
-    ]  # fmt: skip
+        ("Link", "link", None),
+        ("note.txt", "file", 5),
+        ("pipe", "special", None),
+        ("zoo", "dir", None),
+    ]
     few, total = world.files(walker).list_folder(".", 2)
     assert ([e.name for e in few], total) == (["Link", "note.txt"], 4)
 
 
-# -- the race ------------------------------------------------------------------------------------------------------------
+# -- the race ---------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -240,7 +241,9 @@ def test_no_write_escapes_while_links_are_swapped(world: World, walker: Walker) 
 @pytest.mark.parametrize("kind", ["file", "folder", "write"])
 def test_no_escape_in_a_hundred_thousand_tries(world: World, walker: Walker, kind: str) -> None:
     tries = 100_000 // 6 + 1  # three kinds, two walkers
-    done, refused, escaped = race_writes(world, walker, tries) if kind == "write" else race_reads(world, walker, kind, tries)
+    done, refused, escaped = (
+        race_writes(world, walker, tries) if kind == "write" else race_reads(world, walker, kind, tries)
+    )
     print(f"{kind}: {done} inside, {refused} refused, {escaped} escaped")
     assert escaped == 0
     assert done > 0

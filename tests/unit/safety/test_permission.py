@@ -38,7 +38,11 @@ class Call:
     def __post_init__(self) -> None:
         if self.check is None:
             self.check = PreCheck(
-                self.category, paths=("/w/a.txt",), identity={"/w/a.txt": "absent"}, preview={"kind": "diff"}, constraint="/w/a.txt"
+                self.category,
+                paths=("/w/a.txt",),
+                identity={"/w/a.txt": "absent"},
+                preview={"kind": "diff"},
+                constraint="/w/a.txt",
             )
         self.target = SimpleNamespace(spec=ToolSpec(self.tool, "Writes.", {}, WRITE, tags=self.tags))
         self.meta = RunMeta(self.run, self.token, thread_id="thread-1")
@@ -107,8 +111,18 @@ async def test_the_request_shows_everything() -> None:
     check = PreCheck(ADMIN, "because", ("/p",), (judgement,), {"kind": "command"}, {"/p": "1:2:3:4"})
     await Desk(person).decide(Call(ADMIN, "bash", {"command": "x" * 1000}, check))
     request = person.asked[0]
-    assert (request.tool, request.description, request.category, request.raised_because) == ("bash", "Writes.", ADMIN, "because")
-    assert (request.chain, request.thread_id, request.run_id, request.call_id) == (("helper", "writer"), "thread-1", "run-1", "call-1")
+    assert (request.tool, request.description, request.category, request.raised_because) == (
+        "bash",
+        "Writes.",
+        ADMIN,
+        "because",
+    )
+    assert (request.chain, request.thread_id, request.run_id, request.call_id) == (
+        ("helper", "writer"),
+        "thread-1",
+        "run-1",
+        "call-1",
+    )
     assert (request.arguments, request.paths, request.judgements) == ({"command": "x" * 1000}, ("/p",), (judgement,))
     assert request.preview == {"kind": "command"}
 
@@ -199,7 +213,9 @@ async def test_ten_questions_at_once_stay_apart() -> None:
     class Picky(Person):
         async def ask(self, request: PermissionRequest) -> Decision:
             await super().ask(request)
-            return Decision("allow_once" if int(request.call_id) % 2 else "deny", request.digest, reason=request.call_id)
+            return Decision(
+                "allow_once" if int(request.call_id) % 2 else "deny", request.digest, reason=request.call_id
+            )
 
     desk = Desk(Picky(delay=0.05))
     calls = [Call(call_id=str(n), run=f"run-{n % 3}", frozen={"path": str(n)}) for n in range(10)]
@@ -275,14 +291,24 @@ async def test_waiting_is_measured_and_a_deadline_does_not_run_meanwhile() -> No
 
 
 @pytest.mark.spec("R-PRM-11")
-@pytest.mark.parametrize(("rule", "category", "asks"), [
-    (TrustRule("write-file", "allow"), WRITE, False), (TrustRule("write-*", "allow"), WRITE, False),
-    (TrustRule("*", "allow"), WRITE, True), (TrustRule("*-*", "allow"), WRITE, True), (TrustRule("#files", "allow"), WRITE, True),
-    (TrustRule("write-file", "allow"), ADMIN, True), (TrustRule("write-file", "allow", "/w/*"), WRITE, False),
-    (TrustRule("write-file", "allow", "/other/*"), WRITE, True), (TrustRule("read-*", "allow"), WRITE, True),
-    (TrustRule("write-file", "ask"), WRITE, True),
-])  # fmt: skip
-async def test_only_a_rule_that_names_the_tool_approves_and_never_admin(rule: TrustRule, category: Category, asks: bool) -> None:
+@pytest.mark.parametrize(
+    ("rule", "category", "asks"),
+    [
+        (TrustRule("write-file", "allow"), WRITE, False),
+        (TrustRule("write-*", "allow"), WRITE, False),
+        (TrustRule("*", "allow"), WRITE, True),
+        (TrustRule("*-*", "allow"), WRITE, True),
+        (TrustRule("#files", "allow"), WRITE, True),
+        (TrustRule("write-file", "allow"), ADMIN, True),
+        (TrustRule("write-file", "allow", "/w/*"), WRITE, False),
+        (TrustRule("write-file", "allow", "/other/*"), WRITE, True),
+        (TrustRule("read-*", "allow"), WRITE, True),
+        (TrustRule("write-file", "ask"), WRITE, True),
+    ],
+)
+async def test_only_a_rule_that_names_the_tool_approves_and_never_admin(
+    rule: TrustRule, category: Category, asks: bool
+) -> None:
     person = Person("deny")
     decision = await Desk(person, rule).decide(Call(category))
     assert (len(person.asked) == 1) is asks
@@ -323,12 +349,20 @@ async def test_always_becomes_a_rule_for_exactly_that_object() -> None:
 
 
 @pytest.mark.spec("R-TOOL-5")
-@pytest.mark.parametrize(("check", "asks"), [
-    (PreCheck(WRITE, paths=("/w/a",), preview={"kind": "diff"}), False), (PreCheck(WRITE, paths=("/w2/a",), preview={"kind": "diff"}), True),
-    (PreCheck(WRITE, paths=("/w/a", "/x"), preview={"kind": "diff"}), True), (PreCheck(WRITE, preview={"kind": "diff"}), True),
-    (PreCheck(WRITE, paths=("/w/a",), judgements=(Judgement("touch a", "writes"),), preview={"kind": "command"}), True),
-    (PreCheck(WRITE, paths=("/w/a",), preview={"kind": "command"}), True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("check", "asks"),
+    [
+        (PreCheck(WRITE, paths=("/w/a",), preview={"kind": "diff"}), False),
+        (PreCheck(WRITE, paths=("/w2/a",), preview={"kind": "diff"}), True),
+        (PreCheck(WRITE, paths=("/w/a", "/x"), preview={"kind": "diff"}), True),
+        (PreCheck(WRITE, preview={"kind": "diff"}), True),
+        (
+            PreCheck(WRITE, paths=("/w/a",), judgements=(Judgement("touch a", "writes"),), preview={"kind": "command"}),
+            True,
+        ),
+        (PreCheck(WRITE, paths=("/w/a",), preview={"kind": "command"}), True),
+    ],
+)
 async def test_the_workspace_setting_covers_file_writes_inside_it_only(check: PreCheck, asks: bool) -> None:
     person = Person("deny")
     desk = Desk(person, auto_approve_workspace_writes=True)
@@ -342,7 +376,12 @@ async def test_each_decision_is_written_down_redacted() -> None:
     desk = Desk(Person("deny", reason="no"))
     await desk.decide(Call(frozen={"path": "a", "api_key": "sk-verysecretvalue", "content": "x" * 9000}))
     entry = desk.log[0]
-    assert (entry.run_id, entry.thread_id, entry.call_id, entry.chain) == ("run-1", "thread-1", "call-1", ("helper", "writer"))
+    assert (entry.run_id, entry.thread_id, entry.call_id, entry.chain) == (
+        "run-1",
+        "thread-1",
+        "call-1",
+        ("helper", "writer"),
+    )
     assert (entry.tool, entry.category, entry.decision, entry.by) == ("write-file", "write", "deny", "user")
     assert entry.digest == desk.shown[0].digest
     assert "sk-verysecretvalue" not in repr(entry)
@@ -379,20 +418,33 @@ async def test_an_approval_time_limit_denies_when_it_is_over() -> None:
     assert person.closed == ["call-1"]
 
 
-# -- rules ---------------------------------------------------------------------------------------------------------------
+# -- rules ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("pattern", "text", "fits"), [
-    ("a*", "abc", True), ("a*", "ba", False), ("?b", "ab", True), ("a.c", "abc", False), (r"a\*", "a*", True), (r"a\*", "ab", False),
-    ("[a]", "a", False), ("a*\n", "ab\n", True), ("*", "x\ny", True), ("a", "a\n", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pattern", "text", "fits"),
+    [
+        ("a*", "abc", True),
+        ("a*", "ba", False),
+        ("?b", "ab", True),
+        ("a.c", "abc", False),
+        (r"a\*", "a*", True),
+        (r"a\*", "ab", False),
+        ("[a]", "a", False),
+        ("a*\n", "ab\n", True),
+        ("*", "x\ny", True),
+        ("a", "a\n", False),
+    ],
+)
 def test_globs_know_stars_and_question_marks_only(pattern: str, text: str, fits: bool) -> None:
     assert fits_glob(pattern, text) is fits
     assert fits_glob(escape_glob(text), text)
 
 
 def test_the_most_specific_rule_counts_and_of_equals_the_first() -> None:
-    rules = SimpleRules([TrustRule("*", "ask"), TrustRule("write-file", "allow", reason="1"), TrustRule("write-file", "ask")])
+    rules = SimpleRules(
+        [TrustRule("*", "ask"), TrustRule("write-file", "allow", reason="1"), TrustRule("write-file", "ask")]
+    )
     match = rules.match(CallFacts("write-file", WRITE))
     assert match is not None
     assert (match.policy, match.reason, match.specific) == ("allow", "1", True)
@@ -400,8 +452,17 @@ def test_the_most_specific_rule_counts_and_of_equals_the_first() -> None:
     assert SimpleRules().match(CallFacts("bash", WRITE)) is None
 
 
-@pytest.mark.parametrize("data", [{}, {"tool": "x"}, {"tool": "", "policy": "allow"}, {"tool": "x", "policy": "yes"}, {"tool": 3, "policy": "allow"},
-                                  {"tool": "x", "policy": "allow", "constraint": 1}])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"tool": "x"},
+        {"tool": "", "policy": "allow"},
+        {"tool": "x", "policy": "yes"},
+        {"tool": 3, "policy": "allow"},
+        {"tool": "x", "policy": "allow", "constraint": 1},
+    ],
+)
 def test_rules_from_outside_are_checked(data: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError):
         rule_from(data)

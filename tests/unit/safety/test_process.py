@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -74,13 +75,17 @@ async def test_over_time_everything_ends_and_partial_output_stays(tmp_path: Path
 
 
 @pytest.mark.spec("R-TMO-2", "S6.4", "R-CAN-10")
-@pytest.mark.parametrize("command", [
-    "setsid sleep 4201 & sleep 4202",
-    "(setsid sh -c 'setsid sleep 4203 & setsid sleep 4204' &) ; sleep 4205",
-    "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 4206' & sleep 4207",
-    "nohup sleep 4208 >/dev/null 2>&1 & disown; sleep 4209",
-    "python3 -c 'import os,time\nif os.fork()==0:\n os.setsid()\n if os.fork()==0:\n  time.sleep(4210)\n os._exit(0)\ntime.sleep(4211)'",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        "setsid sleep 4201 & sleep 4202",
+        "(setsid sh -c 'setsid sleep 4203 & setsid sleep 4204' &) ; sleep 4205",
+        "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 4206' & sleep 4207",
+        "nohup sleep 4208 >/dev/null 2>&1 & disown; sleep 4209",
+        "python3 -c 'import os,time\nif os.fork()==0:\n os.setsid()\n"
+        " if os.fork()==0:\n  time.sleep(4210)\n os._exit(0)\ntime.sleep(4211)'",
+    ],
+)
 async def test_grandchildren_that_try_to_get_away_end_too(tmp_path: Path, command: str) -> None:
     outcome = await run(command, tmp_path, timeout_s=0.5)
     assert outcome.ended == "timeout"
@@ -172,8 +177,6 @@ from desktop.safety.process import ProcessRunner
 spec = ProcessSpec(("bash", "-c", "setsid sleep 4601 & sleep 4602"), "/tmp", {{"PATH": "/usr/bin:/bin"}})
 asyncio.run(ProcessRunner().run(spec, CancellationToken()))
 """
-    import sys
-
     app = await asyncio.create_subprocess_exec(sys.executable, "-c", script)
     for _ in range(200):
         if len(alive("sleep 460")) >= 3:
@@ -185,7 +188,7 @@ asyncio.run(ProcessRunner().run(spec, CancellationToken()))
     assert await gone("sleep 460")
 
 
-# -- output ------------------------------------------------------------------------------------------------------------
+# -- output ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.spec("R-TMO-5", "S6.3")
@@ -201,8 +204,10 @@ def test_the_cut_is_between_characters_and_says_both_sizes(keep: str, unit: str)
     assert len(text.encode()) <= 1000
     body, _, notice = text.rpartition("\n")
     assert set(body) == {unit if unit != "\xff" else "\ufffd"}
-    assert notice == f"[Output cut: {len(data)} bytes were written, the {'first' if keep == 'head' else 'last'} " \
-                     f"{len(body.encode())} bytes are shown.]"  # fmt: skip
+    assert (
+        notice == f"[Output cut: {len(data)} bytes were written, the {'first' if keep == 'head' else 'last'} "
+        f"{len(body.encode())} bytes are shown.]"
+    )
 
 
 @pytest.mark.spec("R-TMO-6")
@@ -216,11 +221,21 @@ def test_memory_stays_bounded_whatever_comes() -> None:
 
 
 @pytest.mark.spec("R-TMO-8")
-@pytest.mark.parametrize(("raw", "clean"), [
-    ("\x1b[1;31mred\x1b[0m", "red"), ("\x1b]0;title\x07text", "text"), ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
-    ("a\x08b\x07c\x00d", "abcd"), ("tab\tline\n", "tab\tline\n"), ("\x1b(B\x1b7x\x1b8", "x"), ("\x9b31mx", "x"),
-    ("\x1bP1;2|data\x1b\\x", "x"), ("50%\r100%\n", "50%\r100%\n"), ("\x1b", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("raw", "clean"),
+    [
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("a\x08b\x07c\x00d", "abcd"),
+        ("tab\tline\n", "tab\tline\n"),
+        ("\x1b(B\x1b7x\x1b8", "x"),
+        ("\x9b31mx", "x"),
+        ("\x1bP1;2|data\x1b\\x", "x"),
+        ("50%\r100%\n", "50%\r100%\n"),
+        ("\x1b", ""),
+    ],
+)
 def test_escape_sequences_never_reach_the_text(raw: str, clean: str) -> None:
     assert plain(raw) == clean
 

@@ -14,14 +14,23 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N"
 
 
 @pytest.mark.spec("R-SEC-4")
-@pytest.mark.parametrize(("text", "secret"), [
-    ("Authorization: Bearer abc.def-ghi123", "abc.def-ghi123"), (f"token {JWT} end", JWT), ("id AKIAIOSFODNN7EXAMPLE.", "AKIAIOSFODNN7EXAMPLE"),
-    ("OPENAI_API_KEY=sk-proj-abcdefghijkl", "sk-proj-abcdefghijkl"), ('"db_password": "hunter2!"', "hunter2!"),
-    ("GH_TOKEN='ghp_0123456789abcdefghij'", "ghp_0123456789abcdefghij"), ("authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
-    ("https://user:s3cr3tpw@example.com/x", "s3cr3tpw"), ("key sk-ant-api03-AAAABBBBCCCCDDDD", "sk-ant-api03-AAAABBBBCCCCDDDD"),
-    ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "MIIE"), ("my_secret: 'two words here'", "two words here"),
-    ('{"api_key": "with \\" quote"}', "with"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Authorization: Bearer abc.def-ghi123", "abc.def-ghi123"),
+        (f"token {JWT} end", JWT),
+        ("id AKIAIOSFODNN7EXAMPLE.", "AKIAIOSFODNN7EXAMPLE"),
+        ("OPENAI_API_KEY=sk-proj-abcdefghijkl", "sk-proj-abcdefghijkl"),
+        ('"db_password": "hunter2!"', "hunter2!"),
+        ("GH_TOKEN='ghp_0123456789abcdefghij'", "ghp_0123456789abcdefghij"),
+        ("authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        ("https://user:s3cr3tpw@example.com/x", "s3cr3tpw"),
+        ("key sk-ant-api03-AAAABBBBCCCCDDDD", "sk-ant-api03-AAAABBBBCCCCDDDD"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "MIIE"),
+        ("my_secret: 'two words here'", "two words here"),
+        ('{"api_key": "with \\" quote"}', "with"),
+    ],
+)
 def test_what_looks_like_a_secret_is_gone_from_text(text: str, secret: str) -> None:
     redacted = Redactor().redact_text(text)
     assert secret not in redacted
@@ -29,9 +38,18 @@ def test_what_looks_like_a_secret_is_gone_from_text(text: str, secret: str) -> N
 
 
 @pytest.mark.spec("R-SEC-4")
-@pytest.mark.parametrize("text", [
-    "the key to success", "max_tokens=4096", "a basket of tokens", "def authorize(user): ...", "sk-", "path /etc/key.pem", "eyJ is a prefix",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the key to success",
+        "max_tokens=4096",
+        "a basket of tokens",
+        "def authorize(user): ...",
+        "sk-",
+        "path /etc/key.pem",
+        "eyJ is a prefix",
+    ],
+)
 def test_ordinary_text_stays(text: str) -> None:
     assert Redactor().redact_text(text) == text
 
@@ -39,15 +57,34 @@ def test_ordinary_text_stays(text: str) -> None:
 @pytest.mark.spec("R-SEC-4")
 def test_keys_that_name_secrets_lose_their_values() -> None:
     data = {
-        "API_KEY": "a", "github_token": "b", "CLIENT_SECRET": ["c"], "dbPassword": "d", "Authorization": "e", "x-api-key": "f",
-        "nested": [{"password": "g", "fine": "h"}], "max_tokens": 5, "key": "i", "tokens": 7, "enabled_token": True, "cookie": "j",
-    }  # fmt: skip
+        "API_KEY": "a",
+        "github_token": "b",
+        "CLIENT_SECRET": ["c"],
+        "dbPassword": "d",
+        "Authorization": "e",
+        "x-api-key": "f",
+        "nested": [{"password": "g", "fine": "h"}],
+        "max_tokens": 5,
+        "key": "i",
+        "tokens": 7,
+        "enabled_token": True,
+        "cookie": "j",
+    }
     redacted = Redactor().redact_data(data)
     assert redacted == {
-        "API_KEY": REDACTED, "github_token": REDACTED, "CLIENT_SECRET": REDACTED, "dbPassword": REDACTED, "Authorization": REDACTED,
-        "x-api-key": REDACTED, "nested": [{"password": REDACTED, "fine": "h"}], "max_tokens": 5, "key": "i", "tokens": 7,
-        "enabled_token": True, "cookie": REDACTED,
-    }  # fmt: skip
+        "API_KEY": REDACTED,
+        "github_token": REDACTED,
+        "CLIENT_SECRET": REDACTED,
+        "dbPassword": REDACTED,
+        "Authorization": REDACTED,
+        "x-api-key": REDACTED,
+        "nested": [{"password": REDACTED, "fine": "h"}],
+        "max_tokens": 5,
+        "key": "i",
+        "tokens": 7,
+        "enabled_token": True,
+        "cookie": REDACTED,
+    }
     assert data["API_KEY"] == "a"
 
 
@@ -57,7 +94,13 @@ def test_every_known_value_is_masked_in_all_its_spellings() -> None:
     secret = 'pa"ss/wörd+1'
     redactor.remember(secret)
     encoded = base64.b64encode(secret.encode()).decode()
-    for text in (f"x {secret} y", json.dumps({"v": secret}), json.dumps(secret, ensure_ascii=False), "pa%22ss%2Fw%C3%B6rd%2B1", encoded):
+    for text in (
+        f"x {secret} y",
+        json.dumps({"v": secret}),
+        json.dumps(secret, ensure_ascii=False),
+        "pa%22ss%2Fw%C3%B6rd%2B1",
+        encoded,
+    ):
         assert "[REDACTED]" in redactor.mask_known(text), text
         assert redactor.contains_known(text)
     assert not redactor.contains_known("something else")
@@ -76,7 +119,12 @@ def test_short_values_do_not_eat_ordinary_words() -> None:
     assert redactor.mask_known("the end") == "the end"
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text() | st.binary(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text() | st.binary(),
+        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+    )
+)
 def test_any_data_can_be_redacted_and_written_as_json(value: object) -> None:
     redactor = Redactor()
     redactor.remember("zzzzzzzz")
@@ -86,7 +134,14 @@ def test_any_data_can_be_redacted_and_written_as_json(value: object) -> None:
 def test_a_megabyte_is_redacted_quickly() -> None:
     redactor = Redactor()
     redactor.remember("known-secret-value")
-    for text in ("a" * 1_000_000, "key=" * 250_000, "eyJ" * 300_000, "Bearer " * 140_000, "x_token" * 140_000, "http://a:" * 110_000):
+    for text in (
+        "a" * 1_000_000,
+        "key=" * 250_000,
+        "eyJ" * 300_000,
+        "Bearer " * 140_000,
+        "x_token" * 140_000,
+        "http://a:" * 110_000,
+    ):
         began = time.monotonic()
         redactor.redact_text(text)
         assert time.monotonic() - began < 2, text[:20]

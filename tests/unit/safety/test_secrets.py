@@ -79,9 +79,16 @@ async def test_entries_of_other_services_can_be_read(real: KeyringSecrets) -> No
 
 
 @pytest.mark.spec("R-SEC-2")
-@pytest.mark.parametrize("module", [
-    "keyrings.alt.file", "keyring.backends.fail", "keyring.backends.null", "keyrings.cryptfile.cryptfile", "my.plaintext",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "module",
+    [
+        "keyrings.alt.file",
+        "keyring.backends.fail",
+        "keyring.backends.null",
+        "keyrings.cryptfile.cryptfile",
+        "my.plaintext",
+    ],
+)
 async def test_backends_that_do_not_keep_secrets_safely_are_refused(module: str) -> None:
     memory = Memory()
     secrets = KeyringSecrets(load=lambda: keyring_with(memory.backend(module)))
@@ -114,12 +121,16 @@ async def test_without_a_bus_keys_last_for_the_session_and_nobody_is_asked() -> 
 
 
 @pytest.mark.spec("R-SEC-2")
-@pytest.mark.parametrize(("error", "words"), [("KeyringLocked", "is locked"), ("InitError", "did not start"), ("Odd", "failed")])
+@pytest.mark.parametrize(
+    ("error", "words"), [("KeyringLocked", "is locked"), ("InitError", "did not start"), ("Odd", "failed")]
+)
 async def test_a_locked_or_broken_keyring_is_said_without_its_own_text(error: str, words: str) -> None:
     def fail(*_: Any) -> None:
         raise type(error, (Exception,), {})("the value was sk-leak")
 
-    secrets = KeyringSecrets(load=lambda: keyring_with(backend_of("keyring.backends.kwallet", get_password=fail, set_password=fail)))
+    secrets = KeyringSecrets(
+        load=lambda: keyring_with(backend_of("keyring.backends.kwallet", get_password=fail, set_password=fail))
+    )
     with pytest.raises(SecretsUnavailable, match=words) as caught:
         await secrets.get("x")
     assert "sk-leak" not in str(caught.value)
@@ -200,8 +211,8 @@ async def test_empty_and_endless_secrets_are_refused() -> None:
 def test_importing_the_room_imports_nothing_heavy() -> None:
     script = (
         f"import sys; sys.path.insert(0, {str(Path.cwd())!r})\n"
-        "import desktop.safety.secrets, desktop.safety.shell, desktop.safety.confinement, desktop.safety.permission, desktop.tools.shell,"
-        " desktop.tools.files, desktop.tools.registry, desktop.safety.environment, desktop.safety.redaction\n"
+        "import desktop.safety.secrets, desktop.safety.shell, desktop.safety.confinement,"
+        " desktop.safety.permission, desktop.tools.shell, desktop.tools.files, desktop.tools.registry, desktop.safety.environment, desktop.safety.redaction\n"
         "print([m for m in ('keyring', 'tree_sitter', 'jsonschema_rs', 'yaml', 'PySide6') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30)

@@ -20,7 +20,13 @@ def corpus() -> list[tuple[str, str]]:
 
 
 def unescaped(text: str) -> str:
-    return text.replace("\\\\", "\0").replace("\\n", "\n").replace("\\t", "\t").replace("\\x01", "\x01").replace("\0", "\\")
+    return (
+        text.replace("\\\\", "\0")
+        .replace("\\n", "\n")
+        .replace("\\t", "\t")
+        .replace("\\x01", "\x01")
+        .replace("\0", "\\")
+    )
 
 
 @pytest.fixture
@@ -46,8 +52,12 @@ def test_the_corpus_is_judged_as_written(shell_world: World, expected: str, comm
 def test_every_part_is_judged_with_what_joins_it(shell_world: World) -> None:
     reading = shell_world.reader.read_now("cat note.txt | grep x && curl https://example.com/a > out.txt; ls $(pwd)")
     assert [(j.operator, j.text.split()[0], j.effect) for j in reading.judgements] == [
-        ("", "cat", "reads"), ("|", "grep", "reads"), ("&&", "curl", "network"), (";", "ls", "reads"), ("$(", "pwd", "reads"),
-    ]  # fmt: skip
+        ("", "cat", "reads"),
+        ("|", "grep", "reads"),
+        ("&&", "curl", "network"),
+        (";", "ls", "reads"),
+        ("$(", "pwd", "reads"),
+    ]
     assert "example.com" in reading.judgements[2].touches
     assert str(shell_world.workspace / "out.txt") in reading.paths
     assert reading.uses_network
@@ -90,19 +100,43 @@ def test_what_is_longer_than_the_patterns_see_is_admin(shell_world: World) -> No
 
 
 @pytest.mark.spec("R-BLK-7")
-@pytest.mark.parametrize(("command", "expected"), [
-    ("rm foo", "admin"), ("rm -f foo", "admin"), ("rm -- -r", "blocked"), ("rm -r foo", "blocked"), ("rm -fR foo", "blocked"),
-    ("rm --rec foo", "blocked"), ("rm $x", "blocked"), ("rm {-r,foo}", "blocked"), ("rm * -r", "blocked"), ("sudo rm x", "blocked"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("rm foo", "admin"),
+        ("rm -f foo", "admin"),
+        ("rm -- -r", "blocked"),
+        ("rm -r foo", "blocked"),
+        ("rm -fR foo", "blocked"),
+        ("rm --rec foo", "blocked"),
+        ("rm $x", "blocked"),
+        ("rm {-r,foo}", "blocked"),
+        ("rm * -r", "blocked"),
+        ("sudo rm x", "blocked"),
+    ],
+)
 def test_only_plain_rm_can_be_relaxed_to_asking(shell_world: World, command: str, expected: str) -> None:
     shell_world.change(relax_plain_rm=True)
     assert outcome_of(shell_world, command) == expected
 
 
-@pytest.mark.parametrize("command", [
-    "(" * 3000 + "rm x" + ")" * 3000, "$(" * 300 + "ls" + ")" * 300, "a|" * 5000 + "b", "x" * 100_000, "'" * 999, "\n" * 50_000,
-    "echo " + "{a,b}" * 200, "cat " + "~/$x/" * 500, "sh -c " * 100 + "ls", "`" * 501, "<<a" * 200, "echo \ud800",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        "(" * 3000 + "rm x" + ")" * 3000,
+        "$(" * 300 + "ls" + ")" * 300,
+        "a|" * 5000 + "b",
+        "x" * 100_000,
+        "'" * 999,
+        "\n" * 50_000,
+        "echo " + "{a,b}" * 200,
+        "cat " + "~/$x/" * 500,
+        "sh -c " * 100 + "ls",
+        "`" * 501,
+        "<<a" * 200,
+        "echo \ud800",
+    ],
+)
 def test_monstrous_commands_are_read_in_bounded_time(shell_world: World, command: str) -> None:
     began = time.monotonic()
     outcome_of(shell_world, command)

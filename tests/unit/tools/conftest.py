@@ -1,0 +1,59 @@
+"""The tools over the real safety room, in the small world of tests/unit/safety/world.py."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.tools import Tool, ToolCallContext, ToolResult
+from desktop.safety.confinement import Confinement
+from desktop.safety.environment import EnvironmentBuilder
+from desktop.safety.process import ProcessRunner
+from desktop.tools.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.shell import Bash
+from tests.unit.safety.world import World
+
+
+@dataclass
+class Bench:
+    """A world and its four tools."""
+
+    world: World
+    confinement: Confinement
+
+    def __post_init__(self) -> None:
+        world = self.world
+        files, policy = world.files(), world.policy
+
+        def settings() -> Any:
+            return world.settings
+
+        self.read = ReadFile(files, settings)
+        self.list = ListDirectory(files)
+        self.write = WriteFile(files)
+        self.bash = Bash(
+            world.reader, policy, self.confinement, EnvironmentBuilder(settings), ProcessRunner(), settings
+        )
+
+    async def run(self, tool: Tool, token: CancellationToken | None = None, **args: Any) -> ToolResult:
+        """Pre-check and execute like the pipeline, with the approved identity handed over."""
+        check = await tool.precheck(args)
+        if check.denied is not None:
+            raise check.denied
+        return await tool.execute(args, context(token, check.identity))
+
+
+def context(token: CancellationToken | None = None, identity: Any = None) -> ToolCallContext:
+    return ToolCallContext(RunMeta("run", token or CancellationToken()), "call", identity=identity or {})
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    world = World(tmp_path)
+    monkeypatch.setenv("HOME", str(world.person))
+    confinement = Confinement(world.policy, lambda: world.settings)
+    yield Bench(world, confinement)
+    confinement.close()

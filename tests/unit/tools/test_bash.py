@@ -1,0 +1,165 @@
+"""bash: read first, confined always, bounded, ended with everything it started (semantics.md 26, 29, 30)."""
+
+import asyncio
+import os
+
+import pytest
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import BoundaryViolation, Denied, ToolAborted, ToolFailure, ToolTimeout
+from desktop.domain.safety import SafetySettings
+from desktop.domain.tools import Category
+from desktop.tools.shell import find_bash, why_absent
+from tests.unit.tools.conftest import Bench, context
+
+
+@pytest.mark.spec("R-BLT-2", "S6.1")
+async def test_a_command_runs_in_the_workspace_and_returns_both_streams(bench: Bench) -> None:
+    result = await bench.run(bench.bash, command="pwd; ls; echo oops >&2")
+    assert result.text == f"{bench.world.workspace}\nnote.txt\noops\n"
+    assert not result.is_error
+    assert (await bench.run(bench.bash, command="true")).text == "[No output.]"
+
+
+@pytest.mark.spec("R-BLT-2")
+async def test_a_non_zero_exit_is_an_error_with_code_and_output(bench: Bench) -> None:
+    result = await bench.run(bench.bash, command="echo before; exit 7")
+    assert (result.is_error, result.text, result.code) == (True, "[Exit code 7.]\nbefore\n", "tool.exit")
+    assert result.facts["exit_code"] == 7
+
+
+@pytest.mark.spec("R-BLK-1", "S6.5", "R-INV-17")
+async def test_a_blocked_command_is_refused_before_anyone_is_asked_and_again_when_run(bench: Bench) -> None:
+    check = await bench.bash.precheck({"command": "rm -rf /"})
+    assert isinstance(check.denied, Denied)
+    assert check.denied.code == "denied.blocklist"
+    with pytest.raises(Denied):
+        await bench.bash.execute({"command": "rm -rf /"}, context())
+
+
+@pytest.mark.spec("R-PRM-2", "R-TOOL-4")
+async def test_the_precheck_shows_command_folder_walls_and_judgements(bench: Bench) -> None:
+    check = await bench.bash.precheck({"command": "cat note.txt | wc -l > out.txt"})
+    assert (check.category, check.denied) == (Category.WRITE, None)
+    preview = check.preview
+    assert (preview["kind"], preview["command"], preview["cwd"]) == (
+        "command",
+        "cat note.txt | wc -l > out.txt",
+        str(bench.world.workspace),
+    )
+    assert "onfined" in preview["confinement"]
+    assert preview["network"] is False
+    assert [j.operator for j in check.judgements] == ["", "|"]
+    assert str(bench.world.workspace / "out.txt") in check.paths
+    assert check.constraint == "cat note.txt | wc -l > out.txt"
+    assert not (bench.world.workspace / "out.txt").exists()
+    raised = await bench.bash.precheck({"command": "cat ~/.ssh/id_rsa"})
+    assert (raised.category, "denied" in raised.raised_because) == (Category.ADMIN, True)
+
+
+@pytest.mark.spec("R-PRM-5")
+async def test_a_file_that_appears_after_approval_changes_what_was_judged(bench: Bench) -> None:
+    command = {"command": "echo x > out.txt"}
+    first = await bench.bash.precheck(command)
+    assert (await bench.bash.precheck(command)).identity == first.identity
+    (bench.world.workspace / "out.txt").write_text("precious")
+    second = await bench.bash.precheck(command)
+    assert second.identity != first.identity
+    assert second.category is Category.ADMIN
+
+
+@pytest.mark.spec("R-ENV-1", "R-ENV-6", "S6.6")
+async def test_no_secret_of_the_app_is_in_its_environment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-should-not-be-seen")
+    result = await bench.run(
+        bench.bash, command="env; cat /proc/$$/environ | tr '\\0' '\\n'; cat /proc/1/environ 2>/dev/null"
+    )
+    assert "sk-should-not-be-seen" not in result.text
+    assert "AGENT_HOME" not in result.text
+
+
+@pytest.mark.spec("R-TMO-1", "R-TMO-2", "R-TMO-3", "S6.4")
+async def test_over_time_it_ends_with_what_it_wrote_so_far(bench: Bench) -> None:
+    bench.world.change(tool_timeouts={"bash": 0.5})
+    with pytest.raises(ToolTimeout) as caught:
+        await bench.run(bench.bash, command="echo so far; setsid sleep 4801 & sleep 4802")
+    assert "0.5 s" in str(caught.value)
+    assert "so far" in str(caught.value)
+    assert b"sleep\x00480" not in b"".join(_command_lines())
+
+
+@pytest.mark.spec("R-TMO-1", "R-FS-12")
+async def test_limits_are_those_of_the_moment(bench: Bench) -> None:
+    assert bench.bash.spec.timeout_s == 130
+    bench.world.change(tool_timeout_s=5.0, output_limit=2000)
+    assert bench.bash.spec.timeout_s == 15
+    result = await bench.run(bench.bash, command="seq 1 9999")
+    assert len(result.text.encode()) <= 2000
+    assert "9999" in result.text
+    assert result.facts["truncated"]
+
+
+@pytest.mark.spec("R-TMO-7", "R-TOOL-6")
+async def test_an_abort_ends_it_promptly(bench: Bench) -> None:
+    token = CancellationToken()
+    asyncio.get_running_loop().call_later(0.3, token.cancel, "stop")
+    with pytest.raises(ToolAborted, match="Operation aborted"):
+        await bench.run(bench.bash, token, command="echo begun; sleep 4901")
+    assert b"sleep\x004901" not in b"".join(_command_lines())
+
+
+async def test_approval_does_not_lift_the_walls(bench: Bench) -> None:
+    result = await bench.run(
+        bench.bash, command=f"echo x > {bench.world.outside}/new; cat ~/.ssh/id_rsa; cat ../data/assent.db"
+    )
+    assert not (bench.world.outside / "new").exists()
+    assert "PRIVATE" not in result.text
+    assert "CONVERSATIONS" not in result.text
+
+
+async def test_a_failure_for_want_of_the_network_says_so(bench: Bench) -> None:
+    result = await bench.run(bench.bash, command="curl -s -m 2 http://example.invalid || exit 6")
+    assert "network is switched off" in result.text
+
+
+@pytest.mark.spec("R-BLT-7")
+def test_without_bash_the_tool_is_absent_with_an_explanation() -> None:
+    missing = SafetySettings(workspace="/w", bash_path="/nonexistent/bash.exe")
+    assert find_bash(missing) is None
+    assert "no other shell" in why_absent(missing)
+    assert why_absent(SafetySettings(workspace="/w")) == ""
+
+
+async def test_a_workspace_outside_the_boundary_or_missing_is_refused(bench: Bench) -> None:
+    bench.world.change(workspace=str(bench.world.outside))
+    with pytest.raises(Denied):
+        await bench.run(bench.bash, command="ls")
+    with pytest.raises(BoundaryViolation):
+        await bench.bash.execute({"command": "ls"}, context())
+    bench.world.change(workspace=str(bench.world.workspace / "gone"))
+    with pytest.raises(ToolFailure):
+        await bench.run(bench.bash, command="ls")
+
+
+@pytest.mark.parametrize("command", ["echo a\0b", "echo \ud800"])
+async def test_characters_that_no_command_can_have_are_refused(bench: Bench, command: str) -> None:
+    with pytest.raises(Denied):
+        await bench.run(bench.bash, command=command)
+
+
+async def test_ten_commands_at_once_stay_apart(bench: Bench) -> None:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(bench.run(bench.bash, command=f"sleep 0.1; echo {n}")) for n in range(10)]
+    assert [task.result().text for task in tasks] == [f"{n}\n" for n in range(10)]
+
+
+def _command_lines() -> list[bytes]:
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as file:
+                    found.append(file.read())
+            except OSError:
+                continue
+    return found
