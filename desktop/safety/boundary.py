@@ -110,8 +110,8 @@ class PathPolicy:
             workspace=os.path.realpath(base),
             allowed=rules(settings.allowed),
             granted=rules(settings.granted),
-            denied=rules(_both_names(settings.denied, base)),
-            protected=rules(_both_names(own, base)),
+            denied=rules(settings.denied),
+            protected=rules(own),
             secret=rules(secret),
             home=Rule.of(self._home, base),
         )
@@ -187,21 +187,6 @@ class PathPolicy:
 def workspace_of(settings: SafetySettings) -> str:
     """The workspace as an absolute path, links not followed."""
     return os.path.abspath(os.path.expanduser(settings.workspace))
-
-
-def _both_names(entries: tuple[str, ...], base: str) -> tuple[str, ...]:
-    """Each entry and, where the entry's own last component is a link, also the place of the link itself: the link must
-    not be replaced either."""
-    both: list[str] = []
-    for entry in entries:
-        both.append(entry)
-        try:
-            full = paths.absolute(entry, base)
-        except PathProblem:
-            continue
-        if os.path.islink(full):
-            both.append(os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)))
-    return tuple(both)
 
 
 def _status(path: str) -> os.stat_result | None:

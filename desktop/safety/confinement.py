@@ -135,7 +135,9 @@ class Confinement:
                     "Confined by bubblewrap: it writes only in the allowed folders and does not see the denied ones.",
                     ("writes outside the allowed folders", "denied paths and Assent's own data", "other processes",
                      "services of this computer in /run and /tmp", "the network, when it is off", "leftover processes"),
-                    ("reading what is neither denied nor Assent's own", "making a denied path that does not exist yet"),
+                    ("reading what is neither denied nor Assent's own", "making a denied path that does not exist yet",
+                     "services on localhost and on abstract sockets, when the network is on",
+                     "services whose sockets lie elsewhere than in /run and /tmp"),
                 )  # fmt: skip
         return None
 
