@@ -11,19 +11,21 @@ from desktop.ui.transcript.page import Page
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The piece ``key`` of a message; ``share`` of its height is above the line that stood at ``y``."""
+    """The piece ``key`` of a message; ``share`` of its height is above the line that stood at ``y``, which was
+    ``inside`` pixels below the top of the message."""
 
     message: Message
     key: str
     share: float
     y: int
+    inside: int = 0
 
     def top(self, page: Page, index: int) -> int:
         """Where the line is in the message now."""
         for piece, y, _ in page.messages[index].pieces():
             if piece.key == self.key:
                 return y + round(self.share * piece.height)
-        return 0
+        return min(self.inside, page.heights[index])
 
 
 def find_anchor(page: Page, visible: Iterable[tuple[int, int]]) -> Anchor | None:
@@ -37,5 +39,6 @@ def find_anchor(page: Page, visible: Iterable[tuple[int, int]]) -> Anchor | None
             return Anchor(message, "", 0.0, top)
         piece, piece_y, _ = found
         share = max(0.0, min(1.0, (-top - piece_y) / max(1, piece.height)))
-        return Anchor(message, piece.key, share, top + piece_y + round(share * piece.height))
+        inside = piece_y + round(share * piece.height)
+        return Anchor(message, piece.key, share, top + inside, inside)
     return None

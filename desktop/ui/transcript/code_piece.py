@@ -10,7 +10,7 @@ from desktop.ui.transcript.highlight import highlight, language_of
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.markdown_model import Block
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
-from desktop.ui.transcript.text_box import BoxStyle, TextBox, Wrap
+from desktop.ui.transcript.text_box import TextBox
 from desktop.ui.transcript.text_pieces import BlockPiece
 
 HEAD = 32
@@ -64,7 +64,7 @@ class CodePiece(BlockPiece):
         spans, self.state = highlight(language_of(block.info), block.text, self.before.state if self.before else "")
         formats = [(start, end, look.token_format(token)) for start, end, token in spans]
         self.text = block.text
-        box = TextBox(block.text, BoxStyle(look.font("code"), look.line("code"), Wrap.NoWrap, code=True), formats)
+        box = TextBox(block.text, look.code_style, formats)
         goes_on = bool(self.before) and not block.glue
         lead = self.before.boxes[0].box.end_x() if goes_on and self.before else 0.0
         box.lay_out(1e7, min(lead, 9e6))

@@ -14,11 +14,13 @@ from desktop.ui.transcript.markdown_model import Block
 from desktop.ui.transcript.markdown_text import normal_label
 from desktop.ui.transcript.math_piece import MathPiece
 from desktop.ui.transcript.piece import Piece
-from desktop.ui.transcript.small_pieces import AttachmentPiece, NoticePiece, ReasoningPiece
+from desktop.ui.transcript.small_pieces import AttachmentPiece, MorePiece, NoticePiece, ReasoningPiece
 from desktop.ui.transcript.table_piece import TablePiece
 from desktop.ui.transcript.text_pieces import BlockPiece, RulePiece, TextPiece
 from desktop.ui.transcript.tool_card import ToolCard
 
+LONG_TEXT = 64_000
+"""Characters of a stored text that are laid out at once; more on asking."""
 Openable = ToolCard | ReasoningPiece
 
 
@@ -60,6 +62,15 @@ class Flow:
     def change(self, part: Part, look: Look, width: float) -> bool:
         """Takes a newer state of the part; False when the flow has to be made anew."""
         raise NotImplementedError
+
+    @property
+    def hidden(self) -> int:
+        """Characters that are not laid out because nobody asked for them."""
+        return 0
+
+    def more(self) -> bool:
+        """Shows more of a long text; returns whether there was more."""
+        return False
 
     def stack(self, look: Look, first: int = 0) -> None:
         """Places the pieces from ``first`` on under each other."""
@@ -150,7 +161,9 @@ class TextFlow(Flow):
         super().__init__(part, tools)
         self._keep_breaks = keep_breaks
         self._splitter = MarkdownSplitter()
-        self._fresh = part.markdown
+        self._fresh, self._rest = part.markdown, ""
+        if len(part.markdown) > LONG_TEXT and not part.live:
+            self._fresh, self._rest = _page(part.markdown)
         self._chunks = [part.markdown]
         self._live = part.live
         self._frozen = 0
@@ -182,8 +195,22 @@ class TextFlow(Flow):
         self.update(look, width)
 
     def append(self, delta: str) -> None:
-        self._fresh += delta
         self._chunks.append(delta)
+        if self._rest:
+            self._rest += delta
+        else:
+            self._fresh += delta
+
+    @property
+    def hidden(self) -> int:
+        return len(self._rest)
+
+    def more(self) -> bool:
+        if not self._rest:
+            return False
+        fresh, self._rest = _page(self._rest)
+        self._fresh += fresh
+        return True
 
     def change(self, part: Part, look: Look, width: float) -> bool:
         if not isinstance(part, TextPart):
@@ -207,7 +234,7 @@ class TextFlow(Flow):
             return None
         closed = self._splitter.feed(self._fresh)
         self._fresh = ""
-        if self._live:
+        if self._live or self._rest:
             tail = self._splitter.tail()
         else:
             closed += self._splitter.finish()
@@ -218,6 +245,9 @@ class TextFlow(Flow):
             before = new[-1] if new else (self.pieces[first - 1] if first else None)
             old = self.pieces[first + index] if first + index < len(self.pieces) else None
             new.append(self._piece(block, old, before, look, width, open_=index >= len(closed)))
+        if self._rest:
+            new.append(MorePiece(self.part.part_id, len(self._rest)))
+            new[-1].lay_out(look, width, None)
         self.pieces[first:] = new
         self._frozen = first + len(closed)
         first = min(first, self._apply_references(look, width))
@@ -267,6 +297,14 @@ class TextFlow(Flow):
                 piece.lay_out(look, width, self.pieces[index - 1] if index else None)
                 first = min(first, index)
         return first
+
+
+def _page(text: str) -> tuple[str, str]:
+    """(a page's worth of text up to the end of a line, the rest)."""
+    if len(text) <= LONG_TEXT:
+        return text, ""
+    end = text.rfind("\n", LONG_TEXT // 2, LONG_TEXT) + 1 or LONG_TEXT
+    return text[:end], text[end:]
 
 
 def _uses(text: str, labels: set[str]) -> bool:

@@ -80,12 +80,13 @@ class InlineParser:
         pieces: list[str] = []
         runs: list[Run] = []
         at = 0
+        styles: dict[int, _Style] = {}
         block = self._document.begin()
         while block.isValid():
             if pieces:
                 pieces.append("\u2028")
                 at += 1
-            at = _read_block(block, at, pieces, runs, formulas)
+            at = _read_block(block, at, pieces, runs, formulas, styles)
             block = block.next()
         return "".join(pieces), tuple(runs)
 
@@ -106,30 +107,50 @@ def _used(source: str, references: Mapping[str, str] | None) -> str:
     return "".join("\n\n" + references[label] for label in labels if label in references)
 
 
-def _read_block(block: QTextBlock, at: int, pieces: list[str], runs: list[Run], formulas: list[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """A format as a run without place; ``instead``: the words for an image."""
+
+    run: Run
+    instead: str
+
+
+def _style_of(style: QTextCharFormat) -> _Style:
+    instead = ""
+    if style.isImageFormat():
+        instead = str(style.property(QTextFormat.Property.ImageAltText) or style.toImageFormat().name())
+    run = Run(
+        0, 0, style.fontWeight() > 500, style.fontItalic(), style.fontStrikeOut(), style.fontFixedPitch(),
+        _safe(style.anchorHref()),
+    )  # fmt: skip
+    return _Style(run, instead)
+
+
+def _read_block(
+    block: QTextBlock, at: int, pieces: list[str], runs: list[Run], formulas: list[str], styles: dict[int, _Style]
+) -> int:
     """Appends a block's text and runs without its guard; returns the new end."""
     iterator = block.begin()
     first = True
     while not iterator.atEnd():
         fragment = iterator.fragment()
-        text, style = fragment.text(), fragment.charFormat()
+        text, index = fragment.text(), fragment.charFormatIndex()
+        style = styles.get(index)
+        if style is None:
+            style = styles[index] = _style_of(fragment.charFormat())
         if first and text.startswith(GUARD):
             text = text[1:]
         first = False
-        if style.isImageFormat():
-            text = str(style.property(QTextFormat.Property.ImageAltText) or style.toImageFormat().name())
+        text = style.instead or text
         at = _add(text, style, at, pieces, runs, formulas)
         iterator += 1
     return at
 
 
 def _add(
-    text: str, style: QTextCharFormat, at: int, pieces: list[str], runs: list[Run], formulas: list[str]
+    text: str, style: _Style, at: int, pieces: list[str], runs: list[Run], formulas: list[str]
 ) -> int:
-    base = Run(
-        0, 0, style.fontWeight() > 500, style.fontItalic(), style.fontStrikeOut(), style.fontFixedPitch(),
-        _safe(style.anchorHref()),
-    )  # fmt: skip
+    base = style.run
     for piece in _by_formula(text, len(formulas)) if formulas else (text,):
         math = formulas[ord(piece) - _PRIVATE] if formulas and _is_formula(piece, len(formulas)) else ""
         shown = math or piece

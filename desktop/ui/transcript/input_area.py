@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent
-from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QMouseEvent, QShowEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent, QShowEvent, QWheelEvent
+from PySide6.QtWidgets import QToolTip
 
 from desktop.ui.transcript.area import PageArea
 
@@ -59,6 +61,9 @@ class InputArea(PageArea):
         self.viewport().update()
 
     def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), html.escape(self.pointer.tip_at(QPointF(event.pos()))), self)
+            return True
         if event.type() == QEvent.Type.Leave:
             self.pointer.leave()
         return super().viewportEvent(event)

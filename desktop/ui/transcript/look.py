@@ -6,9 +6,11 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPixmap, QTextCharFormat
 
 from desktop.ui.theme import Theme
+from desktop.ui.transcript.text_box import BoxStyle, Wrap
 
 HEADING_ROLES = {1: ("heading", 600), 2: ("title", 600), 3: ("reading", 600)}
 
@@ -20,6 +22,7 @@ class Look:
         self.theme = theme
         self.scale = theme.scale
         self.px: Callable[[float], int] = theme.px
+        self._styles: dict[tuple[str, Qt.AlignmentFlag, str], BoxStyle] = {}
         self._formats: dict[str, QTextCharFormat] = {}
         self._metrics: dict[tuple[str, int | None], QFontMetricsF] = {}
 
@@ -48,10 +51,28 @@ class Look:
         """Width of one character of code."""
         return self.metrics("code").horizontalAdvance("0")
 
-    def heading(self, level: int) -> tuple[QFont, int]:
-        """Font and line height of a heading inside a message."""
+    def style(self, role: str, align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, line: str = "") -> BoxStyle:
+        """The shared style of running text in a role; ``line`` names another role for the line height."""
+        key = (role, align, line)
+        found = self._styles.get(key)
+        if found is None:
+            found = self._styles[key] = BoxStyle(self.font(role), self.line(line or role), align=align)
+        return found
+
+    @cached_property
+    def code_style(self) -> BoxStyle:
+        """Code that is not wrapped."""
+        return BoxStyle(self.font("code"), self.line("code"), Wrap.NoWrap, code=True)
+
+    @cached_property
+    def output_style(self) -> BoxStyle:
+        """Arguments and results, wrapped anywhere."""
+        return BoxStyle(self.font("code"), self.line("code"), Wrap.WrapAnywhere, code=True)
+
+    def heading(self, level: int) -> BoxStyle:
+        """The style of a heading inside a message."""
         role, weight = HEADING_ROLES.get(level, ("reading", 600))
-        return self.font(role, weight), self.line(role)
+        return BoxStyle(self.font(role, weight), self.line(role))
 
     def token_format(self, token: str) -> QTextCharFormat:
         """Text in a token's colour."""

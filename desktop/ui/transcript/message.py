@@ -181,8 +181,18 @@ class Message(MessageText):
         return self._rebuild(key, lambda piece: piece.toggle())
 
     def more(self, key: str) -> Piece | None:
-        """Shows another page of a long result."""
+        """Shows another page of a long text or a long result."""
+        for index, flow in enumerate(self.flows or ()):
+            if flow.part.part_id == key and flow.more() and self.frame is not None:
+                flow.update(self.frame.look, self._inner(self.frame)[1])
+                self.stack(index)
+                return flow.pieces[0]
         return self._rebuild(key, lambda piece: piece.more())
+
+    @property
+    def hidden(self) -> bool:
+        """Whether some of its text is not laid out although the message is."""
+        return any(flow.hidden for flow in self.flows or ())
 
     def _rebuild(self, key: str, act: Callable[[Openable], None]) -> Piece | None:
         for index, flow in enumerate(self.flows or ()):

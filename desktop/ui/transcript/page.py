@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from desktop.presenter.transcript_items import TranscriptItem
 from desktop.ui.transcript.heights import Heights
@@ -29,17 +29,16 @@ class Page:
 
     # ------------------------------------------------------------------------------------------------------- contents
 
-    def reset(self, items: Iterable[TranscriptItem]) -> None:
-        """Shows other messages. What was opened stays open in those that are still there."""
+    def reset(self, items: Sequence[TranscriptItem]) -> None:
+        """Shows other messages. A message that was shown before keeps its layout and what was opened in it."""
         before = {message.item.message_id: message for message in self.messages}
-        messages = []
-        for item in items:
-            message = Message(item)
-            known = before.get(item.message_id)
-            if known is not None:
-                message.opened = known.opened
-            messages.append(message)
-        self._used.clear()
+        messages = [before.get(item.message_id) or Message(item) for item in items]
+        for message, item in zip(messages, items, strict=True):
+            if message.item is not item and message.item != item:
+                message.change(item)
+        kept = set(messages)
+        for message in [message for message in self._used if message not in kept]:
+            del self._used[message]
         self._take(messages)
 
     def prepend(self, items: Iterable[TranscriptItem]) -> int:

@@ -85,6 +85,11 @@ class Pointer(QObject):
         hit = self.piece_at(point)
         return hit[0].link_at(hit[1].x(), hit[1].y()) if hit else ""
 
+    def tip_at(self, point: QPointF) -> str:
+        """Where a link leads, or what a spot does."""
+        spot = self.spot_at(point)
+        return self.link_at(point) or (spot[1].label if spot else "")
+
     # -------------------------------------------------------------------------------------------------------- pressing
 
     def press(self, event: QMouseEvent) -> None:

@@ -95,7 +95,7 @@ class Selection:
             start, end = self.within(index) or (0, 0)
             message = self._page.messages[index]
             whole = start == 0 and end >= END
-            if message.flows is None and whole:
+            if whole and (message.flows is None or message.hidden):
                 out.append(_unseen(message, markdown or last - first > READ_PLAIN))
                 continue
             if message.flows is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
@@ -11,7 +12,8 @@ from PySide6.QtGui import QImage, QImageReader
 from desktop.presenter.transcript_items import AttachmentPart, NoticePart, ReasoningPart
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
-from desktop.ui.transcript.text_box import BoxStyle, TextBox
+from desktop.ui.transcript.preview import size_text
+from desktop.ui.transcript.text_box import TextBox
 
 FOLD_HEIGHT = 24
 REASONING_CHUNK = 2000
@@ -66,7 +68,7 @@ class ReasoningPiece(Piece):
 
     def _lay_out_body(self, look: Look, width: float, text: str, y: int) -> int:
         base, left = 0, look.px(18)
-        style = BoxStyle(look.font("body"), look.line("body"))
+        style = look.style("body")
         for chunk in _paragraphs(text):
             box = TextBox(chunk, style)
             box.lay_out(width - left)
@@ -112,6 +114,31 @@ def _paragraphs(text: str) -> list[str]:
     return chunks
 
 
+class MorePiece(Piece):
+    """A button under the first pages of a very long text."""
+
+    __slots__ = ("_spot",)
+
+    def __init__(self, part_id: str, hidden: int) -> None:
+        super().__init__(f"{part_id}/rest")
+        self._spot = Spot("more", f"{part_id}/more", QRectF(), f"Show more ({size_text(hidden)} not shown)", part_id)
+
+    def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
+        del width, before
+        room = look.metrics("small", 500).horizontalAdvance(self._spot.label) + look.px(18)
+        self._spot = replace(self._spot, rect=QRectF(0, look.px(4), room, look.px(24)))
+        self.height = look.px(32)
+
+    def draw(self, canvas: Canvas, origin: QPointF) -> None:
+        rect = self._spot.rect.translated(origin)
+        canvas.frame(rect, "surface", "border-strong")
+        canvas.hover_fill(self._spot, origin)
+        canvas.words(self._spot.label, rect.adjusted(canvas.look.px(9), 0, 0, 0), "small", "text", 500)
+
+    def spots(self) -> Sequence[Spot]:
+        return (self._spot,)
+
+
 class NoticePiece(Piece):
     """A failure or a limit in plain words, with buttons for the next step."""
 
@@ -131,7 +158,7 @@ class NoticePiece(Piece):
         del before
         self._width = width
         self.text = self.part.text
-        box = TextBox(self.text, BoxStyle(look.font("body"), look.line("body")))
+        box = TextBox(self.text, look.style("body"))
         left, pad = look.px(36), look.px(8)
         box.lay_out(width - left - look.px(12))
         self.boxes = [Placed(box, left, pad, 0)]

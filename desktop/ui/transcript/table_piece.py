@@ -12,7 +12,7 @@ from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.markdown_model import Block
 from desktop.ui.transcript.markdown_text import cells_of
 from desktop.ui.transcript.piece import Canvas, Piece, Placed
-from desktop.ui.transcript.text_box import BoxStyle, TextBox
+from desktop.ui.transcript.text_box import TextBox
 from desktop.ui.transcript.text_pieces import BlockPiece
 
 NUMBER = re.compile(r"[-+−]?[$€£]?\d[\d\s.,  ]*(?:%|[kMGT]?B?|ms|s)?$")
@@ -108,12 +108,12 @@ class TablePiece(BlockPiece):
         head = index == 0 and self.before is None
         cells = cells_of(line)[: len(self.widths)]
         cells += [""] * (len(self.widths) - len(cells))
-        role, weight = ("caption", None) if head else ("body", None)
+        role = "caption" if head else "body"
         boxes = []
         for cell, width, side in zip(cells, self.widths, self.sides, strict=True):
             text, runs = self._parser.parse(cell, self._references)
             formats = [(run.start, run.end, look.inline_format(run.look)) for run in runs]
-            box = TextBox(text, BoxStyle(look.font(role, weight), look.line("body"), align=side), formats)
+            box = TextBox(text, look.style(role, side, "body"), formats)
             box.lay_out(max(8.0, width - 2 * look.px(PAD)))
             boxes.append(box)
         return Row(line, boxes, max(box.height for box in boxes) + look.px(6))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextCharFormat, QTextLayout, QTextOption
@@ -14,15 +13,29 @@ Marked = tuple[int, int, QTextCharFormat]
 _UNBOUNDED = 1e7
 
 
-@dataclass(frozen=True, slots=True)
 class BoxStyle:
-    """How a box sets its text; sizes in pixels."""
+    """How a box sets its text; sizes in pixels. Make one for many boxes: it keeps what Qt needs."""
 
-    font: QFont
-    line: int
-    wrap: Wrap = Wrap.WrapAtWordBoundaryOrAnywhere
-    align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft
-    code: bool = False
+    __slots__ = ("_backward", "_forward", "align", "baseline", "code", "font", "line", "wrap")
+
+    def __init__(
+        self,
+        font: QFont,
+        line: int,
+        wrap: Wrap = Wrap.WrapAtWordBoundaryOrAnywhere,
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+        code: bool = False,
+    ) -> None:
+        self.font, self.line, self.wrap, self.align, self.code = font, line, wrap, align, code
+        metrics = QFontMetricsF(font)
+        self.baseline = (line - metrics.ascent() - metrics.descent()) / 2 + metrics.ascent()
+        self._forward = _option(self, align)
+        left = align == Qt.AlignmentFlag.AlignLeft
+        self._backward = _option(self, Qt.AlignmentFlag.AlignRight) if left else self._forward
+
+    def option(self, right_to_left: bool) -> QTextOption:
+        """Text that runs from the right begins at the right."""
+        return self._backward if right_to_left else self._forward
 
 
 class TextBox:
@@ -36,11 +49,8 @@ class TextBox:
         self._astral = bool(text) and max(text) > "\uffff"
         self._layout = QTextLayout(text.replace("\n", "\u2028"), style.font)
         self._layout.setCacheEnabled(True)
-        option = _option(style)
-        self._rtl = not style.code and _is_right_to_left(text)
-        if self._rtl and style.align == Qt.AlignmentFlag.AlignLeft:
-            option.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._layout.setTextOption(option)
+        self._rtl = not style.code and not text.isascii() and _is_right_to_left(text)
+        self._layout.setTextOption(style.option(self._rtl))
         ranges = self._ranges(formats)
         if ranges:
             self._layout.setFormats(ranges)
@@ -63,11 +73,11 @@ class TextBox:
     def _break(self, width: float, lead: float) -> None:
         style, layout = self._style, self._layout
         unbroken = style.wrap == Wrap.NoWrap
-        baseline = _baseline(style)
+        baseline, room = style.baseline, _UNBOUNDED if unbroken else width
         y, widest = 0, 0.0
         layout.beginLayout()
         while (line := layout.createLine()).isValid():
-            line.setLineWidth(_UNBOUNDED if unbroken else max(1.0, width - lead))
+            line.setLineWidth(max(1.0, room - lead))
             line.setPosition(QPointF(lead, y + baseline - line.ascent()))
             widest = max(widest, lead + line.naturalTextWidth())
             y += style.line
@@ -162,19 +172,14 @@ class TextBox:
         return len(encoded.decode("utf-16-le", "ignore"))
 
 
-def _option(style: BoxStyle) -> QTextOption:
-    option = QTextOption(style.align)
+def _option(style: BoxStyle, align: Qt.AlignmentFlag) -> QTextOption:
+    option = QTextOption(align)
     option.setWrapMode(style.wrap)
     direction = Qt.LayoutDirection.LeftToRight if style.code else Qt.LayoutDirection.LayoutDirectionAuto
     option.setTextDirection(direction)
     if style.code:
         option.setTabStopDistance(4 * QFontMetricsF(style.font).horizontalAdvance("0"))
     return option
-
-
-def _baseline(style: BoxStyle) -> float:
-    metrics = QFontMetricsF(style.font)
-    return (style.line - metrics.ascent() - metrics.descent()) / 2 + metrics.ascent()
 
 
 def _is_right_to_left(text: str) -> bool:

@@ -12,7 +12,7 @@ from desktop.ui.transcript.inline import InlineParser, Run, mended
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.markdown_model import Block
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
-from desktop.ui.transcript.text_box import BoxStyle, Marked, TextBox
+from desktop.ui.transcript.text_box import Marked, TextBox
 
 INDENT = {"item": 24, "quote": 18}
 
@@ -107,12 +107,11 @@ class TextPiece(BlockPiece):
             source = source.replace("\n", "  \n")
         self.text, self._runs = self._parser.parse(source, self._references)
         glue = block.glue if block.part else ""
-        font, line = look.font("reading"), look.line("reading")
-        if block.kind == "heading":
-            font, line = look.heading(block.level)
+        style = look.heading(block.level) if block.kind == "heading" else look.style("reading")
+        line = style.line
         left = self.indent(look)
         shown, formats = self._with_drawings(look, line)
-        box = TextBox(shown, BoxStyle(font, line), formats)
+        box = TextBox(shown, style, formats)
         lead = self._lead_in(before, look)
         box.lay_out(width - left, lead)
         self.overlap = line if box.used_lead else 0

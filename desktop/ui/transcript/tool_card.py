@@ -14,7 +14,7 @@ from desktop.presenter.transcript_items import ToolPart
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
 from desktop.ui.transcript.preview import PreviewLine, preview_lines, size_text
-from desktop.ui.transcript.text_box import BoxStyle, TextBox, Wrap
+from desktop.ui.transcript.text_box import TextBox
 from desktop.ui.transcript.tool_drawing import (
     STATES,
     draw_chain,
@@ -142,11 +142,10 @@ class ToolCard(Piece):
 
     def _chunks(self, look: Look, text: str, y: float) -> float:
         """Mono text in boxes of some lines each, so that drawing and hitting stay cheap."""
-        style = BoxStyle(look.font("code"), look.line("code"), Wrap.WrapAnywhere, code=True)
         lines = text.rstrip("\n").split("\n")
         room = self._width - 2 * look.px(13)
         for first in range(0, len(lines), CHUNK_LINES):
-            box = TextBox("\n".join(lines[first : first + CHUNK_LINES]), style)
+            box = TextBox("\n".join(lines[first : first + CHUNK_LINES]), look.output_style)
             box.lay_out(room)
             self.boxes.append(Placed(box, look.px(13), y, 0, "text-2", room=room))
             y += box.height
@@ -155,7 +154,7 @@ class ToolCard(Piece):
     def _lay_out_watched(self, look: Look) -> None:
         text = self.part.result
         shown = text if len(text) <= LIVE_TAIL else "…" + text[-LIVE_TAIL:].split(" ", 1)[-1]
-        box = TextBox(" ".join(shown.split()), BoxStyle(look.font("body"), look.line("body")))
+        box = TextBox(" ".join(shown.split()), look.style("body"))
         box.lay_out(self._width - look.px(33) - look.px(16))
         self.boxes = [Placed(box, look.px(33), self.height, 0, "text-2")]
         self.height += box.height + look.px(10)

@@ -68,15 +68,20 @@ class TranscriptView(InputArea):
     # ------------------------------------------------------------------------------------------------------- contents
 
     def set_items(self, items: Sequence[TranscriptItem]) -> None:
-        """Shows other messages; the end is in view. The same thread's messages keep what was opened in them."""
+        """Shows other messages, their end in view. If the line that a person reads is among them, it stays."""
+        anchor = None if self.stick else self.anchor()
         self.overlays.forget()
         self.stream.forget()
         self.selection.clear()
-        self.keys.current, self.keys.focus = None, ""
+        current = self.page.messages[self.keys.current].item.message_id if self.keys.current is not None else ""
         self.page.reset(items)
+        self.keys.current, self.keys.focus = self.page.place(current), ""
         self.search.restart()
         self.spoken.reset()
-        self.scroll_to_end()
+        if anchor is not None and self.page.place(anchor.message.item.message_id) is not None:
+            self.hold(anchor)
+        else:
+            self.scroll_to_end()
         self.stream.wake()
 
     def prepend_items(self, items: Sequence[TranscriptItem]) -> None:
@@ -156,6 +161,8 @@ class TranscriptView(InputArea):
         self._set_stick(False)
         for _ in range(2):  # heights around it may be corrected by the first look at it
             bar.setValue(self.page.top(index))
+        self._set_stick(bar.value() >= bar.maximum() - 2)
+        self.moved()
         self.viewport().update()
 
     def moved(self) -> None:

@@ -240,7 +240,8 @@ def test_attachments_are_decoded_small_or_not_at_all(view: TranscriptView) -> No
     big.fill(0xFF336699)
     big.save(buffer, "PNG")
     parts = (
-        AttachmentPart("a1", "big.png", "2 MB", bytes(data.data())), AttachmentPart("a2", "evil.png", "", b"\x89PNG nonsense"),
+        AttachmentPart("a1", "big.png", "2 MB", bytes(data.data())),
+        AttachmentPart("a2", "evil.png", "", b"\x89PNG nonsense"),
         AttachmentPart("a3", "x.svg", "", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
     )  # fmt: skip
     view.set_items((TranscriptItem("m", "human", "You", "1", parts),))

@@ -1,6 +1,7 @@
 """What a reader may rely on: the end is followed, another place is kept, streamed text is the stored text."""
 
 import random
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -250,3 +251,39 @@ def test_parts_that_did_not_change_are_not_laid_out_again(view: TranscriptView) 
     assert flows is not None
     assert flows[0].pieces[0] is kept
     assert view.page.messages[0].text() == "first\nother"
+
+
+def test_the_same_thread_given_again_keeps_the_readers_place_and_another_opens_at_its_end(view: TranscriptView) -> None:
+    items = thread(200)
+    view.set_items(items)
+    view.scroll_to("m100")
+    view.verticalScrollBar().setValue(view.offset() + 25)
+    spin(20)
+    view.overlays.jump.hide()
+    seen = picture(view)
+    view.set_items((*items, said(500, "new at the end")))
+    view.overlays.jump.hide()
+    assert picture(view) == seen
+    assert not view.stick
+    view.set_items(tuple(said(n) for n in range(1000, 1100)))
+    assert view.stick
+
+
+@pytest.mark.spec("R-UI-7")
+def test_a_stored_text_of_1_mb_is_shown_by_pages_and_copied_whole(view: TranscriptView) -> None:
+    text = "".join(f"line {n} of a long log that a person pasted\n" for n in range(24_000)).strip()
+    assert len(text) > 1_000_000
+    started = time.perf_counter()
+    view.set_items((said(1, text, side="human"),))
+    view.viewport().repaint()
+    assert time.perf_counter() - started < 0.5
+    message = view.page.messages[0]
+    shown = len(message.text())
+    assert shown < 80_000
+    spot = next(spot for spot, _ in message.spots() if spot.kind == "more")
+    assert "not shown" in spot.label
+    view.activate(0, spot)
+    assert len(message.text()) > shown + 30_000
+    view.select_all()
+    assert view.selected_text().startswith("line 0 of")
+    assert "line 23999" in view.selected_text()
