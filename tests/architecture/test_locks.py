@@ -1,0 +1,61 @@
+"""The dependencies: declared once in words, pinned once in locks, and the two agree."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+DECLARED = {"requirements": PROJECT["dependencies"], "requirements-dev": PROJECT["optional-dependencies"]["dev"]}
+PIN = re.compile(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", re.MULTILINE)
+
+
+def _lock(name: str) -> str:
+    return (ROOT / f"packaging/{name}.lock").read_text("utf-8")
+
+
+def _normal(name: str) -> str:
+    return re.split(r"[<>=!~ \[]", name)[0].replace("_", "-").replace(".", "-").casefold()
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_the_input_of_the_lock_is_what_the_project_declares(name: str) -> None:
+    lines = (ROOT / f"packaging/{name}.in").read_text("utf-8").splitlines()
+    wanted = [line.strip() for line in lines if line.strip() and not line.startswith(("#", "-"))]
+    assert sorted(wanted) == sorted(DECLARED[name])
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_every_declared_package_is_locked(name: str) -> None:
+    locked = {_normal(found) for found, _ in PIN.findall(_lock(name))}
+    assert {_normal(declared) for declared in DECLARED[name]} <= locked
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_every_pin_has_hashes_and_nothing_else_is_in_the_lock(name: str) -> None:
+    entries = re.split(r"\n(?=\S)", _lock(name).strip())
+    for entry in entries:
+        first, *hashes = entry.splitlines()
+        assert PIN.match(first), f"{first!r} is no pin"
+        assert hashes, f"{first!r} has no hash"
+        assert all(re.fullmatch(r"\s+--hash=sha256:[0-9a-f]{64}( \\)?", line) for line in hashes), entry[:200]
+
+
+def test_what_both_locks_hold_has_one_version() -> None:
+    runtime, dev = (dict(PIN.findall(_lock(name))) for name in DECLARED)
+    assert {name: (runtime[name], dev[name]) for name in runtime.keys() & dev.keys() if runtime[name] != dev[name]} == {}
+
+
+def test_no_release_that_is_known_to_be_bad() -> None:
+    pins = dict(PIN.findall(_lock("requirements")))
+    assert pins["litellm"] not in {"1.82.7", "1.82.8"}
+    assert pins["pyside6-essentials"].startswith("6.11."), "6.12.0 steals references to None on Python 3.10 and 3.11"
+
+
+def test_every_dependency_says_why_it_is_there() -> None:
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    for declared in [*DECLARED["requirements"], *DECLARED["requirements-dev"]]:
+        line = next(line for line in text.splitlines() if line.strip().startswith(f'"{declared}"'))
+        assert len(line.partition("#")[2].split()) >= 2, f"{declared} gives no reason"
