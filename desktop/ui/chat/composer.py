@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from desktop.domain.messages import Block
@@ -15,6 +15,12 @@ from desktop.ui.theme.paint import outline
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
+
+SMALLEST = 300
+"""Narrower than this many pixels (at 100 %) it never gets; its bar then shows only what is needed."""
+
+MOST = 16_777_215
+"""Qt's word for no limit to a width."""
 
 
 class Composer(QFrame):
@@ -34,7 +40,7 @@ class Composer(QFrame):
         self._queue_lines, self._attachment_lines = Lines(), Lines()
         self.attach = IconButton("attach", "Attach files or images", side=24)
         self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, tip="Choose the agent")
-        self.model = Button("", "quiet", icon="model", small=True, chevron=True, tip="Choose the model (Ctrl+M)")
+        self.model = Button("Choose a model", "quiet", icon="model", small=True, chevron=True, tip="Choose the model (Ctrl+M)")
         self.stop = Button("Stop", icon="stop", key="Ctrl+.", tip="Stop the run (Ctrl+.)")
         self._send = Button("Send", "primary", icon="send")
         self._lay_out()
@@ -43,6 +49,7 @@ class Composer(QFrame):
         self.text.textChanged.connect(self._changed)
         self.text.focus_changed.connect(lambda _: self.update())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        sized(self, min_width=SMALLEST)
         self.show_state(self._state)
 
     def _lay_out(self) -> None:
@@ -55,6 +62,7 @@ class Composer(QFrame):
         file = Button("@ file", "quiet", small=True, tip="Name a file inside the boundary (type @)")
         skill.clicked.connect(lambda: self._begin("/"))
         file.clicked.connect(lambda: self._begin("@"))
+        self._spare = (skill, file)
         bar.addWidget(self.attach)
         bar.addWidget(skill)
         bar.addWidget(file)
@@ -68,6 +76,16 @@ class Composer(QFrame):
         bar.addSpacing(theme().px(4))
         bar.addWidget(self._send)
         column.addLayout(bar)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where it is narrow, what can also be typed gives way, then the words of agent and model."""
+        super().resizeEvent(event)
+        px = theme().px
+        for button in self._spare:
+            button.setVisible(self.width() >= px(600))
+        narrow = self.width() < px(500)
+        self.agent.setMaximumWidth(px(56) if narrow else MOST)
+        self.model.setMaximumWidth(px(120) if narrow else MOST)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A rounded field; its outline is ink while keys go here."""

@@ -36,7 +36,7 @@ class ComposerPane(QWidget):
         self._draft = QTimer(self)
         self._draft.setSingleShot(True)
         self._draft.setInterval(DRAFT_DELAY)
-        line = self._line = Row(self, margins=(56, 8, 24, 16), spacing=0)
+        line = self._line = Row(self, margins=(48, 8, 16, 16), spacing=0)
         line.addStretch(1)
         inner = Column(spacing=8)
         inner.addWidget(sized(self.editing, max_width=720))
@@ -72,7 +72,7 @@ class ComposerPane(QWidget):
     def leave_room(self, scroll_bar: int) -> None:
         """Stand exactly below the transcript's column, whose scroll bar takes so many pixels of its width."""
         margins = self._line.contentsMargins()
-        margins.setRight(theme().px(24) + scroll_bar)
+        margins.setRight(theme().px(16) + scroll_bar)
         self._line.setContentsMargins(margins)
 
     # -- drafts -----------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ class ThreadHeader(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("pane", "header")
-        sized(self, height=48)
+        sized(self, height=48, min_width=240)
         self.title = TitleText("New chat", "title", elide="right")
         self.field = TitleField()
         self._level = MeterBar("Context used")

@@ -1,0 +1,131 @@
+"""Pictures of the chat page for ``dev.py shots``: real widgets and view-models, sample data, nothing that runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from desktop.domain.threads import ThreadRecord
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.attaching import AttachingViewModel
+from desktop.presenter.bridge import Bridge
+from desktop.presenter.chat import ChatViewModel
+from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
+from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.presenter.offers import OffersViewModel
+from desktop.presenter.run_board import RunBoard
+from desktop.presenter.shell import ShellViewModel
+from desktop.presenter.threads import ThreadsViewModel, arrange
+from desktop.presenter.transcript_items import NoticeAction, NoticePart, TextPart, ToolPart, TranscriptItem
+from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.page import ChatPage
+from desktop.ui.shots_samples import SampleApprovals, SampleSetup, new_file_request, sample_shell
+
+TABLE = """There are **three gaps**, 63 samples in all. I looked for any step longer than the nominal six minutes:
+
+```python
+def gaps(t: pd.Series, step="6min") -> pd.DataFrame:
+    late = t.diff() > pd.Timedelta(step)     # a hole ends here
+    return pd.DataFrame({"from": t.shift()[late], "to": t[late]})
+```
+
+| Gap | From | To | Missing samples | Maintenance log |
+|---|---|---|---:|---|
+| 1 | 04 Mar 09:12 | 04 Mar 11:48 | 25 | sensor swap, 09:00 to 12:00 |
+| 2 | 17 Mar 22:00 | 18 Mar 01:36 | 35 | no entry |
+| 3 | 26 Mar 06:18 | 26 Mar 06:42 | 3 | battery, 06:15 |
+"""
+DAY = 86_400.0
+TITLES = (
+    ("Tide gauges: March clean-up", 0.1, True), ("Weekly report template", 0.2, True),
+    ("Gaps in the March tide data", 0.0, False), ("Why does the nightly job double rows?", 0.1, False),
+    ("Grant report, section 3", 0.2, False), ("Rename the ingest module", 0.3, False),
+    ("Explain the Doodson filter", 1.0, False), ("Licence check before release", 1.1, False),
+    ("Station metadata: sources that disagree with each other", 3.0, False), ("Plot styles for print", 4.0, False),
+    ("Read the new CF conventions", 4.5, False), ("Translate the field manual", 6.0, False),
+)  # fmt: skip
+
+
+class StillBridge(QObject):
+    """In a bridge's place: starts nothing, because pictures are of what is said by hand."""
+
+    def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> None:
+        """Close what would have run."""
+        work.close()
+
+
+def sample_items() -> tuple[TranscriptItem, ...]:
+    """The mock-up's exchange."""
+    request = new_file_request()
+    read = ToolPart(
+        "p1", "c1", "read-file", "data/gauge-07/2026-03.csv", "read", "done", facts=("241 KB",), elapsed_ms=40,
+        arguments='{"path": "data/gauge-07/2026-03.csv"}', result="time,level_m\n",
+    )  # fmt: skip
+    write = ToolPart(
+        "p2", "c2", "write-file", "data/gauge-07/2026-03.clean.csv", "write", "waiting", request=request,
+        chain=("Workbench",),
+    )  # fmt: skip
+    question = "Find the gaps in gauge 7’s March file, check the maintenance log, and write a cleaned copy."
+    return (
+        TranscriptItem("u1", "human", "You", "14:01", (TextPart("t0", question),)),
+        TranscriptItem("a1", "a", "Workbench", "14:02", (read, TextPart("t1", TABLE), write), live=True),
+    )
+
+
+def failed_items() -> tuple[TranscriptItem, ...]:
+    """A wrong key, said in words."""
+    actions = (NoticeAction("Open the key", "open-models"), NoticeAction("Try again", "retry"))
+    words = "OpenAI does not accept the key (401). Check that it was copied whole and not revoked."
+    return (
+        TranscriptItem("u1", "human", "You", "14:01", (TextPart("t0", "Summarise the log, please."),)),
+        TranscriptItem("a1", "a", "Assistant", "14:02", (NoticePart("n1", words, "error", actions),)),
+    )
+
+
+def _page(
+    items: tuple[TranscriptItem, ...], *, running: bool = False, queue: tuple[QueuedMessage, ...] = ()
+) -> ChatPage:
+    bridge, board = cast(Bridge, StillBridge()), RunBoard()
+    nothing = cast(Any, None)
+    chat, threads = ChatViewModel(nothing, bridge, board), ThreadsViewModel(nothing, bridge, board)
+    shell: ShellViewModel = sample_shell()
+    page = ChatPage(
+        ChatModels(
+            chat=chat, threads=threads, approvals=cast(ApprovalsViewModel, SampleApprovals()), shell=shell,
+            setup=cast(ModelSetupViewModel, SampleSetup()), offers=OffersViewModel(bridge, {}),
+            attaching=AttachingViewModel(bridge), agents=(("assistant", "Workbench"),),
+        )
+    )  # fmt: skip
+    now = time.time()
+    records = [
+        ThreadRecord(f"t{n}", title, now, now - days * DAY, pinned=pinned)
+        for n, (title, days, pinned) in enumerate(TITLES)
+    ]
+    threads.model().show(arrange(records))
+    board.state("t2").waiting_calls.add("c2")
+    board.state("t3").running = True
+    threads.rearranged.emit()
+    page.threads.select("t2" if items else "")
+    chat.items_reset.emit(items)
+    chat.title_changed.emit("Gaps in the March tide data" if items else "New chat")
+    chat.meters_changed.emit(
+        Meters("assistant", "Workbench", "m/x", "mistral-large", 44_600 if items else 0, 131_000, 61_300, 0.087)
+    )
+    chat.state_changed.emit(RunState(running=running, can_send=True))
+    chat.queue_changed.emit(queue)
+    return page
+
+
+def pictures() -> dict[str, Callable[[], QWidget]]:
+    """Name -> how to build it."""
+    queued = (QueuedMessage("q", "then plot gauge 7 against gauge 8 for that night"),)
+    return {
+        "01-chat": lambda: _page(sample_items(), running=True, queue=queued),
+        "01-chat-200": lambda: _page(sample_items(), running=True, queue=queued),
+        "01-chat-empty": lambda: _page(()),
+        "01-chat-failed": lambda: _page(failed_items()),
+    }

@@ -1,0 +1,153 @@
+"""The composer: what sends, what breaks the line, what becomes an attachment, and that nothing typed is lost."""
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QImage, QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from desktop.domain.messages import FileBlock
+from desktop.presenter.chat_state import QueuedMessage, RunState
+from desktop.ui.chat.composer import Composer
+from desktop.ui.chat.composer_text import PASTE_AS_FILE
+
+
+@pytest.fixture
+def composer(theme, qtbot):
+    made = Composer()
+    qtbot.addWidget(made)
+    made.resize(720, 120)
+    made.show_state(RunState(can_send=True))
+    made.show()
+    made.sent = []
+    made.send.connect(lambda text, blocks: made.sent.append((text, blocks)))
+    return made
+
+
+@pytest.mark.spec("R-UI-1")
+def test_enter_sends_and_shift_enter_breaks_the_line(composer):
+    QTest.keyClicks(composer.text, "one")
+    QTest.keyClick(composer.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(composer.text, "two")
+    assert composer.sent == []
+    QTest.keyClick(composer.text, Qt.Key.Key_Return)
+    assert composer.sent == [("one\ntwo", ())]
+    assert composer.text.toPlainText() == ""
+
+
+def test_an_input_methods_enter_only_commits_its_composition(composer):
+    QApplication.sendEvent(composer.text, QInputMethodEvent("にほ", []))
+    QTest.keyClick(composer.text, Qt.Key.Key_Return)
+    assert composer.sent == []
+    commit = QInputMethodEvent("", [])
+    commit.setCommitString("日本")
+    QApplication.sendEvent(composer.text, commit)
+    assert composer.text.toPlainText().strip() == "日本"
+    QTest.keyClick(composer.text, Qt.Key.Key_Return)
+    assert composer.sent[0][0].strip() == "日本"
+
+
+def test_where_enter_breaks_the_line_control_enter_sends(composer):
+    composer.text.send_on_enter = False
+    QTest.keyClicks(composer.text, "a")
+    QTest.keyClick(composer.text, Qt.Key.Key_Return)
+    assert composer.sent == []
+    QTest.keyClick(composer.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert [text.strip() for text, _ in composer.sent] == ["a"]
+
+
+def test_without_a_model_nothing_is_sent_and_nothing_is_lost(composer):
+    composer.show_state(RunState(can_send=False))
+    QTest.keyClicks(composer.text, "keep me")
+    QTest.keyClick(composer.text, Qt.Key.Key_Return)
+    assert composer.sent == []
+    assert composer.text.toPlainText() == "keep me"
+
+
+def test_white_space_alone_is_no_message_but_an_attachment_is(composer):
+    QTest.keyClicks(composer.text, "  ")
+    composer.submit()
+    assert composer.sent == []
+    composer.add_attachment(FileBlock("a.txt", "text"))
+    composer.submit()
+    assert composer.sent[0][1] == (FileBlock("a.txt", "text"),)
+    composer.submit()
+    assert len(composer.sent) == 1, "attachments go out once"
+
+
+def test_a_huge_paste_becomes_an_attachment_and_files_and_images_too(composer):
+    texts, files, images = [], [], []
+    composer.text.text_dropped.connect(texts.append)
+    composer.text.files_dropped.connect(files.append)
+    composer.text.image_pasted.connect(images.append)
+    huge = QMimeData()
+    huge.setText("x" * (PASTE_AS_FILE + 1))
+    composer.text.insertFromMimeData(huge)
+    assert [len(text) for text in texts] == [PASTE_AS_FILE + 1]
+    assert composer.text.toPlainText() == ""
+    local = QMimeData()
+    local.setUrls([QUrl.fromLocalFile("/tmp/a b.txt")])
+    composer.text.insertFromMimeData(local)
+    assert files == [("/tmp/a b.txt",)]
+    picture = QMimeData()
+    picture.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
+    composer.text.insertFromMimeData(picture)
+    assert len(images) == 1
+
+
+def test_a_remote_address_is_text_and_never_a_file(composer):
+    remote = QMimeData()
+    remote.setUrls([QUrl("https://example.com/x")])
+    remote.setText("https://example.com/x")
+    composer.text.insertFromMimeData(remote)
+    assert composer.text.toPlainText() == "https://example.com/x"
+
+
+def test_a_loaded_draft_is_not_reported_as_typed(composer):
+    typed = []
+    composer.draft_changed.connect(typed.append)
+    composer.load_draft("from before")
+    assert typed == []
+    QTest.keyClicks(composer.text, "!")
+    assert typed == ["from before!"]
+
+
+def test_during_a_run_it_queues_and_shows_stop(composer):
+    composer.show_state(RunState(running=True, can_send=True))
+    assert composer.stop.isVisible()
+    assert composer._send.label == "Queue"
+    removed = []
+    composer.queued_removed.connect(removed.append)
+    composer.show_queue((QueuedMessage("q1", "one"), QueuedMessage("q2", "two")))
+    crosses = [b for b in composer.findChildren(type(composer.attach)) if b.accessibleName().startswith("Remove")]
+    QTest.mouseClick(crosses[1], Qt.MouseButton.LeftButton)
+    assert removed == ["q2"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "prefix", "word"),
+    [("/su", "/", "su"), ("see @src/a", "@", "src/a"), ("a/b", "", ""), ("mail me@x", "", ""), ("/usr/bin", "", "")],
+)
+def test_offers_are_asked_for_words_that_begin_with_a_slash_or_an_at(composer, typed, prefix, word):
+    asked = []
+    composer.offers_wanted.connect(lambda *what: asked.append(what))
+    QTest.keyClicks(composer.text, typed)
+    assert asked[-1] == (prefix, word)
+
+
+def test_choosing_an_offer_replaces_the_word(composer):
+    QTest.keyClicks(composer.text, "look at @rea")
+    composer.complete("@readme.md")
+    assert composer.text.toPlainText() == "look at @readme.md "
+
+
+def test_everything_in_it_has_a_name(composer):
+    composer.show_state(RunState(running=True, can_send=True))
+    unnamed = [
+        widget
+        for kind in (type(composer.stop), type(composer.attach))
+        for widget in composer.findChildren(kind)
+        if not widget.accessibleName()
+    ]
+    assert unnamed == []
+    assert composer.text.accessibleName()

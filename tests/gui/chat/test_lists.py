@@ -1,0 +1,72 @@
+"""The picker and the list of threads."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from desktop.ui.chat.page import file_name
+from desktop.ui.chat.picker import Choice, Picker
+from desktop.ui.chat.shots import pictures
+
+
+@pytest.fixture
+def picker(theme, qtbot):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    made = Picker(parent, name="Choose a model", empty="No model yet", field=False)
+    made.field.setVisible(True)  # as a child, because the offscreen plugin warns about popups
+    made.fill([Choice("a/one", "one"), Choice("a/two", "two"), Choice("a/three", "three")], "a/two")
+    made.picked = []
+    made.chosen.connect(made.picked.append)
+    parent.show()
+    made.show()
+    made.kept = parent
+    return made
+
+
+def test_the_current_choice_is_marked_and_enter_takes_it(picker):
+    QTest.keyClick(picker, Qt.Key.Key_Return)
+    assert picker.picked == ["a/two"]
+
+
+def test_typing_filters_and_arrows_go_round_the_ends(picker):
+    QTest.keyClicks(picker.field, "t")
+    assert picker.count == 2
+    QTest.keyClick(picker, Qt.Key.Key_Up)
+    QTest.keyClick(picker, Qt.Key.Key_Return)
+    assert picker.picked == ["a/three"]
+
+
+def test_escape_closes_and_changes_nothing(picker):
+    QTest.keyClick(picker, Qt.Key.Key_Escape)
+    assert not picker.isVisible()
+    assert picker.picked == []
+
+
+def test_what_fits_nothing_says_so(picker):
+    QTest.keyClicks(picker.field, "zzz")
+    assert picker.count == 0
+    QTest.keyClick(picker, Qt.Key.Key_Return)
+    assert picker.picked == []
+
+
+def test_headers_of_the_thread_list_open_nothing_and_rows_open_their_thread(theme, qtbot):
+    page = pictures()["01-chat"]()
+    qtbot.addWidget(page)
+    page.resize(1216, 800)
+    page.show()
+    opened = []
+    page.threads.opened.connect(lambda thread_id, _: opened.append(thread_id))
+    rows, model = page.threads.rows, page.threads.rows.model()
+    header = rows.visualRect(model.index(0, 0)).center()
+    QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=header)
+    assert opened == []
+    place = rows.visualRect(model.index(1, 0))
+    QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(40, place.center().y()))
+    assert opened == ["t0"]
+
+
+def test_a_title_never_makes_a_path():
+    assert file_name("../../etc/passwd: “now”") == "etc-passwd-now"
+    assert file_name("///") == "thread"
