@@ -103,7 +103,8 @@ class CodePiece(BlockPiece):
         cut = self.overlap
         frame = QRectF(origin.x() + left, origin.y() + cut, self._width - left, self.height - cut)
         first = self.before is None
-        canvas.frame(frame, "code-bg", "border", first, self.last)
+        if frame.height() > 0:
+            canvas.frame(frame, "code-bg", "border", first, self.last)
         if first:
             self._draw_head(canvas, frame, origin)
         painter = canvas.painter

@@ -173,9 +173,10 @@ class Piece:
     def draw_boxes(self, canvas: Canvas, origin: QPointF) -> None:
         """Draws those text boxes that the clip needs, with the marks that fall into them."""
         top, bottom = canvas.clip.top() - origin.y(), canvas.clip.bottom() - origin.y()
+        left, right = canvas.clip.left() - origin.x(), canvas.clip.right() - origin.x()
         for placed in self.boxes:
             box = placed.box
-            if placed.y > bottom or placed.y + box.height < top:
+            if placed.y > bottom or placed.y + box.height < top or not box.reaches(left - placed.x, right - placed.x):
                 continue
             marks = _within(canvas.marks, placed.base, len(box.text)) if canvas.marks and placed.selectable else ()
             color = canvas.look.color(placed.token)

@@ -101,6 +101,12 @@ class TextBox:
         line = self._layout.lineAt(count - 1)
         return self._x(line, self._units(len(self.text)))
 
+    def reaches(self, left: float, right: float) -> bool:
+        """Whether there may be ink between two x; of one line that begins at the left it is known."""
+        style = self._style
+        known = self.height <= style.line and not self._rtl and style.align == Qt.AlignmentFlag.AlignLeft
+        return not known or (self.used_lead <= right and self.width >= left)
+
     def line_count(self) -> int:
         return self._layout.lineCount()
 
