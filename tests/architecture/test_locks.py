@@ -45,7 +45,8 @@ def test_every_pin_has_hashes_and_nothing_else_is_in_the_lock(name: str) -> None
 
 def test_what_both_locks_hold_has_one_version() -> None:
     runtime, dev = (dict(PIN.findall(_lock(name))) for name in DECLARED)
-    assert {name: (runtime[name], dev[name]) for name in runtime.keys() & dev.keys() if runtime[name] != dev[name]} == {}
+    both = runtime.keys() & dev.keys()
+    assert {name: (runtime[name], dev[name]) for name in both if runtime[name] != dev[name]} == {}
 
 
 def test_no_release_that_is_known_to_be_bad() -> None:
