@@ -1,13 +1,16 @@
-"""The window: the rail and one page at a time. Only the page that shows is built before the first paint."""
+"""The window: the rail and one page at a time. Only the page that shows is built before the first paint.
+
+What runs before it names nothing of the ``Qt`` namespace and imports no more than it paints with (see ``theme.theme``):
+shortcuts, palette, toasts and the rest come right after.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut, QShowEvent
+from PySide6 import QtCore
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
 from desktop.ui.shell import geometry
@@ -17,6 +20,8 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, rescale
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent
+
     from desktop.presenter.shell import ShellViewModel
     from desktop.ui.shell.notify import Notifier
     from desktop.ui.shell.palette import Palette
@@ -60,9 +65,7 @@ class MainWindow(QMainWindow):
         self.show_page(shell.page)
 
     def _build(self) -> None:
-        central = QWidget()
-        central.setProperty("pane", "bg")
-        central.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        central = pane("bg")
         row = Row(central, spacing=0)
         self.rail = Rail()
         self.rail.chosen.connect(self._shell.go)
@@ -82,15 +85,6 @@ class MainWindow(QMainWindow):
         shell.quitting.connect(self.show_quitting)
         shell.banner.connect(self.show_banner)
         self._theme.changed.connect(self._theme_changed)
-        for command in shell.commands():
-            if command.shortcut:
-                self._shortcut(command.shortcut, partial(shell.run_command, command.id))
-        self._shortcut("Ctrl+K", self.open_palette)
-
-    def _shortcut(self, keys: str, work: Callable[[], None]) -> None:
-        shortcut = QShortcut(QKeySequence(keys), self)
-        shortcut.setAutoRepeat(False)
-        shortcut.activated.connect(work)
 
     # -- pages ------------------------------------------------------------------------------------------------------
 
@@ -131,7 +125,7 @@ class MainWindow(QMainWindow):
         first = getattr(widget, "first_focus", None)
         target = first() if callable(first) else widget
         if isinstance(target, QWidget):
-            target.setFocus(Qt.FocusReason.OtherFocusReason)
+            target.setFocus()
 
     def warm(self, step: Callable[[], bool]) -> None:
         """Call ``step`` now and then after the first paint until it returns False (see ``loading.warm``)."""
@@ -220,30 +214,25 @@ class MainWindow(QMainWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape that nothing else wanted takes the toast away."""
-        if event.key() == Qt.Key.Key_Escape and self._toast is not None and self._toast.isVisible():
+        if event.key() == QtCore.Qt.Key.Key_Escape and self._toast is not None and self._toast.isVisible():
             self._toast.dismiss()
         else:
             super().keyPressEvent(event)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Keys go to the page."""
-        super().showEvent(event)
-        current = self.stack.currentWidget()
-        if current is not None and not self._painted:
-            self._focus_page(current)
-
-    def event(self, event: QEvent) -> bool:
-        """The first paint starts what may wait for it."""
-        if event.type() == QEvent.Type.Paint and not self._painted:
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Nothing of its own, but the first paint starts what may wait for it."""
+        if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self, self._after_first_paint)
-        return super().event(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Nothing of its own: the pages paint."""
 
     def _after_first_paint(self) -> None:
+        """Keys go to the page, shortcuts work, the system's scheme counts."""
         self.first_painted.emit()
+        load("desktop.ui.shell.shortcuts", "bind")(self, self._shell, self.open_palette)
+        self._theme.settle()
+        current = self.stack.currentWidget()
+        if current is not None:
+            self._focus_page(current)
         if self._warm is not None:
             QTimer.singleShot(WARM_AFTER, self, self._warm_one)
 

@@ -1,15 +1,23 @@
-"""The rail: the mark, one item a page, settings at the foot. Arrow keys move, Tab enters and leaves it once."""
+"""The rail: the mark, one item a page, settings at the foot. Arrow keys move, Tab enters and leaves it once.
+
+It is on screen at the first paint, so it is made of Qt's own widgets and the style sheet, and names nothing of the
+``Qt`` namespace before a key is pressed (see ``theme.theme``).
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QWidget
+from typing import TYPE_CHECKING
+
+from PySide6 import QtCore
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QWidget
 
 from desktop.ui.theme import theme
-from desktop.ui.theme.paint import count, focus_ring, glyph
-from desktop.ui.widgets.focus import KEYBOARD
-from desktop.ui.widgets.scaling import Column, sized
+from desktop.ui.widgets.scaling import Column, Row, sized
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
 
 ITEMS = (
     ("chats", "Chats", "Ctrl+1"),
@@ -18,10 +26,13 @@ ITEMS = (
     ("approvals", "Approvals", "Ctrl+4"),
     ("settings", "Settings", "Ctrl+5"),
 )
+TEXT_UNDER_ICON, TAB_FOCUS, NO_FOCUS = 3, 1, 0
+"""Values of Qt::ToolButtonStyle and Qt::FocusPolicy, set as properties to leave the namespace alone."""
+MARK = 28
 
 
-class RailButton(QAbstractButton):
-    """Icon over caption, with the count of what waits."""
+class RailButton(QToolButton):
+    """Icon over caption, with the count of what waits. Clicks leave the focus where it is."""
 
     def __init__(self, page: str, title: str, shortcut: str) -> None:
         super().__init__()
@@ -29,12 +40,24 @@ class RailButton(QAbstractButton):
         self._title = title
         self._shortcut = shortcut
         self._count = 0
-        self._ring = False
+        self._badge: QLabel | None = None
+        self.setProperty("kind", "rail")
+        self.setProperty("toolButtonStyle", TEXT_UNDER_ICON)
         self.setCheckable(True)
         self.setText(title)
         self.setAccessibleName(title)
         self.setToolTip(f"{title} ({shortcut})")
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        sized(self, width=56, height=52, icon=20)
+        self.toggled.connect(self.dress)
+
+    def dress(self) -> None:
+        """The icon of the theme and state as they are now."""
+        t = theme()
+        side, ratio = t.px(20), self.devicePixelRatio()
+        token = "text" if self.isChecked() else "text-2"
+        self.setIcon(QIcon(t.pixmap(self.page, token, side, ratio)))
+        self.setIconSize(QSize(side, side))
+        self._place_badge()
 
     def set_count(self, number: int) -> None:
         """How many things wait here."""
@@ -44,56 +67,31 @@ class RailButton(QAbstractButton):
         waiting = f", {number} waiting" if number else ""
         self.setAccessibleName(self._title + waiting)
         self.setToolTip(f"{self._title}{waiting} ({self._shortcut})")
-        self.update()
+        self._place_badge()
 
     @property
     def count(self) -> int:
         """How many wait."""
         return self._count
 
-    def sizeHint(self) -> QSize:
-        """56 x 52."""
-        return QSize(theme().metric("rail-item"), theme().metric("rail-item-height"))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Fill, icon, caption, count, ring."""
-        t = theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        radius = t.metric("radius-card")
-        on = self.isChecked()
-        fill = "surface" if on else "pressed" if self.isDown() else "hover" if self.underMouse() else ""
-        if fill:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(t.color(fill))
-            painter.drawRoundedRect(QRectF(self.rect()), radius, radius)
-        token = "text" if on else "text-2"
-        side = t.metric("icon")
-        glyph(painter, QRect(0, t.px(7), self.width(), side), self.page, token, side)
-        painter.setPen(t.color(token))
-        painter.setFont(t.font("caption"))
-        painter.drawText(QRect(0, t.px(29), self.width(), t.px(16)), Qt.AlignmentFlag.AlignCenter, self._title)
-        if self._count:
-            count(painter, QPointF(self.width() - t.px(6), t.px(2)), self._count)
-        if self._ring:
-            focus_ring(painter, QRectF(self.rect()), radius)
+    def _place_badge(self) -> None:
+        if self._badge is None:
+            if not self._count:
+                return
+            self._badge = QLabel(self)
+            self._badge.setProperty("kind", "count")
+        self._badge.setText(str(self._count) if self._count < 100 else "99+")
+        self._badge.setVisible(bool(self._count))
+        self._badge.adjustSize()
+        px = theme().px
+        self._badge.move(px(56) - px(6) - self._badge.width(), px(2))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows are for the rail."""
-        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+        if event.key() in (QtCore.Qt.Key.Key_Up, QtCore.Qt.Key.Key_Down):
             event.ignore()
         else:
             super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Ring for keys."""
-        self._ring = event.reason() in KEYBOARD
-        super().focusInEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """No ring."""
-        self._ring = False
-        super().focusOutEvent(event)
 
 
 class Rail(QFrame):
@@ -106,7 +104,13 @@ class Rail(QFrame):
         self.setProperty("pane", "rail")
         self.setAccessibleName("Pages")
         sized(self, width=64)
-        column = Column(self, margins=(4, 64, 3, 12), spacing=4)
+        column = Column(self, margins=(4, 18, 3, 12), spacing=4)
+        self._mark = sized(QLabel(), width=MARK, height=MARK)
+        row = Row(margins=(14, 0, 0, 0), spacing=0)
+        row.addWidget(self._mark)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addSpacing(theme().px(10))
         self._buttons: dict[str, RailButton] = {}
         for page, title, shortcut in ITEMS:
             button = RailButton(page, title, shortcut)
@@ -115,12 +119,20 @@ class Rail(QFrame):
             if page == "settings":
                 column.addStretch(1)
             column.addWidget(button)
+        self.dress()
+        theme().changed.connect(self.dress)
+
+    def dress(self) -> None:
+        """The mark and the icons of the theme as it is now."""
+        self._mark.setPixmap(theme().mark(theme().px(MARK), self.devicePixelRatio()))
+        for button in self._buttons.values():
+            button.dress()
 
     def set_page(self, page: str) -> None:
         """Mark the page that shows."""
         for name, button in self._buttons.items():
             button.setChecked(name == page)
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus if name == page else Qt.FocusPolicy.ClickFocus)
+            button.setProperty("focusPolicy", TAB_FOCUS if name == page else NO_FOCUS)
 
     def set_count(self, page: str, number: int) -> None:
         """The count on an item."""
@@ -130,24 +142,15 @@ class Rail(QFrame):
         """An item."""
         return self._buttons[page]
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The mark on the rail."""
-        super().paintEvent(event)
-        t = theme()
-        side = t.px(28)
-        painter = QPainter(self)
-        mark = t.mark(side, self.devicePixelRatio())
-        painter.drawPixmap((self.width() - side) // 2, t.px(18), mark)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Up and Down move between items."""
-        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        step = {QtCore.Qt.Key.Key_Up: -1, QtCore.Qt.Key.Key_Down: 1}.get(QtCore.Qt.Key(event.key()), 0)
         names = list(self._buttons)
         focused = next((i for i, name in enumerate(names) if self._buttons[name].hasFocus()), None)
         if not step or focused is None:
             super().keyPressEvent(event)
             return
-        self._buttons[names[(focused + step) % len(names)]].setFocus(Qt.FocusReason.TabFocusReason)
+        self._buttons[names[(focused + step) % len(names)]].setFocus(QtCore.Qt.FocusReason.TabFocusReason)
 
     def _clicked(self, page: str) -> None:
         self._buttons[page].setChecked(True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QRectF, Qt
+from PySide6.QtCore import QByteArray, QRectF
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap, QTransform
 from PySide6.QtSvg import QSvgRenderer
 
@@ -55,7 +55,7 @@ def _render(name: str, color: QColor, size: int, ratio: float) -> QPixmap:
     if size <= SMALL:
         svg = svg.replace('stroke-width="1.5"', f'stroke-width="{SMALL_STROKE}"')
     pixmap = _draw(svg, size, ratio, color.alphaF())
-    if name in MIRRORED and QGuiApplication.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+    if name in MIRRORED and QGuiApplication.isRightToLeft():
         pixmap = pixmap.transformed(QTransform.fromScale(-1, 1))
         pixmap.setDevicePixelRatio(ratio)
     return pixmap
@@ -64,7 +64,7 @@ def _render(name: str, color: QColor, size: int, ratio: float) -> QPixmap:
 def _draw(svg: str, size: int, ratio: float, opacity: float = 1.0) -> QPixmap:
     side = max(1, round(size * ratio))
     pixmap = QPixmap(side, side)
-    pixmap.fill(Qt.GlobalColor.transparent)
+    pixmap.fill(QColor(0, 0, 0, 0))
     painter = QPainter(pixmap)
     painter.setOpacity(opacity)
     QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, side, side))

@@ -85,6 +85,14 @@ QToolButton { background: transparent; color: $text-2; border: 1px solid transpa
 QToolButton:hover { background: $hover; }
 QToolButton:pressed, QToolButton:open { background: $pressed; }
 QToolButton:disabled { color: $text-disabled; background: transparent; }
+QToolButton[kind="rail"] { color: $text-2; border: none; border-radius: 8px; padding: 4px 0px 4px 0px;
+  font-size: 11px; font-weight: 500; }
+QToolButton[kind="rail"]:hover { background: $hover; }
+QToolButton[kind="rail"]:pressed { background: $pressed; }
+QToolButton[kind="rail"]:checked { background: $surface; color: $text; }
+QToolButton[kind="rail"]:focus { border: 2px solid $focus; padding: 2px 0px 2px 0px; }
+QLabel[kind="count"] { background: $ask; color: $surface; border-radius: 8px; font-size: 11px; font-weight: 600;
+  min-height: 16px; max-height: 16px; min-width: 8px; padding: 0px 4px; qproperty-alignment: AlignCenter; }
 QToolButton::menu-indicator { image: none; width: 0px; }
 QPushButton::menu-indicator { image: none; width: 0px; }
 """

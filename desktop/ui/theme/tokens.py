@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Mode = Literal["light", "dark"]
 
 
-@dataclass(frozen=True, slots=True)
-class TypeStep:
+class TypeStep(NamedTuple):
     """One step of the type scale: pixel size, line height in pixels, weight 100 to 900, and whether it is mono."""
 
     px: int
@@ -21,8 +19,7 @@ class TypeStep:
     mono: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """The parsed file. ``colors[mode][token]`` is ``#RRGGBB`` or ``#RRGGBBAA``; ``metrics`` are pixels at 100 %;
     ``durations`` are milliseconds."""
 
