@@ -258,7 +258,6 @@ class OpenThread(QObject):
         if thread_id != self._thread_id:
             return
         self._ends += 1
-        self.announced.emit(_spoken(event))
         self._spawn(self._after_run(thread_id), "refresh thread")
 
     async def _after_run(self, thread_id: str) -> None:
@@ -275,12 +274,3 @@ class OpenThread(QObject):
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         self._bridge.spawn(work, name=name)
-
-
-def _spoken(event: RunEnded) -> str:
-    """What a screen reader hears when a run ends: once, and short."""
-    if event.reason == "response":
-        return "Answer finished."
-    if event.reason == "cancelled":
-        return "Stopped."
-    return event.detail or "The run ended."

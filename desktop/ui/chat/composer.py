@@ -40,7 +40,8 @@ class Composer(QFrame):
         self._queue_lines, self._attachment_lines = Lines(), Lines()
         self.attach = IconButton("attach", "Attach files or images", side=24)
         self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, tip="Choose the agent")
-        self.model = Button("Choose a model", "quiet", icon="model", small=True, chevron=True, tip="Choose the model (Ctrl+M)")
+        words, tip = "Choose a model", "Choose the model (Ctrl+M)"
+        self.model = Button(words, "quiet", icon="model", small=True, chevron=True, tip=tip)
         self.stop = Button("Stop", icon="stop", key="Ctrl+.", tip="Stop the run (Ctrl+.)")
         self._send = Button("Send", "primary", icon="send")
         self._lay_out()

@@ -42,6 +42,7 @@ class ChatPage(QWidget):
         chat.exported.connect(self._save_export)
         models.threads.deleted.connect(self._deleted)
         models.threads.open_requested.connect(self.open)
+        chat.announced.connect(self.toast.say)
         models.attaching.refused.connect(self.toast.say)
         models.approvals.refused.connect(self.toast.say)
         self.threads.opened.connect(self.open)

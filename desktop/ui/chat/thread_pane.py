@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from desktop.presenter.transcript_items import TextPart, TranscriptItem
@@ -65,6 +66,8 @@ class ThreadPane(QFrame):
         self.transcript.action.connect(self._act)
         self.transcript.verticalScrollBar().rangeChanged.connect(self._column_moved)
         self.transcript.tool_answer.connect(self._answer)
+        self.transcript.found.connect(self.find_bar.show_count)
+        self.transcript.link_activated.connect(open_link)
         self.transcript.code_copied.connect(lambda _: self.said.emit("Code copied"))
 
     # -- what is shown ----------------------------------------------------------------------------------------------
@@ -176,3 +179,10 @@ class ThreadPane(QFrame):
             action.triggered.connect(lambda _=False, act=act: act())
         corner = self.header.more.mapToGlobal(self.header.more.rect().bottomRight())
         menu.popup(corner - QPoint(menu.sizeHint().width(), 0))
+
+
+def open_link(address: str) -> None:
+    """Open a link that a person pressed in their browser or mail program; files and everything else stay shut."""
+    url = QUrl(address)
+    if url.isValid() and url.scheme().lower() in ("http", "https", "mailto"):
+        QDesktopServices.openUrl(url)
