@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from desktop.safety.shell_words import UNREAD, Word, literal, word_of
+from desktop.safety.shell_words import UNREAD, Word, joined_by_quotes, literal, word_of
 
 MAX_DEPTH = 200
 _RESERVED = frozenset("function { } if then elif else fi do done case esac select for while until in (( [[".split())
@@ -215,7 +215,7 @@ class _Walker:
         name = words[0].text if words and words[0].text not in ("command", "builtin", "time", "!") else ""
         name = name or (words[1].text if len(words) > 1 else "")
         assigns = any(re.match(r"\w+\+?=", word.text) for word in words)
-        if (assigns or name in _EVALUATING) and any(_HIDDEN_RUN.search(text) for text in _quoted_texts(node)):
+        if (assigns or name in _EVALUATING) and _hides_a_run(node):
             self.found.problems.append(f"{name} may run what is written in its arguments")
 
     def _assignment(self, node: Any, depth: int) -> SimpleCommand | None:
@@ -223,7 +223,7 @@ class _Walker:
         made = SimpleCommand(_text(node), (), (self._word(node), *parts), operator=self._take())
         self.found.commands.append(made)
         self._inside(node, depth)
-        if any(_HIDDEN_RUN.search(text) for text in _quoted_texts(node)):
+        if _hides_a_run(node):
             self.found.problems.append("a variable is given text that could be run as a command")
         return None
 
@@ -380,9 +380,10 @@ def _gaps_are_blank(node: Any) -> bool:
     return True
 
 
-def _quoted_texts(node: Any) -> list[str]:
-    """Texts in single quotes below a node, where ``$(`` is only text for now."""
-    return [_text(part) for part in _descend(node, ("raw_string", "ansi_c_string"))]
+def _hides_a_run(node: Any) -> bool:
+    """Whether text that is quoted, and so is only text for now, would run something when it is read again."""
+    quoted = (_text(part) for part in _descend(node, ("raw_string", "ansi_c_string")))
+    return any(_HIDDEN_RUN.search(text) for text in quoted) or joined_by_quotes(_text(node))
 
 
 def _operands(node: Any) -> list[Any]:

@@ -135,7 +135,7 @@ def _add_quoted(raw: bytes, part: _Part) -> None:
 
 def _collect_variable(raw: str, part: _Part, variables: Mapping[str, str]) -> None:
     part.dynamic = True
-    if "@P}" in raw or UNREAD.search(raw[1:]):
+    if "@P}" in raw or UNREAD.search(raw[1:]) or joined_by_quotes(raw):
         part.unread = True
     found = _KNOWN.match(raw)
     part.add(raw, variables[found[1]] if found else None)
@@ -147,6 +147,12 @@ def _collect_assignment(node: Any, part: _Part, variables: Mapping[str, str]) ->
             _collect(child, part, variables)
         else:
             part.add(_text(child))
+
+
+def joined_by_quotes(raw: str) -> bool:
+    """Whether a substitution comes about only when quotes are taken away: ``$""(rm)``."""
+    bare = re.sub(r"[\"'\\]", "", raw)
+    return any(bare.count(mark) > raw.count(mark) for mark in ("$(", "<(", ">("))
 
 
 def ansi_c(raw: str) -> str:

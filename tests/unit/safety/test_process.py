@@ -68,9 +68,9 @@ async def test_standard_input_is_empty(tmp_path: Path) -> None:
 @pytest.mark.spec("R-TMO-2", "R-TMO-3", "S6.4")
 async def test_over_time_everything_ends_and_partial_output_stays(tmp_path: Path) -> None:
     began = time.monotonic()
-    outcome = await run("echo before; sleep 4101 & sh -c 'sleep 4102 & sleep 4103'", tmp_path, timeout_s=0.4)
+    outcome = await run("echo before; sleep 4101 & sh -c 'sleep 4102 & sleep 4103'", tmp_path, timeout_s=1.5)
     assert (outcome.ended, outcome.exit_code, outcome.output) == ("timeout", None, "before\n")
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 6
     assert await gone("sleep 410")
 
 
@@ -87,7 +87,7 @@ async def test_over_time_everything_ends_and_partial_output_stays(tmp_path: Path
     ],
 )
 async def test_grandchildren_that_try_to_get_away_end_too(tmp_path: Path, command: str) -> None:
-    outcome = await run(command, tmp_path, timeout_s=0.5)
+    outcome = await run(command, tmp_path, timeout_s=1)
     assert outcome.ended == "timeout"
     assert await gone("sleep 42")
     assert await gone("time.sleep(42")
@@ -104,7 +104,7 @@ async def test_what_a_finished_command_leaves_behind_ends_too(tmp_path: Path) ->
 @pytest.mark.spec("R-TMO-2")
 async def test_a_command_gets_two_seconds_to_clean_up(tmp_path: Path) -> None:
     command = "trap 'sleep 0.2; echo cleaned; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
-    outcome = await run(command, tmp_path, timeout_s=0.5)
+    outcome = await run(command, tmp_path, timeout_s=1)
     assert outcome.output.splitlines()[0] == "ready"
     assert outcome.output.splitlines()[-1] == "cleaned"
 
@@ -112,10 +112,10 @@ async def test_a_command_gets_two_seconds_to_clean_up(tmp_path: Path) -> None:
 @pytest.mark.spec("R-TMO-7", "R-TOOL-6", "S5.8")
 async def test_a_cancelled_token_ends_it_like_a_time_limit(tmp_path: Path) -> None:
     token = CancellationToken()
-    asyncio.get_running_loop().call_later(0.3, token.cancel, "stop")
-    outcome = await run("echo begun; setsid sleep 4401 & sleep 4402", tmp_path, token, timeout_s=30)
+    spec = bash("setsid sleep 4401 & echo begun; sleep 4402", tmp_path, timeout_s=30)
+    outcome = await ProcessRunner().run(spec, token, lambda _: token.cancel("stop"))
     assert (outcome.ended, outcome.output) == ("aborted", "begun\n")
-    assert outcome.elapsed_s < 4
+    assert outcome.elapsed_s < 6
     assert await gone("sleep 440")
 
 
@@ -123,7 +123,8 @@ async def test_a_cancelled_token_ends_it_like_a_time_limit(tmp_path: Path) -> No
 async def test_a_cancelled_task_ends_its_processes_and_stays_cancelled(tmp_path: Path) -> None:
     async with asyncio.TaskGroup() as group:
         task = group.create_task(run("setsid sleep 4501 & sleep 4502", tmp_path, timeout_s=30))
-        await asyncio.sleep(0.3)
+        while not alive("sleep 4502"):
+            await asyncio.sleep(0.02)
         task.cancel()
     assert task.cancelled()
     assert await gone("sleep 450")
