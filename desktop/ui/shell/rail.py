@@ -106,11 +106,10 @@ class Rail(QFrame):
         sized(self, width=64)
         column = Column(self, margins=(4, 18, 3, 12), spacing=4)
         self._mark = sized(QLabel(), width=MARK, height=MARK)
-        row = Row(margins=(14, 0, 0, 0), spacing=0)
+        row = Row(margins=(14, 0, 0, 14), spacing=0)
         row.addWidget(self._mark)
         row.addStretch(1)
         column.addLayout(row)
-        column.addSpacing(theme().px(10))
         self._buttons: dict[str, RailButton] = {}
         for page, title, shortcut in ITEMS:
             button = RailButton(page, title, shortcut)
