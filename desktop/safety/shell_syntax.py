@@ -21,6 +21,7 @@ _WORDS = (
     "word", "string", "raw_string", "ansi_c_string", "concatenation", "number", "simple_expansion", "expansion",
     "command_substitution", "process_substitution", "arithmetic_expansion", "translated_string",
 )  # fmt: skip
+_ARITHMETIC = ("arithmetic_expansion", "c_style_for_statement", "subscript")
 _TIGHT = ("simple_expansion", "variable_assignment", "concatenation", "command_name", "subscript")
 _DELIMITER = re.compile(r"""[\w.+\-]+|'[\w.+\- ]+'|"[\w.+\- ]+"|\\\w+""")
 # Nodes that hold text between their parts.
@@ -152,6 +153,8 @@ class _Walker:
             self._function(node)
         if node.type in ("for_statement", "case_statement"):
             self._choices(node)
+        if node.type in _ARITHMETIC and _hides_a_run(node):
+            self.found.problems.append("its arithmetic may run what is written in quotes")
         self._leaf(node)
         return self._children(node, depth)
 
