@@ -35,13 +35,9 @@ class PageArea(QAbstractScrollArea):
     at_end_changed = Signal(bool)
 
     def __init__(
-        self,
-        theme: Theme,
-        parent: QWidget | None = None,
-        *,
-        variant: Variant = "chat",
+        self, theme: Theme, parent: QWidget | None = None, *, variant: Variant = "chat",
         run_in_thread: RunInThread | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self.theme = theme
         self.variant: Variant = variant
@@ -49,8 +45,7 @@ class PageArea(QAbstractScrollArea):
         self._tools = Tools(InlineParser(), self.formulas)
         self.look = Look(theme)
         self.page = Page(Frame(self.look, self._tools, float(self.look.px(720)), variant))
-        self.stick = True
-        self._adjusting = False
+        self.stick, self._adjusting = True, False
         self.prefetch = Prefetch(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -222,14 +222,11 @@ async def test_a_hundred_thousand_deltas_and_a_slow_reader_leave_the_window_its_
     timer = QTimer()
     timer.timeout.connect(lambda: ticks.append(time.monotonic()))
     bridge.events.connect(lambda _: time.sleep(0.002))
-    started = time.monotonic()
+    timer.start(0)
     for number in range(100_000):
         bridge.sink(text("word "))
         if number % 100 == 0:
             await asyncio.sleep(0)
-    put_in = time.monotonic() - started
-    assert put_in < 5
-    timer.start(0)
     end = time.monotonic() + 20
     while sum(len(e.text) for e in heard.events if isinstance(e, TextArrived)) < 500_000 and time.monotonic() < end:
         await asyncio.sleep(0.001)

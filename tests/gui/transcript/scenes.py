@@ -160,9 +160,9 @@ Emoji 👩‍👩‍👧 and 🎉 in a line, é combining.
 """
 
 
-def everything() -> tuple[TranscriptItem, ...]:
-    """Every kind of part and block."""
-    calls = tuple(
+def every_state() -> tuple[ToolPart, ...]:
+    """A call in each state."""
+    return tuple(
         ToolPart(
             f"s-{state}",
             f"call-{state}",
@@ -179,6 +179,10 @@ def everything() -> tuple[TranscriptItem, ...]:
         )
         for state in STATES
     )
+
+
+def everything() -> tuple[TranscriptItem, ...]:
+    """Every kind of part and block."""
     return (
         TranscriptItem(
             "e1",
@@ -201,7 +205,7 @@ def everything() -> tuple[TranscriptItem, ...]:
             1,
             2,
         ),
-        TranscriptItem("e3", "a", "Workbench", "09:02", calls),
+        TranscriptItem("e3", "a", "Workbench", "09:02", every_state()),
         TranscriptItem(
             "e4",
             "b",
