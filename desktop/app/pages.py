@@ -126,6 +126,7 @@ class Pages:
         m.setup.chosen.connect(self._model_chosen)
         m.setup.changed.connect(lambda: m.chat.meters_changed.emit(m.chat.meters))
         m.approvals.asked.connect(self._asked)
+        m.approvals.refused.connect(self._window.show_toast)
         m.approvals.changed.connect(lambda: self._window.set_pending(m.approvals.pending_count))
 
     def _model_chosen(self, ref: str) -> None:

@@ -28,7 +28,7 @@ SESSION = f"{__package__}.session"
 
 def start(home: Home, options: argparse.Namespace, wiring: str) -> int:
     """Everything from Qt on; the exit code. Raises KnownError when the world stands in the way."""
-    application = QApplication(["assent"])
+    application = QApplication(["assent", "-style", "fusion"])  # naming the style here saves making another first
     QCoreApplication.setApplicationName("Assent")
     QCoreApplication.setApplicationVersion(__version__)
     QApplication.setDesktopFileName("assent")

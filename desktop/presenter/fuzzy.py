@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 Ranges = tuple[tuple[int, int], ...]
 """(start, length) of what matched, for underlining."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """How well a text fits a query; higher is better."""
 
     score: int

@@ -15,6 +15,8 @@ from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ProviderInfo, SecretStore
 
 if TYPE_CHECKING:
+    import asyncio
+
     from desktop.models.catalogue import Catalogue
     from desktop.presenter.bridge import Bridge
 
@@ -52,6 +54,7 @@ class ModelSetupViewModel(QObject):
         self._looking = False
         self._testing = 0
         self._note = ""
+        self._test: asyncio.Task[None] | None = None
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -148,7 +151,12 @@ class ModelSetupViewModel(QObject):
                 self._testing -= 1
                 self.changed.emit()
 
-        self._bridge.spawn(guarded(), name="test connection")
+        self._test = self._bridge.spawn(guarded(), name="test connection")
+
+    def cancel_test(self) -> None:
+        """Stop waiting for a provider; nothing is kept."""
+        if self._test is not None:
+            self._test.cancel()
 
     async def _test_and_keep(self, info: ProviderInfo, fields: dict[str, str]) -> str:
         key = fields.pop("key", "").strip()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
@@ -15,8 +14,7 @@ PALETTE_ROWS = 60
 """Most rows that the palette shows for one query."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """Something that can be done from anywhere; ``shortcut`` in Qt's portable form."""
 
     id: str
@@ -26,8 +24,7 @@ class Command:
     icon: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PaletteRow:
+class PaletteRow(NamedTuple):
     """A line of the palette; choosing it runs command ``id``."""
 
     id: str

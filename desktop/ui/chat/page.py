@@ -44,7 +44,6 @@ class ChatPage(QWidget):
         models.threads.open_requested.connect(self.open)
         chat.announced.connect(self.toast.say)
         models.attaching.refused.connect(self.toast.say)
-        models.approvals.refused.connect(self.toast.say)
         self.threads.opened.connect(self.open)
         self.threads.new_chat.connect(self.new_chat)
         self.threads.rename_wanted.connect(self._rename)
