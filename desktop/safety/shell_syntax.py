@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from desktop.safety.shell_words import UNREAD, Word, joined_by_quotes, literal, word_of
+from desktop.safety.shell_words import UNREAD, Word, joined_by_quotes, literal, substitutions, unescaped, word_of
 
 MAX_DEPTH = 200
 _RESERVED = frozenset("function { } if then elif else fi do done case esac select for while until in (( [[".split())
@@ -24,6 +24,7 @@ _WORDS = (
 _ARITHMETIC = ("arithmetic_expansion", "c_style_for_statement", "subscript")
 _TIGHT = ("simple_expansion", "variable_assignment", "concatenation", "command_name", "subscript")
 _DELIMITER = re.compile(r"""[\w.+\-]+|'[\w.+\- ]+'|"[\w.+\- ]+"|\\\w+""")
+_ENDS_WORD = (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"<", b">", b"(", b")")
 # Nodes that hold text between their parts.
 _WITH_TEXT = (
     "string", "translated_string", "heredoc_body", "heredoc_redirect", "regex", "arithmetic_expansion", "expansion",
@@ -31,8 +32,6 @@ _WITH_TEXT = (
 )  # fmt: skip
 _OPERATORS = {"&&", "||", "|", "|&", ";", ";;", "&", "\n"}
 _HIDDEN_RUN = re.compile(r"\$\(|`")
-_OPENING = re.compile(r"(?<!\\)[$<>]\(")
-_QUOTED_OR_BRACKET = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|[()]", re.DOTALL)
 _CONTINUED = re.compile(r"\\\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _COMMANDS = ("command", "declaration_command", "unset_command", "test_command")
@@ -111,12 +110,12 @@ class _Walker:
         self._variables = variables
         self.found = Parsed()
         self._pending = ""
-        self._tree: Any = None
+        self._source = b""
         self._heredoc_rows: set[int] = set()
 
     def read(self, source: str) -> None:
-        self._tree = load_parser().parse(source.encode("utf-8", "replace"))
-        root = self._tree.root_node
+        self._source = source.encode("utf-8", "replace")
+        root = load_parser().parse(self._source).root_node
         if root.has_error:
             self.found.problems.append("it is not complete, correct bash")
         self._pending = ""
@@ -130,6 +129,9 @@ class _Walker:
         waiting = [root]
         while waiting:
             node = waiting.pop()
+            arithmetic = node.type in _ARITHMETIC or (node.type == "compound_statement" and node.text.startswith(b"(("))
+            if arithmetic and _hides_a_run(node):
+                self.found.problems.append("its arithmetic may run what is written in quotes")
             misread = node.type == "word" and node.text.startswith((b"\n", b" ", b"\t"))
             if misread or (node.type not in _WITH_TEXT and not _gaps_are_blank(node)):
                 self.found.problems.append("a part of it could not be read")
@@ -153,15 +155,13 @@ class _Walker:
             self._function(node)
         if node.type in ("for_statement", "case_statement"):
             self._choices(node)
-        if node.type in _ARITHMETIC and _hides_a_run(node):
-            self.found.problems.append("its arithmetic may run what is written in quotes")
         self._leaf(node)
         return self._children(node, depth)
 
     def _children(self, node: Any, depth: int) -> SimpleCommand | None:
         last = None
         if node.type == "command_substitution" and _text(node).startswith("`") and "\\" in _text(node):
-            self.found.unread.append(_unescaped(_text(node)[1:-1]))
+            self.found.unread.append(unescaped(_text(node)[1:-1]))
         if node.type in ("command_substitution", "process_substitution", "subshell", "compound_statement"):
             self._pending = node.children[0].type if node.children else self._pending
         for child in node.children:
@@ -263,12 +263,13 @@ class _Walker:
 
     def _heredoc(self, node: Any, owner: SimpleCommand, depth: int) -> None:
         """A here-document: its text is input; what follows on the same line belongs to the pipeline around it."""
-        start = next((_text(c) for c in node.children if c.type == "heredoc_start"), "")
-        row = node.start_point[0]
-        if not _DELIMITER.fullmatch(start) or row in self._heredoc_rows:
+        mark = next((child for child in node.children if child.type == "heredoc_start"), None)
+        start, row = _text(mark) if mark is not None else "", node.start_point[0]
+        glued = mark is not None and self._source[mark.end_byte : mark.end_byte + 1] not in _ENDS_WORD
+        if not _DELIMITER.fullmatch(start) or row in self._heredoc_rows or glued:
             self.found.problems.append("where a here-document ends could not be read")
         self._heredoc_rows.add(row)
-        quoted = any(mark in start for mark in "'\"\\")
+        quoted = any(character in start for character in "'\"\\")
         for child in node.children:
             if child.type == "heredoc_body":
                 self._heredoc_body(_text(child), owner, quoted)
@@ -339,32 +340,6 @@ class _Walker:
     def _take(self) -> str:
         operator, self._pending = self._pending, ""
         return operator
-
-
-def substitutions(text: str) -> list[str]:
-    """The texts in backquotes, ``$( )`` and ``<( )``, found without the grammar. What is not closed goes to the end."""
-    found = [_unescaped(part) for part in re.findall(r"(?<!\\)`((?:\\.|[^`\\])*)(?:`|$)", text, re.DOTALL)]
-    at = 0
-    while match := _OPENING.search(text, at):
-        end = _closing(text, match.end())
-        found.append(text[match.end() : end])
-        at = end
-    return found
-
-
-def _unescaped(text: str) -> str:
-    """What is left of escapes between backquotes."""
-    return re.sub(r"\\([\\$`])", r"\1", text)
-
-
-def _closing(text: str, at: int) -> int:
-    """Where the parenthesis that opened before ``at`` closes."""
-    depth = 1
-    for match in _QUOTED_OR_BRACKET.finditer(text, at):
-        depth += {"(": 1, ")": -1}.get(match[0], 0)
-        if depth == 0:
-            return match.start()
-    return len(text)
 
 
 def _gaps_are_blank(node: Any) -> bool:

@@ -22,6 +22,8 @@ _GLOB = re.compile(r"(?<!\\)[*?\[]")
 _BRACES = re.compile(r"(?<!\\)\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _KNOWN = re.compile(r"\$\{?(HOME|PWD)\}?$")
 UNREAD = re.compile(r"(?<!\\)(?:`|\$\(|<\(|>\()")
+_OPENING = re.compile(r"(?<!\\)[$<>]\(")
+_QUOTED_OR_BRACKET = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|[()]", re.DOTALL)
 MAX_BRACES = 64
 
 
@@ -147,6 +149,32 @@ def _collect_assignment(node: Any, part: _Part, variables: Mapping[str, str]) ->
             _collect(child, part, variables)
         else:
             part.add(_text(child))
+
+
+def substitutions(text: str) -> list[str]:
+    """The texts in backquotes, ``$( )`` and ``<( )``, found without the grammar. What is not closed goes to the end."""
+    found = [unescaped(part) for part in re.findall(r"(?<!\\)`((?:\\.|[^`\\])*)(?:`|$)", text, re.DOTALL)]
+    at = 0
+    while match := _OPENING.search(text, at):
+        end = _closing(text, match.end())
+        found.append(text[match.end() : end])
+        at = end
+    return found
+
+
+def unescaped(text: str) -> str:
+    """What is left of escapes between backquotes."""
+    return re.sub(r"\\([\\$`])", r"\1", text)
+
+
+def _closing(text: str, at: int) -> int:
+    """Where the parenthesis that opened before ``at`` closes."""
+    depth = 1
+    for match in _QUOTED_OR_BRACKET.finditer(text, at):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.start()
+    return len(text)
 
 
 def joined_by_quotes(raw: str) -> bool:
