@@ -37,9 +37,10 @@ class Hooks:
 class App:
     """The rooms, wired. ``start`` and each part of the end are awaited once, on the loop.
 
-    At the end (R-UI-8): ``quitting`` says so in the window at once; questions are denied; ``cancel_runs`` returns when
-    all runs are over (it has ``CANCEL_LIMIT`` seconds together with the bridge's tasks); ``end_children`` ends every
-    process; ``flush`` writes and closes the store. A part that fails or is late does not stop the others.
+    At the end (R-UI-8): ``quitting`` says so in the window at once; ``cancel_runs`` returns when all runs are over,
+    their questions closed as denied (it has ``CANCEL_LIMIT`` seconds together with the bridge's tasks); what is still
+    asked is denied; ``end_children`` ends every process; ``flush`` writes and closes the store. A part that fails or is
+    late does not stop the others.
     """
 
     start: Callable[[], Awaitable[None]] = field(default=nothing)

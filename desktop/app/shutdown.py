@@ -1,4 +1,4 @@
-"""The orderly end (R-UI-8): deny, cancel, wait at most 3 seconds, end the children, write everything down."""
+"""The orderly end (R-UI-8): cancel, deny, wait at most 3 seconds, end the children, write everything down."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ async def end(app: App, bridge: Bridge, crashes: CrashReporter) -> tuple[str, ..
 
     until = time.monotonic() + CANCEL_LIMIT
     app.quitting()
-    bridge.deny_all()
-    await asyncio.sleep(DENIAL)
+    # Runs first: a denied run would ask its model for another round, only to be cut off in the middle of it.
     await part("runs", app.cancel_runs, CANCEL_LIMIT)
+    if bridge.deny_all():
+        await asyncio.sleep(DENIAL)
     late += await bridge.shutdown(max(0.1, until - time.monotonic()))
     await part("children", app.end_children, CHILDREN_LIMIT)
     await part("store", app.flush, FLUSH_LIMIT)

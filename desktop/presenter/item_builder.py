@@ -233,7 +233,9 @@ def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:
     return ", ".join(words)
 
 
-def _answer(group: Sequence[MessageRecord], siblings: Siblings, titles: Mapping[str, str]) -> TranscriptItem:
+def _answer(
+    group: Sequence[MessageRecord], siblings: Siblings, titles: Mapping[str, str], *, final: bool
+) -> TranscriptItem:
     first = group[0]
     results = results_by_call(group)
     parts: list[Part] = []
@@ -248,7 +250,8 @@ def _answer(group: Sequence[MessageRecord], siblings: Siblings, titles: Mapping[
             usage = message.usage if usage is None else usage.plus(message.usage)
     place, count = siblings.get(first.message_id, (1, 1))
     last = group[-1]
-    cut = last.status == "interrupted"
+    # A call's result with nothing after it: the run ended before the model could go on.
+    cut = last.status == "interrupted" or (final and last.role == "tool")
     if cut:
         parts.append(notice_part(f"{last.message_id}:cut", INTERRUPTED))
     return TranscriptItem(
@@ -290,9 +293,9 @@ def build_items(
     items: list[TranscriptItem] = []
     group: list[MessageRecord] = []
 
-    def close() -> None:
+    def close(*, final: bool = False) -> None:
         if group:
-            items.append(_answer(group, known, titles or {}))
+            items.append(_answer(group, known, titles or {}, final=final))
             group.clear()
 
     for message in messages:
@@ -303,5 +306,5 @@ def build_items(
             if group and message.role == "assistant" and message.side != group[0].side:
                 close()
             group.append(message)
-    close()
+    close(final=True)
     return items
