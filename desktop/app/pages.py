@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
 from desktop.app.remembered import Remembered
 from desktop.app.rooms import Rooms
 from desktop.app.view_models import ViewModels
@@ -126,8 +129,16 @@ class Pages:
         m.setup.chosen.connect(self._model_chosen)
         m.setup.changed.connect(lambda: m.chat.meters_changed.emit(m.chat.meters))
         m.approvals.asked.connect(self._asked)
+        application = QGuiApplication.instance()
+        if isinstance(application, QGuiApplication):
+            application.applicationStateChanged.connect(self._state_changed)
         m.approvals.refused.connect(self._window.show_toast)
         m.approvals.changed.connect(lambda: self._window.set_pending(m.approvals.pending_count))
+
+    def _state_changed(self, state: Qt.ApplicationState) -> None:
+        """Back from an editor, perhaps: take over what was changed in config.yaml."""
+        if state is Qt.ApplicationState.ApplicationActive:
+            self._models.settings.look_at_file()
 
     def _model_chosen(self, ref: str) -> None:
         self._models.chat.set_model(ref)

@@ -51,6 +51,7 @@ class Startup(QObject):
         self._rooms: Rooms | None = None
         self._models: ViewModels | None = None
         self._pages: Pages | None = None
+        self._problems_told = False
         shell.on_close = hooks.quit
         bridge.failed.connect(self._failed)
         hooks.crashes.reported.connect(self._crashed)
@@ -73,6 +74,7 @@ class Startup(QObject):
         await settings.load()
         settings.subscribe(self._settings_changed)
         self._dress(settings.current)
+        self._tell_problems(settings)
         rooms = await self._open(rooms_module)
         if rooms is None:
             return
@@ -118,15 +120,20 @@ class Startup(QObject):
 
     # -- settings and failures ----------------------------------------------------------------------------------------
 
-    def _settings_changed(self, settings: Settings, keys: frozenset[str]) -> None:
+    def _settings_changed(self, settings: Settings, _keys: frozenset[str]) -> None:
         self._dress(settings)
-        problems = self._settings.problems if self._settings is not None else ()
-        errors = [problem for problem in problems if problem.severity == "error"]
+        if self._settings is not None:
+            self._tell_problems(self._settings)
+
+    def _tell_problems(self, settings: SettingsService) -> None:
+        """Name the first mistake of config.yaml over the page; the settings pages show all of them."""
+        errors = [problem for problem in settings.problems if problem.severity == "error"]
         if errors:
             more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
             self._shell.banner.emit("ask", f"config.yaml {errors[0]}{more}. The last good values stay in force.")
-        elif not keys:
+        elif self._problems_told:
             self._shell.banner.emit("", "")
+        self._problems_told = bool(errors)
 
     def _dress(self, settings: Settings) -> None:
         look = settings.appearance

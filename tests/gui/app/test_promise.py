@@ -227,3 +227,16 @@ async def test_a_model_that_talks_nonsense_gets_errors_and_the_thread_goes_on(st
     app.say("go")
     await app.answered("I give up.")
     assert [c.state for c in app.calls] == ["failed"] * 3
+
+
+async def test_a_mistake_in_the_settings_is_named_with_its_line_and_the_app_works_all_the_same(start, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / "config.yaml").write_text("models:\n  default: scripted/scripted\nappearance:\n  theme: purple\n")
+    app = await start(HELLO)
+    banner = app.window._banner
+    assert banner is not None
+    assert "line 4" in banner.words
+    app.say("still there?")
+    await app.answered("Hello there.")
+    assert "purple" in (home / "config.yaml").read_text(), "the file is the person's"
