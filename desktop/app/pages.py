@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
 
 from desktop.app.remembered import Remembered
@@ -21,13 +21,14 @@ OPEN_THREAD = "chat.thread"
 SCALE_STEP = 0.1
 
 
-class Pages:
-    """Made once, after the rooms are open."""
+class Pages(QObject):
+    """Made once, after the rooms are open; goes with its window."""
 
     def __init__(
         self, window: MainWindow, shell: ShellViewModel, models: ViewModels, theme: Theme, remembered: Remembered,
         rooms: Rooms,
     ) -> None:  # fmt: skip
+        super().__init__(window)
         self._window, self._shell, self._models = window, shell, models
         self._theme, self._remembered, self._rooms = theme, remembered, rooms
         self._chat: ChatPage | None = None
@@ -87,7 +88,8 @@ class Pages:
         return wanted if wanted in known else ""
 
     def keep(self) -> None:
-        """Before the end: the draft that is being typed."""
+        """Before the end: the draft that is being typed; and nothing is begun any more."""
+        QGuiApplication.instance().applicationStateChanged.disconnect(self._state_changed)  # type: ignore[union-attr]
         if self._chat is not None:
             self._chat.pane.foot.keep_draft()
 
@@ -129,9 +131,7 @@ class Pages:
         m.setup.chosen.connect(self._model_chosen)
         m.setup.changed.connect(lambda: m.chat.meters_changed.emit(m.chat.meters))
         m.approvals.asked.connect(self._asked)
-        application = QGuiApplication.instance()
-        if isinstance(application, QGuiApplication):
-            application.applicationStateChanged.connect(self._state_changed)
+        QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
         m.approvals.refused.connect(self._window.show_toast)
         m.approvals.changed.connect(lambda: self._window.set_pending(m.approvals.pending_count))
 

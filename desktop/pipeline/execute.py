@@ -84,8 +84,9 @@ class Executor:
         limit = spec.timeout_s or self._timeout_of(spec.name)
         seconds = None if spec.waits_for_person else limit + self._margin_s
         context = ToolCallContext(
-            call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call)
-        )
+            call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call),
+            identity=call.check.identity if call.check is not None else {},
+        )  # fmt: skip
         task = self._spawn(_body(call, context), f"tool {spec.name}")
         scope = Interrupt(call.meta.cancellation, seconds=seconds)
         try:
