@@ -87,6 +87,12 @@ def _pointer(widget: Any) -> int:
     return int(sys.modules["shiboken6"].getCppPointer(widget)[0])
 
 
+def _empty_clipboard() -> None:
+    """What a test copied goes with it. The offscreen clipboard is a static of Qt's that outlives Python: a QMimeData
+    still in it at the process's exit is deleted through an interpreter that is gone, and the process dies (SIGSEGV)."""
+    sys.modules["PySide6.QtGui"].QGuiApplication.clipboard().clear()
+
+
 @pytest.fixture(autouse=True)
 def _qt_guard(request: pytest.FixtureRequest) -> Iterator[None]:
     """A Qt test has the QApplication from its start. Elsewhere Qt is watched only where it is loaded already."""
@@ -100,6 +106,7 @@ def _qt_guard(request: pytest.FixtureRequest) -> Iterator[None]:
     before = {_pointer(widget) for widget in application.topLevelWidgets()}
     with TimerWatch(sys.modules["PySide6.QtCore"]) as timers:
         yield
+        _empty_clipboard()
         if timers.active():
             _settle(application)
         running = timers.active()

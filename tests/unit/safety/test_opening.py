@@ -1,6 +1,7 @@
 """Opening at the handle: what was checked is what is read and written, also against a neighbour that swaps links."""
 
 import errno
+import itertools
 import os
 import resource
 import signal
@@ -8,7 +9,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -183,13 +184,23 @@ def swapping(world: World, kind: str) -> Iterator[None]:
             process.kill()
 
 
+def attempts(at_least: int, both_seen: Callable[[], bool]) -> Iterator[int]:
+    """Numbers of tries: ``at_least`` so many, then on until both outcomes were seen, for on a busy machine the swapper
+    may not have had its turn yet. Thirty seconds without one of them is an answer too."""
+    until = time.monotonic() + 30
+    for number in itertools.count():
+        if number >= at_least and (both_seen() or time.monotonic() > until):
+            return
+        yield number
+
+
 def race_reads(world: World, walker: Walker, kind: str, tries: int) -> tuple[int, int, int]:
     """Returns how often the inside was read, how often it was refused, and how often the outside got out."""
     (world.outside / "file.txt").write_text("OUTSIDE")
     files, name = world.files(walker), "target/file.txt" if kind == "folder" else "target"
     inside = refused = escaped = 0
     with swapping(world, kind):
-        for _ in range(tries):
+        for _ in attempts(tries, lambda: inside > 0 and refused > 0):
             try:
                 with files.open_read(name) as stream:
                     text = stream.read()
@@ -207,7 +218,7 @@ def race_writes(world: World, walker: Walker, tries: int) -> tuple[int, int, int
     before = {p.name: p.read_text() for p in world.outside.iterdir()}
     written = refused = escaped = 0
     with swapping(world, "write"):
-        for number in range(tries):
+        for number in attempts(tries, lambda: written > 0 and refused > 0):
             try:
                 files.write_atomic("target/new/deep.txt" if number % 2 else "target/file.txt", b"WRITTEN")
                 written += 1
