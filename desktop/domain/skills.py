@@ -1,0 +1,129 @@
+"""What a skill is: one record for files and programmatic tools alike (semantics.md 2, 3, 5).
+
+The rooms ``skills`` (reads, finds, edits), ``pipeline`` (calls) and the Skills page all speak of these records. A
+definition is small: bodies stay in their files until they are run or shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from desktop.domain.tools import Tool
+
+SkillKind = Literal["markdown", "folder", "python", "javascript", "foreign", "program"]
+"""``markdown``: ``*.skill.md``; ``folder``: ``SKILL.md`` with scripts/, references/, assets/; ``foreign``: ``*.skill.ts``,
+listed and never run (C-1); ``program``: registered by code."""
+
+SkillSource = Literal["library", "mine", "shared", "project", "mcp", "program"]
+"""``library``: the bundled ``skills/``; ``mine``: ``~/.agent/skills``; ``shared``: folders of the Agent Skills convention
+in home (``~/.agents/skills``, ``~/.claude/skills``); ``project``: below a project folder; ``program``: registered by
+code."""
+
+SkillState = Literal["ready", "untrusted", "changed", "broken"]
+"""``untrusted``: of a project that the person has not trusted (R-SK-15); ``changed``: pinned, and different since it was
+seen; ``broken``: has a problem that keeps it from running. Only ``ready`` is offered to models and runs."""
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillProblem:
+    """What is wrong with a file, for the page: where (``line`` and ``column`` from 1), what, and how bad.
+
+    An ``error`` keeps the skill from running (or from existing); a ``warning`` does not. ``code`` is stable:
+    ``frontmatter.yaml``, ``name.invalid``, ``name.duplicate``, ``schema.invalid``, ``patterns.invalid``, …
+    """
+
+    path: str
+    message: str
+    line: int = 1
+    column: int = 1
+    severity: Severity = "error"
+    code: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.message}"
+
+
+SkillFunction = Callable[[Any, Mapping[str, Any]], Any | Awaitable[Any]]
+"""``(ctx, args) -> value``: the entry point of code skills and programmatic tools (R-SK-7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillDef:
+    """One callable as resolution yields it (S2 ``ToolDef``).
+
+    ``path`` is the absolute file, "" for programmatic ones; ``src`` the URI it is found by (``file://…#name``,
+    ``mcp://…``, ``inline://…``) or None; ``root`` the search-path folder it came from; ``entry`` the fragment in a
+    multi-skill file or the function of a code skill. ``metadata`` is the mapping of that name with ``params`` and
+    ``returns`` in it; ``extras`` are top-level keys that are not ours. ``allowed_tools`` None: not given (R-PAT-5).
+    ``category`` is as declared, or "" (Q-2 decides then). ``stamp`` is ``size:mtime_ns:inode`` of the file as it was
+    read, ``body_at`` the character offset of the body in the text, and -1 where there is none. ``fn`` and ``tool`` are
+    set for programmatic ones only.
+    """
+
+    name: str
+    description: str
+    kind: SkillKind
+    source: SkillSource
+    path: str = ""
+    src: str | None = None
+    root: str = ""
+    entry: str = ""
+    allowed_tools: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    visibility: str = ""
+    role: str = ""
+    category: str = ""
+    stamp: str = ""
+    body_at: int = -1
+    problems: tuple[SkillProblem, ...] = ()
+    state: SkillState = "ready"
+    fn: SkillFunction | None = None
+    tool: Tool | None = None
+
+    @property
+    def params(self) -> Mapping[str, Any] | None:
+        """The JSON Schema of the arguments; None: takes none (R-SK-5)."""
+        found = self.metadata.get("params")
+        return found if isinstance(found, Mapping) else None
+
+    @property
+    def returns(self) -> Mapping[str, Any] | None:
+        """The JSON Schema of a structured result, or None."""
+        found = self.metadata.get("returns")
+        return found if isinstance(found, Mapping) else None
+
+    @property
+    def is_code(self) -> bool:
+        """Python or JavaScript: never run in order to be listed (R-SK-6)."""
+        return self.kind in ("python", "javascript", "foreign")
+
+
+class SkillFinder(Protocol):
+    """Resolution as others see it: by reference, and all of them (R-RES-1, R-RES-9). Blocking on a cache miss only."""
+
+    def find_tool(self, ref: str, *, cwd: str | None = None) -> SkillDef | None:
+        """URI, bare name or path (in that order); None when there is none. Never raises for a missing one (R-RES-20)."""
+        ...
+
+    def find_cached(self, ref: str) -> tuple[bool, SkillDef | None]:
+        """(known, definition) from memory alone: safe on the loop."""
+        ...
+
+    def list_tools(self) -> list[SkillDef]:
+        """Programmatic ones first, then each folder in order; each name once (R-RES-9)."""
+        ...
+
+    def find_authority(self, definition: SkillDef) -> SkillDef | None:
+        """The nearest enclosing main skill, else the project's, else the library's (R-RES-16)."""
+        ...
+
+    def body(self, definition: SkillDef) -> str:
+        """A markdown skill's body as it is in the file now. Blocks; raises KnownError when the file has gone or changed
+        its meaning since it was listed."""
+        ...
