@@ -60,8 +60,8 @@ class SkillDef:
     multi-skill file or the function of a code skill. ``metadata`` is the mapping of that name with ``params`` and
     ``returns`` in it; ``extras`` are top-level keys that are not ours. ``allowed_tools`` None: not given (R-PAT-5).
     ``category`` is as declared, or "" (Q-2 decides then). ``stamp`` is ``size:mtime_ns:inode`` of the file as it was
-    read, ``body_at`` the character offset of the body in the text, and -1 where there is none. ``fn`` and ``tool`` are
-    set for programmatic ones only.
+    read, ``body_at`` the character offset of the body in the text, and -1 where there is none; ``body_end`` is where it
+    ends, -1 for the end of the file. ``fn`` and ``tool`` are set for programmatic ones only.
     """
 
     name: str
@@ -81,6 +81,7 @@ class SkillDef:
     category: str = ""
     stamp: str = ""
     body_at: int = -1
+    body_end: int = -1
     problems: tuple[SkillProblem, ...] = ()
     state: SkillState = "ready"
     fn: SkillFunction | None = None
