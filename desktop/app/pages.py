@@ -133,12 +133,18 @@ class Pages(QObject):
         m.approvals.asked.connect(self._asked)
         QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
         m.approvals.refused.connect(self._window.show_toast)
+        m.settings.refused.connect(self._setting_refused)
         m.approvals.changed.connect(lambda: self._window.set_pending(m.approvals.pending_count))
 
     def _state_changed(self, state: Qt.ApplicationState) -> None:
         """Back from an editor, perhaps: take over what was changed in config.yaml."""
         if state is Qt.ApplicationState.ApplicationActive:
             self._models.settings.look_at_file()
+
+    def _setting_refused(self, _key: str, why: str) -> None:
+        """The settings pages say it beside the setting; a shortcut or the palette has no such place."""
+        if self._shell.page != "settings":
+            self._window.show_toast(why)
 
     def _model_chosen(self, ref: str) -> None:
         self._models.chat.set_model(ref)

@@ -62,6 +62,7 @@ class RunRecorder:
     async def round_started(self, number: int) -> None:
         """The message exists, empty, before the model is asked."""
         self._round = number
+        await self._close()  # an answer without a word, after which the agent goes on all the same
         await self._begin()
 
     async def message_finished(self, message: ChatMessage) -> None:
@@ -74,7 +75,7 @@ class RunRecorder:
             await self._begin()
             self.listen(TextDelta(message.text))
         self._pending = message
-        if message.blocks and (message.stop_reason in _WHOLE or message.tool_calls):
+        if message.tool_calls or (texts(message) and message.stop_reason in _WHOLE):
             await self._close()
 
     async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> None:
@@ -165,8 +166,11 @@ class RunRecorder:
         if usage is not None:
             await self._store.threads.add_usage(thread_id=self._thread_id, usage=usage)
         self._publish(
-            MessageClosed(**self._where, stop_reason=reason, tool_calls=calls, usage=usage, elapsed_ms=elapsed)
-        )
+            MessageClosed(
+                **self._where, stop_reason=reason, tool_calls=calls, usage=usage, elapsed_ms=elapsed,
+                notices=tuple(notices),
+            )
+        )  # fmt: skip
 
     async def _add(self, role: str, blocks: Sequence[Block], message_id: str) -> None:
         await self._store.messages.add(record=self._record(role, blocks, message_id, "complete"))

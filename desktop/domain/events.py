@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from desktop.domain.messages import StopReason, ToolCallBlock, Usage
+from desktop.domain.messages import NoticeBlock, StopReason, ToolCallBlock, Usage
 from desktop.domain.permission import Decision, PermissionRequest
 
 EndReason = Literal[
@@ -98,13 +98,14 @@ class ToolCallWriting(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageClosed(RunEvent):
-    """An assistant message is complete and committed."""
+    """An assistant message is complete and committed; ``notices`` are what the app had to say about it."""
 
     message_id: str
     stop_reason: StopReason
     tool_calls: tuple[ToolCallBlock, ...] = ()
     usage: Usage | None = None
     elapsed_ms: int = 0
+    notices: tuple[NoticeBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,9 @@ SUMMARY_LIMIT = 400
 ARGUMENTS_LIMIT = 200_000
 """Longest pretty-printed arguments handed to a card, in characters."""
 
+CALLS_SHOWN = 200
+"""Cards of one message. Of more calls only the first are ever made; their number is said, and all are stored."""
+
 Siblings = Mapping[str, tuple[int, int]]
 """message id -> (1-based place, how many) among the children of its parent; absent means (1, 1)."""
 
@@ -212,12 +215,23 @@ def results_by_call(messages: Iterable[MessageRecord]) -> dict[str, ToolResultBl
 def parts_of(message: MessageRecord, results: Mapping[str, ToolResultBlock]) -> list[Part]:
     """All parts of one stored message, in the order in which they came."""
     parts: list[Part] = []
+    calls = 0
     for index, block in enumerate(message.blocks):
         if isinstance(block, ToolCallBlock):
-            parts.append(tool_part(message.message_id, block, results.get(block.call_id)))
+            calls += 1
+            if calls <= CALLS_SHOWN:
+                parts.append(tool_part(message.message_id, block, results.get(block.call_id)))
         elif (part := simple_part(message.message_id, index, block)) is not None:
             parts.append(part)
+    if calls > CALLS_SHOWN:
+        parts.append(more_calls(message.message_id, calls))
     return parts
+
+
+def more_calls(message_id: str, calls: int) -> NoticePart:
+    """Instead of thousands of cards."""
+    words = f"{calls - CALLS_SHOWN:,} more calls of this message are not shown. They were refused, not made."
+    return NoticePart(f"{message_id}:more", words, "warning")
 
 
 def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:

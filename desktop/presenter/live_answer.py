@@ -27,11 +27,13 @@ from desktop.domain.events import (
 )
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
 from desktop.presenter.item_builder import (
+    CALLS_SHOWN,
     INTERRUPTED,
     canonical,
     clock,
     footer_of,
     human_bytes,
+    more_calls,
     notice_part,
     pretty,
     summarise,
@@ -162,8 +164,13 @@ class LiveAnswer:
             if isinstance(part, TextPart | ReasoningPart) and part.live:
                 self._parts[part_id] = replace(part, live=False)
         self._drop_writing(event.message_id)
-        for call in event.tool_calls:
+        for call in event.tool_calls[:CALLS_SHOWN]:
             self._ensure_call(event.message_id, call)
+        if len(event.tool_calls) > CALLS_SHOWN:
+            more = more_calls(event.message_id, len(event.tool_calls))
+            self._parts[more.part_id] = more
+        for notice in event.notices:  # the end of a run says the same with more to do about it, in the same place
+            self._parts["end"] = notice_part("end", notice)
         if event.usage is not None:
             self.usage = event.usage if self.usage is None else self.usage.plus(event.usage)
         self.elapsed_ms += event.elapsed_ms
@@ -172,6 +179,8 @@ class LiveAnswer:
     # -- calls ------------------------------------------------------------------------------------------------------
 
     def _writing(self, event: ToolCallWriting) -> bool:
+        if event.index >= CALLS_SHOWN:
+            return False
         part_id = f"{event.message_id}:writing:{event.index}"
         size = f"{human_bytes(event.characters)} of arguments" if event.characters else ""
         known = self._parts.get(part_id)
@@ -197,6 +206,8 @@ class LiveAnswer:
     def _call_started(self, event: ToolCallStarted) -> bool:
         part_id = f"{event.message_id}:{event.call_id}"
         known = self._call(event.message_id, event.call_id)
+        if known is None and f"{event.message_id}:more" in self._parts:
+            return False
         base = known or ToolPart(part_id, event.call_id, canonical(event.tool), "", event.category, "running")
         self._parts[part_id] = replace(
             base,

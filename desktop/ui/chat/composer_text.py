@@ -14,6 +14,9 @@ LINES = 10
 PASTE_AS_FILE = 100_000
 """A pasted text longer than this (characters) is attached as a file: a 5 MB paste must not freeze the editor."""
 
+WORD_AS_FILE = 10_000
+"""So is one with a longer word, such as data in base64: an editor lays it out in quadratic time, at every key."""
+
 
 class ComposerText(QPlainTextEdit):
     """Enter sends, Shift+Enter breaks the line; an input method's Enter only commits its composition."""
@@ -117,7 +120,7 @@ class ComposerText(QPlainTextEdit):
             self.image_pasted.emit(source.imageData())
         elif source.hasText():
             text = source.text()
-            if len(text) > PASTE_AS_FILE:
+            if len(text) > PASTE_AS_FILE or max(map(len, text.split()), default=0) > WORD_AS_FILE:
                 self.text_dropped.emit(text)
             else:
                 self.insertPlainText(text)

@@ -19,8 +19,12 @@ from desktop.ui.transcript.table_piece import TablePiece
 from desktop.ui.transcript.text_pieces import BlockPiece, RulePiece, TextPiece
 from desktop.ui.transcript.tool_card import ToolCard
 
+PASS = 24_000
+"""Characters of streamed text parsed and laid out in one go (about 12 ms); the rest follows with the next frames."""
+
 LONG_TEXT = 64_000
 """Characters of a stored text that are laid out at once; more on asking."""
+
 Openable = ToolCard | ReasoningPiece
 
 
@@ -67,6 +71,11 @@ class Flow:
     def hidden(self) -> int:
         """Characters that are not laid out because nobody asked for them."""
         return 0
+
+    @property
+    def behind(self) -> bool:
+        """Whether text has come that one more ``update`` would lay out."""
+        return False
 
     def more(self) -> bool:
         """Shows more of a long text; returns whether there was more."""
@@ -165,7 +174,7 @@ class TextFlow(Flow):
         if len(part.markdown) > LONG_TEXT and not part.live:
             self._fresh, self._rest = _page(part.markdown)
         self._chunks = [part.markdown]
-        self._live = part.live
+        self._live = self._streamed = part.live
         self._frozen = 0
         self._serial = 0
         self._references: dict[str, str] = {}
@@ -203,7 +212,11 @@ class TextFlow(Flow):
 
     @property
     def hidden(self) -> int:
-        return len(self._rest)
+        return len(self._rest) + len(self._fresh)
+
+    @property
+    def behind(self) -> bool:
+        return bool(self._fresh)
 
     def more(self) -> bool:
         if not self._rest:
@@ -232,9 +245,10 @@ class TextFlow(Flow):
         """Parses only what is new and the open tail."""
         if not self._fresh and not closing and self.pieces:
             return None
-        closed = self._splitter.feed(self._fresh)
-        self._fresh = ""
-        if self._live or self._rest:
+        most = PASS if self._streamed else LONG_TEXT
+        closed = self._splitter.feed(self._fresh[:most])
+        self._fresh = self._fresh[most:]
+        if self._live or self._rest or self._fresh:
             tail = self._splitter.tail()
         else:
             closed += self._splitter.finish()

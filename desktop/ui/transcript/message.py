@@ -194,6 +194,11 @@ class Message(MessageText):
         """Whether some of its text is not laid out although the message is."""
         return any(flow.hidden for flow in self.flows or ())
 
+    @property
+    def behind(self) -> bool:
+        """Whether streamed text waits for the next frames."""
+        return any(flow.behind for flow in self.flows or ())
+
     def _rebuild(self, key: str, act: Callable[[Openable], None]) -> Piece | None:
         for index, flow in enumerate(self.flows or ()):
             piece = flow.pieces[0] if flow.pieces else None

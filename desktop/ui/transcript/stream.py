@@ -57,7 +57,11 @@ class Stream(QObject):
             self.wake()
 
     def wake(self) -> None:
-        """Starts the clock if something on the screen moves."""
+        """Starts the clock if something on the screen moves; what came too fast for one frame comes in the next."""
+        for index, _ in self._view.visible():
+            message = self._view.page.messages[index]
+            if message.behind:
+                self.touch(message)
         if not self._tick.isActive() and self._view.isVisible() and self._moving():
             self._tick.start()
 

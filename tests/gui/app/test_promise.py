@@ -1,112 +1,11 @@
 """The whole app on its own loop, with a scripted model: what a person sees, allows and denies, and finds again."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from desktop.app import shutdown, wiring
-from desktop.app.composition import App, Hooks
-from desktop.app.crash import CrashReporter
-from desktop.app.home import Home, open_home
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.transcript_items import ToolPart
-
-HELLO = [{"text": "Hello "}, {"text": "there."}]
-
-
-def call(tool: str, **arguments: Any) -> list[dict[str, Any]]:
-    return [{"call": {"tool": tool, "arguments": arguments}}]
-
-
-class Running:
-    """One start of the app, and a person in front of it."""
-
-    def __init__(self, home: Home, bridge: Bridge, window: Any, app: App, crashes: CrashReporter) -> None:
-        self.home, self.bridge, self.window, self.app, self.crashes = home, bridge, window, app, crashes
-
-    @property
-    def models(self) -> Any:
-        return self.page._models
-
-    @property
-    def page(self) -> Any:
-        return self.window.page("chats")
-
-    @property
-    def items(self) -> dict[str, Any]:
-        return self.page.pane._items
-
-    @property
-    def text(self) -> str:
-        parts = [p for item in self.items.values() for p in item.parts]
-        return "\n".join(getattr(p, "markdown", "") or getattr(p, "text", "") for p in parts)
-
-    @property
-    def calls(self) -> list[ToolPart]:
-        return [p for item in self.items.values() for p in item.parts if isinstance(p, ToolPart)]
-
-    def say(self, text: str) -> None:
-        composer = self.page.pane.foot.composer
-        composer.text.setPlainText(text)
-        composer.submit()
-
-    async def until(self, true: Callable[[], Any], what: str, seconds: float = 10.0) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                while not true():
-                    await asyncio.sleep(0.01)
-        except TimeoutError:
-            raise AssertionError(f"never: {what}; shown: {self.text!r}, {self.calls}") from None
-
-    async def answered(self, text: str) -> None:
-        await self.until(lambda: text in self.text and not self.models.chat.run_state.running, text)
-
-    async def asked(self) -> Any:
-        await self.until(lambda: self.models.approvals.requests, "a request")
-        return self.models.approvals.requests[0]
-
-    async def end(self) -> None:
-        assert await shutdown.end(self.app, self.bridge, self.crashes) == ()
-        self.window.close_for_good()
-        self.window.deleteLater()
-        self.home.release()
-        await asyncio.sleep(0.05)
-
-
-@pytest.fixture
-async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> AsyncIterator[Callable[..., Any]]:
-    running: list[Running] = []
-    script = tmp_path / "script.json"
-    monkeypatch.setenv("ASSENT_SCRIPT", str(script))
-
-    async def begin(*rounds: Any) -> Running:
-        script.write_text(json.dumps({"rounds": list(rounds)}))
-        home = open_home(tmp_path / "home")
-        config = home.path / "config.yaml"
-        if not config.exists():
-            config.write_text("models:\n  default: scripted/scripted\n")
-        window = wiring.make_window(home)
-        window.show()
-        bridge = Bridge()
-        crashes = CrashReporter(home.logs)
-        app = wiring.build(home, window, bridge, Hooks(crashes, lambda: None, window.show))
-        made = Running(home, bridge, window, app, crashes)
-        running.append(made)
-        loaded = asyncio.Event()
-        bridge.spawn(app.start(), name="start")
-        await made.until(lambda: type(window.page("chats")).__name__ == "ChatPage", "the chat page")
-        made.models.chat.loaded.connect(loaded.set)
-        await asyncio.wait_for(loaded.wait(), 10)
-        return made
-
-    yield begin
-    for made in running:
-        if not made.home._lock.closed:
-            await made.end()
+from tests.gui.app.kit import HELLO, Running, call
 
 
 @pytest.mark.spec("R-UI-1", "R-UI-11", "R-LOOP-5")

@@ -1,0 +1,48 @@
+"""The whole app, started as often as a test likes on one home."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.app import wiring
+from desktop.app.composition import Hooks
+from desktop.app.crash import CrashReporter
+from desktop.app.home import open_home
+from desktop.presenter.bridge import Bridge
+from tests.gui.app.kit import Running
+
+
+@pytest.fixture
+async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> AsyncIterator[Callable[..., Any]]:
+    """Starts the app with a script of rounds. ``home``: another folder than the test's own; ``whole=False``: do not
+    wait for the chat page, because it will not come."""
+    running: list[Running] = []
+    script = tmp_path / "script.json"
+    monkeypatch.setenv("ASSENT_SCRIPT", str(script))
+
+    async def begin(*rounds: Any, home: Path | None = None, whole: bool = True, repeat: bool = False) -> Running:
+        script.write_text(json.dumps({"rounds": list(rounds), "repeat": repeat}))
+        held = open_home(home or tmp_path / "home")
+        config = held.path / "config.yaml"
+        if not config.exists():
+            config.write_text("models:\n  default: scripted/scripted\n")
+        window = wiring.make_window(held)
+        window.show()
+        bridge = Bridge()
+        crashes = CrashReporter(held.logs)
+        quits: list[bool] = []
+        app = wiring.build(held, window, bridge, Hooks(crashes, lambda: quits.append(True), window.show))
+        made = Running(held, bridge, window, app, crashes, quits)
+        running.append(made)
+        bridge.spawn(app.start(), name="start")
+        if whole:
+            await made.opened()
+        return made
+
+    yield begin
+    for made in running:
+        if not made.home._lock.closed:
+            await made.end()
