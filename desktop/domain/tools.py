@@ -74,7 +74,8 @@ class PreCheck:
 class ToolCallContext:
     """What ``execute`` receives beside its arguments: run metadata with the token (R-TOOL-6) and the agent chain.
 
-    ``identity`` is the approved ``PreCheck.identity``: a tool verifies it once more at the handle (R-PRM-5).
+    ``identity`` is the approved ``PreCheck.identity``: a tool verifies it once more at the handle (R-PRM-5). ``scope``
+    is the pipeline's own record of the call, for the adapter that runs skills; no other tool looks at it.
     """
 
     meta: RunMeta
@@ -82,6 +83,7 @@ class ToolCallContext:
     chain: tuple[str, ...] = ()
     progress: Callable[[str], None] | None = None
     identity: Mapping[str, str] = field(default_factory=dict)
+    scope: Any = None
 
 
 class Tool(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from desktop.domain.cancellation import RunMeta
-from desktop.domain.errors import Denied
+from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.events import EventSink
 from desktop.domain.ids import short_id
 from desktop.domain.limits import CallLimits
@@ -18,6 +18,8 @@ from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import Category, PreCheck, Tool, ToolResult
 from desktop.pipeline.names import Caller
+from desktop.pipeline.skill_context import Context, Served
+from desktop.skills.cascade.cascade import EMPTY, Cascade
 
 MAX_DEPTH = 32
 
@@ -37,7 +39,8 @@ class Invocation:
 
     ``local`` is this call's own scratch and never passes on; ``inherited`` is copied shallowly into children, so
     their writes do not leak up; ``shared`` is the process's (R-INV-7). ``clock`` is the time limit that runs while
-    this call executes: it stands still while a person is asked about a nested call (R-PRM-10).
+    this call executes: it stands still while a person is asked about a nested call (R-PRM-10). ``view`` is the ``ctx``
+    that the call's code holds, once it runs.
     """
 
     meta: RunMeta
@@ -49,6 +52,7 @@ class Invocation:
     shared: MutableMapping[str, Any] = field(default_factory=dict)
     clock: Interrupt | None = None
     context_id: str = field(default_factory=short_id)
+    view: Context | None = None
 
     def child(self, tool: str, arguments: Mapping[str, Any]) -> Invocation:
         """The context of a nested call: a child span and token (R-CAN-8), one history frame more.
@@ -81,7 +85,8 @@ class Invocation:
 @dataclass(frozen=True, slots=True)
 class CallRequest:
     """One call to make. ``message_id`` is the assistant message that asked; ``result_message_id`` is where the
-    caller will store the result; ``parent`` is the invocation it is nested in, or a root made by the caller."""
+    caller will store the result; ``parent`` is the invocation it is nested in, or a root made by the caller.
+    ``overrides`` are middleware keys for this call alone; ``serves`` is set when the call is middleware at work."""
 
     block: ToolCallBlock
     caller: Caller
@@ -90,6 +95,8 @@ class CallRequest:
     message_id: str = ""
     result_message_id: str = ""
     limits: CallLimits | None = None
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    serves: Served | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,7 +104,8 @@ class Call(FunctionContext):
     """The function-level context of one call on its way through the gates.
 
     ``frozen`` is the private copy of the validated arguments that is approved and run; ``arguments`` is what user
-    middleware sees.
+    middleware sees. ``cascade`` is what the skill's frontmatter comes to (step 4); ``nested`` lists the calls that its
+    code made, for the card.
     """
 
     request: CallRequest
@@ -109,6 +117,16 @@ class Call(FunctionContext):
     stale: bool = False
     edited: bool = False
     waited_s: float = 0.0
+    cascade: Cascade = EMPTY
+    context: Context | None = None
+    nested: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def failure(self) -> ToolFailure | None:
+        """What ``ctx.manager.fail`` recorded here, or in the call that this one serves."""
+        served = self.request.serves
+        places = (self.invocation.local, served.context.locals if served is not None else {})
+        return next((found for place in places if isinstance(found := place.get("failure"), ToolFailure)), None)
 
     @property
     def category(self) -> Category:

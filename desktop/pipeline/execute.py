@@ -85,7 +85,7 @@ class Executor:
         seconds = None if spec.waits_for_person else limit + self._margin_s
         context = ToolCallContext(
             call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call),
-            identity=call.check.identity if call.check is not None else {},
+            identity=call.check.identity if call.check is not None else {}, scope=call,
         )  # fmt: skip
         task = self._spawn(_body(call, context), f"tool {spec.name}")
         scope = Interrupt(call.meta.cancellation, seconds=seconds)
@@ -95,6 +95,10 @@ class Executor:
                 return await asyncio.shield(task)
         except CancellationError as error:
             call.meta.cancellation.cancel(error.reason)
+            failure = call.failure
+            if failure is not None:  # the code itself ended the call
+                await _wind_up(task, ABORT_GRACE_S)
+                raise failure from error
             kept = await _wind_up(task, ABORT_GRACE_S)
             raise ToolAborted(ABORTED + _partial(kept)) from error
         except asyncio.CancelledError:

@@ -11,6 +11,9 @@ from desktop.domain.errors import Denied, NotFound
 from desktop.domain.tools import Tool, ToolSpec
 from desktop.skills.names import MAX_NAME, is_bare_name
 
+MAX_REF = 4096
+"""Characters of a URI or path that a skill may call by."""
+
 
 class ToolTable(Protocol):
     """Where tools are looked up; iteration is in listing order."""
@@ -60,12 +63,14 @@ class ExactTools:
 class Caller:
     """Who asks. ``native``: a model's function call; ``code``: model-written code; ``skill``: a trusted skill.
 
-    ``chain`` reads agent, skill, tool from the outside in; a permission request shows it.
+    ``chain`` reads agent, skill, tool from the outside in; a permission request shows it. ``activatable`` are the
+    middleware keys that discovery documented to a model (R-INV-15).
     """
 
     origin: Literal["native", "code", "skill"] = "native"
     chain: tuple[str, ...] = ()
     allowed: AllowedTools = ExactTools()
+    activatable: frozenset[str] = frozenset()
 
 
 def offered(table: ToolTable, allowed: AllowedTools) -> list[Tool]:
@@ -85,7 +90,7 @@ def resolve(table: ToolTable, ref: str, caller: Caller) -> Tool:
     """
     if caller.origin == "code" and not is_bare_name(ref):
         raise Denied(f"{_shown(ref)} is not a plain tool name.", code="denied.untrusted_ref")
-    tool = table.find(ref) if len(ref) <= MAX_NAME else None
+    tool = table.find(ref) if len(ref) <= (MAX_REF if caller.origin == "skill" else MAX_NAME) else None
     if tool is None or (caller.origin == "code" and tool.spec.name != ref):
         raise NotFound(_missing(table, ref, caller))
     if caller.origin != "skill" and tool.spec.visibility == "hidden" and not caller.allowed.names(tool.spec.name):

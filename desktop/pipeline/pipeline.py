@@ -26,10 +26,14 @@ from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
 from desktop.pipeline.gates import gates
 from desktop.pipeline.names import ToolTable, resolve
 from desktop.pipeline.observe import Observer
+from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.validation import Validator
+from desktop.pipeline.wrapping import Wrapping
+from desktop.skills.names import is_bare_name
 
 OUTPUT_LIMIT = 200_000
 TIMEOUT_S = 120.0
+MAX_NESTED_SHOWN = 100
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +59,7 @@ class Pipeline:
     ``spawn`` starts an owned task (see Executor); ``trust`` None means that only read calls run; ``redactor`` cleans
     what is logged, and of what the model receives masks only known secrets (R-SEC-5). ``layers`` are user middleware,
     the first outermost; one that declares ``observe_only = True`` stands around the gates and cannot change the
-    result (R-MW-7).
+    result (R-MW-7). ``skills`` is what calls of skills need beside the gates; without it only tools are called.
     """
 
     def __init__(
@@ -68,8 +72,10 @@ class Pipeline:
         journal: Journal | None = None,
         redactor: Redactor | None = None,
         settings: Settings | None = None,
+        skills: SkillSide | None = None,
     ) -> None:
         self.table = table
+        self._skills = skills
         self.validator = Validator()
         self._settings = settings or Settings()
         self._journal = journal
@@ -79,7 +85,8 @@ class Pipeline:
         observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
         wrapping = [layer for layer in layers if not getattr(layer, "observe_only", False)]
         self._observed = compose(observers)
-        self._chain = compose([*fixed, *wrapping])
+        inner = [Wrapping(self, trusting)] if skills is not None else []
+        self._chain = compose([*fixed, *wrapping, *inner])
 
     def schema(self, spec: ToolSpec) -> dict[str, Any]:
         """The native schema of a tool for a model: the object that also validates (R-TOOL-7)."""
@@ -96,8 +103,9 @@ class Pipeline:
             request.limits.count_call()
         call: Call | None = None
         try:
-            call = self._prepare(request)
+            call = await self._prepare(request)
             result = await self._run(call)
+            await self._returned(call, result)
         except AssentError as error:
             result = _failed(error)
         except Exception as error:  # the boundary of tools: whatever they raise is content (R-LOOP-3)
@@ -107,11 +115,13 @@ class Pipeline:
                 call.meta.cancellation.detach()
         return self._finish(request, call, result, started)
 
-    def _prepare(self, request: CallRequest) -> Call:
-        """Steps 1 to 4: the tool, whether it may be seen, and where the call stands."""
+    async def _prepare(self, request: CallRequest) -> Call:
+        """Steps 1 to 5: the tool, whether it may be seen, where the call stands, what its frontmatter comes to."""
         block = request.block
         meta = request.parent.meta
         try:
+            if self._skills is not None and _may_be_brought(request):
+                await self._skills.bring(block.tool)
             tool = resolve(self.table, block.tool, request.caller)
         except AssentError:
             self._started(request, None)
@@ -130,7 +140,14 @@ class Pipeline:
         live(meta.cancellation)
         if block.arguments is None:
             raise ValidationFailure(f"The arguments are not a JSON object: {block.problem or 'cannot be read'}")
+        if self._skills is not None:
+            await self._skills.configure(call)
         return call
+
+    async def _returned(self, call: Call, result: ToolResult) -> None:
+        """Step 13, first part: a structured result fits what the skill declares."""
+        if call.definition.returns is not None and not result.is_error and result.structured is not None:
+            await self.validator.check_result(call.definition, result.structured)
 
     async def _run(self, call: Call) -> ToolResult:
         """Steps 6 to 12, inside the onion."""
@@ -220,7 +237,14 @@ def _decided(call: Call) -> dict[str, Any]:
         facts["waited_ms"] = int(call.waited_s * 1000)
     if call.edited:
         facts["edited"] = True
+    if call.nested:
+        facts["nested"] = call.nested[:MAX_NESTED_SHOWN]
     return facts
+
+
+def _may_be_brought(request: CallRequest) -> bool:
+    """Model-written names are looked up by name only; a path or URI from a model loads nothing (C-3, Q-3)."""
+    return request.caller.origin == "skill" or is_bare_name(request.block.tool.replace("_", "-"))
 
 
 def _failed(error: AssentError) -> ToolResult:

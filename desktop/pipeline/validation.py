@@ -48,6 +48,7 @@ class Validator:
         self._library: Any = None
         self._sealed: dict[str, tuple[Mapping[str, Any], dict[str, Any]]] = {}
         self._compiled: dict[str, tuple[Mapping[str, Any], Any]] = {}
+        self._results: dict[str, tuple[Mapping[str, Any] | None, Any]] = {}
 
     async def prepare(self) -> None:
         """Load the library off the loop's thread; cheap when it is there."""
@@ -70,22 +71,40 @@ class Validator:
         problems = [_sentence(error) for error in itertools.islice(compiled.iter_errors(arguments), MAX_PROBLEMS)]
         raise ValidationFailure(f"Invalid arguments for {spec.provider_name}: " + "; ".join(problems) + ".")
 
+    async def check_result(self, spec: ToolSpec, value: Any) -> None:
+        """Raise ValidationFailure when a result is not what ``returns`` promises. Nothing is sealed here."""
+        await self.prepare()
+        known = self._results.get(spec.name)
+        if known is None or known[0] is not spec.returns:
+            known = self._results[spec.name] = (
+                spec.returns,
+                self._build(spec.name, "returns", dict(spec.returns or {})),
+            )
+        problems = [_sentence(error) for error in itertools.islice(known[1].iter_errors(value), MAX_PROBLEMS)]
+        if problems:
+            raise ValidationFailure(
+                f"{spec.name} returned something else than it declares: " + "; ".join(problems) + "."
+            )
+
     def _compile(self, spec: ToolSpec) -> Any:
         known = self._compiled.get(spec.name)
         if known is not None and known[0] is spec.params:
             return known[1]
+        compiled = self._build(spec.name, "parameters", self.schema(spec))
+        self._compiled[spec.name] = (spec.params, compiled)
+        return compiled
+
+    def _build(self, name: str, what: str, schema: dict[str, Any]) -> Any:
         library = self._library
         try:
-            compiled = library.Draft202012Validator(
-                self.schema(spec), offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=100_000)
+            return library.Draft202012Validator(
+                schema, offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=100_000)
             )
         except (ValueError, library.ReferencingError) as error:
             raise ConfigurationError(
-                f"The tool {spec.name} declares parameters that are not valid JSON Schema: {_cut(str(error))}",
-                next_step=f"Correct the declaration of {spec.name}.",
+                f"The tool {name} declares {what} that are not valid JSON Schema: {_cut(str(error))}",
+                next_step=f"Correct the declaration of {name}.",
             ) from error
-        self._compiled[spec.name] = (spec.params, compiled)
-        return compiled
 
 
 def _sentence(error: Any) -> str:

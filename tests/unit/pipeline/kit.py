@@ -106,9 +106,7 @@ class Bench:
     ) -> Outcome:  # fmt: skip
         given = {"path": "a"} if arguments is None and not problem else arguments
         block = ToolCallBlock("c1", tool, given, "", problem)
-        request = CallRequest(
-            block, caller or Caller(), parent or self.root, self.events.append, "m1", "m2", limits
-        )
+        request = CallRequest(block, caller or Caller(), parent or self.root, self.events.append, "m1", "m2", limits)
         return await self.pipeline.invoke(request)
 
     @property

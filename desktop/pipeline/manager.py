@@ -1,0 +1,174 @@
+"""``ctx.manager``: invoke, finish, fail, next (R-INV-2, R-INV-3, R-INV-9, R-INV-15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from desktop.domain.errors import BugError, Denied, ToolFailure
+from desktop.domain.ids import new_id
+from desktop.domain.messages import ToolCallBlock
+from desktop.pipeline.context import Call, CallRequest
+from desktop.pipeline.names import Caller, ExactTools
+from desktop.pipeline.nested import NestedSink
+from desktop.pipeline.results import result_of
+from desktop.pipeline.skill_context import Context, NotMiddleware, Served, SkillFailed
+
+if TYPE_CHECKING:
+    from desktop.pipeline.context import Outcome
+
+CRITICAL = frozenset({
+    "trust", "validate-args", "validate-allowed-tools", "params", "allowed-tools", "$inherit", "$order", "$remove",
+    "paths",
+})  # fmt: skip
+"""Keys that no call may set for the skill it calls (R-INV-15)."""
+
+
+class Invoker(Protocol):
+    """The pipeline, as the manager needs it."""
+
+    async def invoke(self, request: CallRequest) -> Outcome: ...
+
+
+class NestedFailure(ToolFailure):
+    """A nested call ended in an error; ``code`` is the call's, the text what a model would read."""
+
+    def __init__(self, text: str, code: str) -> None:
+        super().__init__(text, code=code or "tool.failed")
+
+
+class Manager:
+    """``caller`` is who the code's own calls come from: its name and its own allowed-tools (R-INV-3).
+
+    ``served`` is set in middleware. ``finished`` and ``value`` are what ``finish`` recorded.
+    """
+
+    def __init__(self, pipeline: Invoker, call: Call, caller: Caller, served: Served | None = None) -> None:
+        self._pipeline = pipeline
+        self._call = call
+        self._caller = caller
+        self._served = served
+        self.context: Context | None = None
+        self.finished = False
+        self.value: Any = None
+
+    async def invoke(
+        self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Call a tool through every gate; its structured value where it has one, else its text.
+
+        ``options``: ``frontmatter`` adds middleware keys to the call; ``as_caller`` (library skills only) makes the
+        call in the name of whoever called this skill. Raises NestedFailure (a ToolFailure) with the call's code.
+        """
+        outcome = await self._outcome(ref, dict(args or {}), dict(options or {}))
+        result = outcome.result
+        if result.is_error:
+            raise NestedFailure(result.text, result.code)
+        return result.structured if result.structured is not None else result.text
+
+    async def _outcome(self, ref: str, args: dict[str, Any], options: dict[str, Any]) -> Outcome:
+        if not isinstance(ref, str):
+            raise ToolFailure("A tool is called by its name or reference, a text.")
+        caller = self._caller
+        if options.pop("as_caller", False):
+            if not self._library:
+                raise Denied("Only the library may call in another's name.", code="denied.untrusted_ref")
+            caller = self._call.request.caller
+        args, options = _options_of(args, options, caller)
+        request = self._call.request
+        sink = NestedSink(request.sink)
+        outer = self._call.invocation
+        nested = CallRequest(
+            ToolCallBlock(new_id(), ref, args), caller, outer, sink, request.message_id, "", request.limits,
+            overrides=options.get("frontmatter") or {},
+        )  # fmt: skip
+        outcome = await self._hooked(nested, 0)
+        self._call.nested.append({"tool": ref[:64], "state": outcome.state, "elapsed_ms": outcome.elapsed_ms})
+        return outcome
+
+    async def _hooked(self, nested: CallRequest, at: int) -> Outcome:
+        """The call inside the ``$invoke`` hooks of this skill, the first outermost (R-INV-11)."""
+        hooks = [entry for entry in self._call.cascade.chain if entry.hook == "$invoke"]
+        if at == len(hooks) or self.context is None:
+            return await self._pipeline.invoke(nested)
+        entry, inner = hooks[at], []
+
+        async def advance() -> Any:
+            inner.append(await self._hooked(nested, at + 1))
+            result = inner[-1].result
+            if result.is_error:
+                raise NestedFailure(result.text, result.code)
+            return result.structured if result.structured is not None else result.text
+
+        served = Served(self.context, advance, entry.value, "$invoke", nested.block.tool)
+        chain = (*self._caller.chain, entry.name)
+        outcome = await self._pipeline.invoke(
+            replace(
+                nested, block=ToolCallBlock(new_id(), entry.name, {}), caller=Caller("skill", chain, ExactTools(None)),
+                overrides={}, serves=served,
+            )
+        )  # fmt: skip
+        if outcome.result.is_error:
+            return outcome
+        if served.finished:
+            return replace(outcome, result=result_of(served.result))
+        return inner[-1] if inner else await self._hooked(nested, at + 1)
+
+    @property
+    def _library(self) -> bool:
+        definition = self.context.run.definition if self.context is not None else None
+        return definition is not None and definition.source == "library"
+
+    def finish(self, value: Any = None) -> None:
+        """Record the result of the call at hand, or in middleware of the served one."""
+        if self._served is not None:
+            self._served.finished, self._served.result = True, value
+        else:
+            self.finished, self.value = True, value
+
+    def fail(self, reason: str) -> None:
+        """End the (served) call with failure: its token is cancelled, so that an agent at work in it stops."""
+        context = self.context
+        if context is None:
+            raise BugError("a manager without its context")
+        failure = SkillFailed(str(reason)[:4000])
+        target = context.envelope.target
+        target.locals["failure"] = failure
+        target.envelope.signal.cancel("failed")
+        raise failure
+
+    async def next(self) -> Any:
+        """Go on with the served call (R-INV-4). Twice is an error, but for retry layers (R-INV-5, R-MW-5)."""
+        served = self._served
+        if served is None:
+            raise NotMiddleware("next() goes on with a served call; this skill was called directly.")
+        served.advanced += 1
+        if served.advanced > 1 and not served.retries:
+            raise ToolFailure("next() was called twice.", code="skill.next_twice")
+        return await served.advance()
+
+
+def _options_of(args: dict[str, Any], options: dict[str, Any], caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
+    """``$name`` arguments are options from trusted code and an error from a model's (R-INV-15)."""
+    keys = [key for key in args if key.startswith("$")]
+    if keys and caller.origin != "skill":
+        raise Denied(f"Arguments may not begin with $ here: {', '.join(keys)[:200]}.", code="denied.untrusted_ref")
+    for key in keys:
+        options[key[1:]] = args.pop(key)
+    given = options.get("frontmatter")
+    if given is None:
+        return args, options
+    if not isinstance(given, Mapping):
+        raise ToolFailure("frontmatter must be a mapping of middleware keys.")
+    metadata = given.get("metadata", given)
+    for key in (*given, *(metadata if isinstance(metadata, Mapping) else ())):
+        if key in CRITICAL or str(key).startswith("$"):
+            raise Denied(f"{key} cannot be set for a single call.", code="denied.untrusted_ref")
+    if caller.origin != "skill":
+        unknown = [key for key in metadata if key not in caller.activatable]
+        if unknown:
+            raise Denied(
+                f"These keys cannot be activated here: {', '.join(unknown)[:200]}.", code="denied.untrusted_ref"
+            )
+    return args, {**options, "frontmatter": dict(metadata)}

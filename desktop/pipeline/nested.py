@@ -1,0 +1,27 @@
+"""The events of nested calls: quiet, unless a person has to look (a request needs a card to stand on)."""
+
+from __future__ import annotations
+
+from desktop.domain.events import Event, EventSink, ToolCallOutput, ToolCallStarted, ToolCallWaiting
+
+
+class NestedSink:
+    """Passes on a nested call's events once it waits for a person; before that it keeps the first back."""
+
+    def __init__(self, sink: EventSink) -> None:
+        self._sink = sink
+        self._held: ToolCallStarted | None = None
+        self._shown = False
+
+    def __call__(self, event: Event) -> None:
+        """An EventSink."""
+        if isinstance(event, ToolCallStarted) and not self._shown:
+            self._held = event
+            return
+        if isinstance(event, ToolCallWaiting):
+            if self._held is not None:
+                self._sink(self._held)
+                self._held = None
+            self._shown = True
+        if self._shown and not isinstance(event, ToolCallOutput):
+            self._sink(event)

@@ -1,0 +1,23 @@
+"""What code returned, as content for whoever called."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from desktop.domain.errors import ToolFailure
+from desktop.domain.tools import ToolResult
+
+
+def result_of(value: Any) -> ToolResult:
+    """A skill's value as content: text as it is, anything else as JSON with the value beside it."""
+    if value is None:
+        return ToolResult("Done.")
+    if isinstance(value, ToolResult):
+        return value
+    if isinstance(value, str):
+        return ToolResult(value)
+    try:
+        return ToolResult(json.dumps(value, ensure_ascii=False), structured=value)
+    except (TypeError, ValueError) as error:
+        raise ToolFailure(f"The skill returned something that is not JSON: {type(value).__name__}.") from error

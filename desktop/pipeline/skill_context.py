@@ -1,0 +1,126 @@
+"""``ctx``: what a skill's code sees of one invocation (semantics.md 6, R-INV-6, R-INV-7, R-INV-9).
+
+A thin view of the call's ``Invocation``: ``locals``, ``nonlocals`` and ``globals`` are the same mappings, so that what
+code writes is what its children inherit, or do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import BugError, ToolFailure
+from desktop.domain.skills import SkillDef
+from desktop.domain.tools import ToolSpec
+
+
+class NotMiddleware(ToolFailure):
+    """Code asked for the served context, or for ``next``, where it serves none (R-INV-6)."""
+
+    code = "skill.not_middleware"
+
+
+class SkillFailed(ToolFailure):
+    """``ctx.manager.fail(reason)``."""
+
+    code = "skill.failed"
+
+
+@dataclass(slots=True)
+class Envelope:
+    """Who this is. ``target`` is the context itself, or in middleware the context that it serves."""
+
+    id: str
+    target: Context
+    parent: Context | None
+    signal: CancellationToken
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What runs: ``origin`` is the definition's URI, ``frontmatter`` its effective metadata after the cascade."""
+
+    tool: ToolSpec
+    definition: SkillDef | None
+    origin: str
+    frontmatter: Mapping[str, Any]
+
+
+class ManagerLike(Protocol):
+    """``ctx.manager`` (R-INV-9)."""
+
+    async def invoke(
+        self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Call a tool through the whole pipeline; its structured value, or its text. Raises ToolFailure."""
+        ...
+
+    def finish(self, value: Any = None) -> None:
+        """Record the served result; it wins over what the code returns."""
+        ...
+
+    def fail(self, reason: str) -> None:
+        """End the served call with failure and abort its agent. Raises SkillFailed."""
+        ...
+
+    async def next(self) -> Any:
+        """Middleware only: go on with the served call, and return what it came to."""
+        ...
+
+
+@dataclass(slots=True)
+class Context:
+    """One invocation as code sees it. ``chain_entry`` and ``wraps`` are for hooks: the trigger (``$next`` or
+    ``$invoke``) and the name of what is wrapped (R-INV-11)."""
+
+    args: Mapping[str, Any]
+    run: RunInfo
+    locals: MutableMapping[str, Any]
+    nonlocals: MutableMapping[str, Any]
+    globals: MutableMapping[str, Any]
+    _envelope: Envelope | None = None
+    _manager: ManagerLike | None = None
+    trigger: str = ""
+    wraps: str = ""
+
+    @property
+    def envelope(self) -> Envelope:
+        if self._envelope is None:
+            raise BugError("a context without an envelope")
+        return self._envelope
+
+    @property
+    def manager(self) -> ManagerLike:
+        if self._manager is None:
+            raise BugError("a context without a manager")
+        return self._manager
+
+    @property
+    def is_middleware(self) -> bool:
+        """Whether it serves another context."""
+        return self.envelope.target is not self
+
+    def bind(self, envelope: Envelope, manager: ManagerLike) -> None:
+        """Tie the knot; once, by the pipeline."""
+        self._envelope, self._manager = envelope, manager
+
+
+Advance = Callable[[], Awaitable[Any]]
+
+
+@dataclass(slots=True)
+class Served:
+    """What a middleware invocation serves: the context, and the way onward. ``retries``: it may go on more than once.
+    ``value`` is what its frontmatter key says."""
+
+    context: Context
+    advance: Advance
+    value: Any = None
+    trigger: str = ""
+    wraps: str = ""
+    retries: bool = False
+    advanced: int = 0
+    finished: bool = field(default=False)
+    result: Any = None

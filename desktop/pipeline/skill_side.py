@@ -1,0 +1,55 @@
+"""What calls of skills need beside the gates: looking them up, their cascade (step 4) and directives (step 5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from desktop.domain.skills import SkillDef
+from desktop.pipeline.context import Call
+from desktop.pipeline.skill_tool import SkillTool
+from desktop.pipeline.table import SkillTable
+from desktop.skills.cascade.cascade import Cascades, Promotions
+
+Prompt = Callable[[SkillDef, Mapping[str, Any], Call], Awaitable[str]]
+"""A markdown skill's body with its directives expanded once (R-SK-12). Raises ToolFailure."""
+
+
+@dataclass(slots=True)
+class SkillSide:
+    """``prompt`` reads and expands bodies; ``promoted`` are the main skill's promotions, asked for at each call."""
+
+    table: SkillTable
+    cascades: Cascades
+    prompt: Prompt
+    promoted: Callable[[], Promotions] = Promotions
+
+    async def bring(self, ref: str) -> None:
+        """Have a reference in memory before it is looked up."""
+        await self.table.bring(ref)
+
+    async def configure(self, call: Call) -> None:
+        """Steps 4 and 5. Raises ConfigurationError for a cascade that cannot be made."""
+        target = call.target
+        definition = target.definition if isinstance(target, SkillTool) else None
+        arguments = call.arguments or {}
+        if call.request.overrides:
+            call.cascade = await asyncio.to_thread(self._overridden, call, definition, arguments)
+        elif definition is not None:
+            found = self.cascades.known(definition, arguments)
+            if found is None:
+                found = await asyncio.to_thread(self.cascades.of, definition, arguments)
+            call.cascade = found
+        promoted = self.promoted()
+        if promoted.local:
+            call.invocation.local.update(promoted.local)
+        if definition is not None and definition.kind in ("markdown", "folder"):
+            call.invocation.local["prompt"] = await self.prompt(definition, arguments, call)
+
+    def _overridden(self, call: Call, definition: SkillDef | None, arguments: Mapping[str, Any]) -> Any:
+        """The cascade with middleware that this one call adds; never kept."""
+        spec = call.definition
+        base = definition or SkillDef(spec.name, spec.description, "program", "program")
+        return self.cascades.once(replace(base, metadata={**base.metadata, **call.request.overrides}), arguments)

@@ -1,0 +1,99 @@
+"""A skill as a tool: what gates and models see of it, and what it is allowed to start as (semantics.md 2, 24)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from desktop.domain.errors import Denied
+from desktop.domain.skills import SkillDef
+from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+
+AGENT_LIMIT_S = 3600.0
+"""Seconds for a markdown skill: an agent works in it, whose own limits come first."""
+
+_REASONS = {
+    "untrusted": ("is in a project folder that is not trusted", "Trust the folder on the Skills page first."),
+    "changed": ("has changed since it was last looked at", "Look at the difference on the Skills page first."),
+    "broken": ("has problems that keep it from running", "The Skills page says which."),
+}
+
+
+class SkillRunner(Protocol):
+    """Runs skills of every kind."""
+
+    async def run(self, definition: SkillDef, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """Raises ToolFailure for what the model should read."""
+        ...
+
+
+def category_of(definition: SkillDef) -> Category:
+    """The declared category; without one code is admin and markdown read (Q-2), whose nested calls are gated singly.
+
+    Code that came from elsewhere (``shared``, ``project``) never starts without a person, whatever it declares:
+    a file may not grant itself anything.
+    """
+    foreign = definition.is_code and definition.source in ("shared", "project", "mcp")
+    if definition.category in ("read", "write", "admin"):
+        declared = Category(definition.category)
+        return Category.WRITE if foreign and declared is Category.READ else declared
+    return Category.ADMIN if definition.is_code else Category.READ
+
+
+def spec_of(definition: SkillDef) -> ToolSpec:
+    """The declaration of a skill as gates and models know it."""
+    agent = definition.kind in ("markdown", "folder")
+    return ToolSpec(
+        definition.name,
+        definition.description,
+        definition.params or {},
+        category_of(definition),
+        tags=definition.tags,
+        visibility=definition.visibility,
+        source=definition.source,
+        returns=definition.returns,
+        timeout_s=AGENT_LIMIT_S if agent else None,
+        waits_for_person=definition.role == "middleware" or definition.name == "agent",
+    )
+
+
+class SkillTool:
+    """The adapter. One a definition: gates compare schemas by identity."""
+
+    def __init__(self, definition: SkillDef, runner: SkillRunner) -> None:
+        self.definition = definition
+        self.spec = spec_of(definition)
+        self._runner = runner
+
+    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+        """Gate 9: only what is ready runs (R-SK-15); code from a file is bound to that file as it was approved."""
+        definition = self.definition
+        category = self.spec.category
+        if definition.state != "ready":
+            what, then = _REASONS[definition.state]
+            refusal = Denied(f"The skill {definition.name} {what}.", code="denied.permission", next_step=then)
+            return PreCheck(category, denied=refusal)
+        if not definition.is_code or definition.source == "library":
+            return PreCheck(category)
+        seen = await asyncio.to_thread(_identity, definition.path)
+        return PreCheck(
+            category,
+            paths=(definition.path,),
+            identity={definition.path: seen},
+            preview={"kind": "skill", "path": definition.path, "source": definition.source},
+        )
+
+    async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """Run it."""
+        return await self._runner.run(self.definition, args, context)
+
+
+def _identity(path: str) -> str:
+    try:
+        found = os.stat(Path(path))
+    except OSError:
+        return "absent"
+    return f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"

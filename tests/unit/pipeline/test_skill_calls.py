@@ -1,0 +1,598 @@
+"""Calls by skills, middleware and model-written code: one pipeline for all of them (semantics.md 6)."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.domain.permission import Decision
+from desktop.domain.skills import SkillDef
+from desktop.domain.tools import PreCheck
+from desktop.pipeline.context import MAX_DEPTH
+from desktop.pipeline.names import ExactTools
+from desktop.pipeline.skill_tool import SkillTool, category_of
+from desktop.skills.cascade.cascade import Promotions
+from tests.unit.pipeline.kit import FakeTool, Person
+from tests.unit.pipeline.skill_kit import ADMIN, READ, WRITE, SkillBench, file_skill, middleware, skill
+
+FREE = {"type": "object", "additionalProperties": True}
+
+
+async def nothing(ctx: Any, args: Any) -> None:
+    return None
+
+
+@pytest.mark.spec("R-SK-7")
+async def test_a_skill_returns_its_value_to_whoever_called() -> None:
+    async def run(ctx: Any, args: Any) -> Any:
+        return {"twice": args["number"] * 2}
+
+    outcome = await SkillBench(skill("double", run)).call("double", {"number": 4})
+    assert outcome.result.structured == {"twice": 8}
+    assert outcome.result.text == '{"twice": 8}'
+
+
+@pytest.mark.spec("R-SK-7")
+async def test_an_ordinary_function_runs_off_the_loop() -> None:
+    def run(ctx: Any, args: Any) -> Any:
+        return threading.current_thread() is threading.main_thread()
+
+    assert (await SkillBench(skill("where", run)).call("where")).result.structured is False
+
+
+@pytest.mark.spec("R-SK-7")
+async def test_what_a_skill_raises_is_content_for_its_caller() -> None:
+    async def run(ctx: Any, args: Any) -> Any:
+        raise ValueError("no such thing")
+
+    outcome = await SkillBench(skill("broken", run)).call("broken")
+    assert outcome.result.is_error
+    assert "no such thing" in outcome.result.text
+
+
+@pytest.mark.spec("R-INV-1", "R-INV-2")
+async def test_a_call_by_a_skill_passes_schema_category_and_permission_like_a_models() -> None:
+    async def run(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("write-file", {"path": args["path"]})
+
+    person = Person("deny")
+    tool = FakeTool("write-file", WRITE)
+    bench = SkillBench(skill("writer", run), tools=(tool,), person=person)
+    denied = await bench.call("writer", {"path": "a.txt"})
+    assert denied.result.code == "denied.permission"
+    assert [request.tool for request in person.asked] == ["write-file"]
+    wrong = await bench.call("writer", {"path": 3})
+    assert wrong.result.code == "tool.validation"
+    assert len(person.asked) == 1
+    assert not tool.calls
+
+
+@pytest.mark.spec("R-INV-1")
+async def test_every_way_to_a_tool_is_seen_by_a_spy_that_stands_around_the_pipeline() -> None:
+    seen: list[str] = []
+
+    class Spy:
+        observe_only = True
+
+        async def process(self, context: Any, call_next: Any) -> None:
+            seen.append(context.tool)
+            await call_next()
+
+    async def outer(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("inner")
+
+    async def inner(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("look", {"path": "x"})
+
+    async def passing(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.next()
+
+    look = FakeTool("look")
+    bench = SkillBench(
+        skill("outer", outer, metadata={"log": True}), skill("inner", inner), middleware("log", passing),
+        tools=(look,), layers=(Spy(),),
+    )  # fmt: skip
+    await bench.call("outer")
+    assert seen == ["outer", "log", "inner", "look"]
+    await bench.call("look", {"path": "y"}, origin="code")
+    assert seen[-1] == "look"
+    assert len(look.calls) == 2
+
+
+@pytest.mark.spec("R-INV-3")
+async def test_the_list_consulted_is_the_invoking_skills_own() -> None:
+    async def run(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("look", {"path": "x"})
+
+    def allowed_of(definition: SkillDef) -> Any:
+        return ExactTools(None if definition.allowed_tools is None else tuple(definition.allowed_tools.split()))
+
+    bench = SkillBench(
+        skill("free", run), skill("bound", run, allowed_tools="other"), tools=(FakeTool("look"),),
+        runs={"allowed_of": allowed_of},
+    )  # fmt: skip
+    assert not (await bench.call("free", allowed=("free",))).result.is_error
+    refused = await bench.call("bound", allowed=("bound", "look"))
+    assert refused.result.code == "denied.allowed_tools"
+
+
+@pytest.mark.spec("R-INV-4")
+async def test_middleware_is_an_onion_in_a_fixed_order() -> None:
+    order: list[str] = []
+
+    def layer(name: str) -> Any:
+        async def run(ctx: Any, args: Any) -> None:
+            order.append(f"{name} in")
+            await ctx.manager.next()
+            order.append(f"{name} out")
+
+        return run
+
+    async def core(ctx: Any, args: Any) -> str:
+        order.append("core")
+        return "done"
+
+    bench = SkillBench(
+        skill("work", core, metadata={"alpha": 1, "beta": 2}),
+        middleware("alpha", layer("alpha"), order={"after": ["beta"]}), middleware("beta", layer("beta")),
+    )  # fmt: skip
+    outcome = await bench.call("work")
+    assert order == ["beta in", "alpha in", "core", "alpha out", "beta out"]
+    assert outcome.result.text == "done"
+
+
+@pytest.mark.spec("R-INV-4")
+async def test_middleware_that_returns_a_value_without_going_on_ends_the_call_there() -> None:
+    ran = []
+
+    async def core(ctx: Any, args: Any) -> None:
+        ran.append(1)
+
+    async def known(ctx: Any, args: Any) -> str:
+        return "from memory"
+
+    bench = SkillBench(skill("work", core, metadata={"remember": True}), middleware("remember", known))
+    assert (await bench.call("work")).result.text == "from memory"
+    assert not ran
+
+
+@pytest.mark.spec("R-SK-7")
+async def test_middleware_that_returns_nothing_lets_the_call_go_on() -> None:
+    async def core(ctx: Any, args: Any) -> str:
+        return "core"
+
+    bench = SkillBench(skill("work", core, metadata={"note": True}), middleware("note", nothing))
+    assert (await bench.call("work")).result.text == "core"
+
+
+@pytest.mark.spec("R-INV-5", "R-MW-5")
+async def test_going_on_twice_is_an_error_but_for_a_retry_layer_of_the_library() -> None:
+    tries = []
+
+    async def core(ctx: Any, args: Any) -> str:
+        tries.append(1)
+        return "core"
+
+    async def twice(ctx: Any, args: Any) -> Any:
+        await ctx.manager.next()
+        return await ctx.manager.next()
+
+    bench = SkillBench(
+        skill("work", core, metadata={"twice": 1}), skill("again", core, metadata={"retry": 1}),
+        skill("foreign", core, metadata={"sly": 1}), middleware("twice", twice),
+        middleware("retry", twice, retries=True),
+        skill("sly", twice, role="middleware", metadata={"retries": True}),
+    )  # fmt: skip
+    assert (await bench.call("work")).result.code == "skill.next_twice"
+    assert (await bench.call("again")).result.text == "core"
+    assert (await bench.call("foreign")).result.code == "skill.next_twice"
+    assert len(tries) == 4
+
+
+@pytest.mark.spec("R-PRM-5", "R-INV-2")
+async def test_a_write_that_a_retry_layer_repeats_is_asked_about_again() -> None:
+    async def twice(ctx: Any, args: Any) -> Any:
+        await ctx.manager.next()
+        return await ctx.manager.next()
+
+    person = Person("allow_once", "deny")
+    tool = FakeTool("write-file", WRITE)
+    bench = SkillBench(middleware("retry", twice, retries=True), tools=(tool,), person=person)
+    outcome = await bench.call("write-file", {"path": "a"}, origin="skill", overrides={"retry": {}})
+    assert len(tool.calls) == 1
+    assert len(person.asked) == 2
+    assert outcome.result.code == "denied.permission"
+
+
+@pytest.mark.spec("R-INV-6")
+async def test_middleware_reads_the_served_context_and_other_code_has_none() -> None:
+    read: list[Any] = []
+
+    async def watch(ctx: Any, args: Any) -> None:
+        target = ctx.envelope.target
+        read.append((target.args["n"], target.run.frontmatter["watch"], ctx.locals["config"], ctx.is_middleware))
+
+    async def plain(ctx: Any, args: Any) -> Any:
+        return [ctx.is_middleware, await ctx.manager.next()]
+
+    bench = SkillBench(
+        skill("work", nothing, metadata={"watch": "x"}), middleware("watch", watch), skill("plain", plain)
+    )
+    await bench.call("work", {"n": 1})
+    assert read == [(1, "x", "x", True)]
+    assert (await bench.call("plain")).result.code == "skill.not_middleware"
+
+
+@pytest.mark.spec("R-INV-7")
+async def test_locals_stay_nonlocals_go_down_and_globals_are_shared() -> None:
+    seen: list[Any] = []
+
+    async def outer(ctx: Any, args: Any) -> None:
+        ctx.locals["a"] = 1
+        ctx.nonlocals["b"] = 2
+        ctx.globals["c"] = 3
+        await ctx.manager.invoke("inner")
+        seen.append((ctx.nonlocals["b"], ctx.globals["c"], "d" in ctx.nonlocals))
+
+    async def inner(ctx: Any, args: Any) -> None:
+        seen.append((ctx.locals.get("a"), ctx.nonlocals["b"], ctx.globals["c"]))
+        ctx.nonlocals["b"] = 20
+        ctx.nonlocals["d"] = 1
+        ctx.globals["c"] = 30
+
+    await SkillBench(skill("outer", outer), skill("inner", inner)).call("outer")
+    assert seen == [(None, 2, 3), (2, 30, False)]
+
+
+@pytest.mark.spec("R-INV-8")
+async def test_middleware_cannot_change_the_arguments_that_were_checked() -> None:
+    got: list[Any] = []
+
+    async def core(ctx: Any, args: Any) -> None:
+        got.append(dict(args))
+
+    async def meddle(ctx: Any, args: Any) -> None:
+        try:
+            ctx.envelope.target.args["path"] = "evil"
+        except TypeError:
+            got.append("refused")
+
+    await SkillBench(skill("work", core, metadata={"meddle": 1}), middleware("meddle", meddle)).call(
+        "work", {"path": "a"}
+    )
+    assert got == ["refused", {"path": "a"}]
+
+
+@pytest.mark.spec("R-INV-9")
+async def test_finish_wins_over_what_is_returned_and_fail_aborts() -> None:
+    async def done(ctx: Any, args: Any) -> str:
+        ctx.manager.finish({"ok": True})
+        return "ignored"
+
+    async def failing(ctx: Any, args: Any) -> None:
+        ctx.manager.fail("it cannot be done")
+
+    async def outer(ctx: Any, args: Any) -> Any:
+        try:
+            await ctx.manager.invoke("failing")
+        except Exception as error:
+            return [str(error), ctx.envelope.signal.cancelled]
+
+    bench = SkillBench(skill("done", done), skill("failing", failing), skill("outer", outer))
+    assert (await bench.call("done")).result.structured == {"ok": True}
+    failed = await bench.call("failing")
+    assert (failed.result.code, failed.result.text) == ("skill.failed", "it cannot be done")
+    assert (await bench.call("outer")).result.structured == ["it cannot be done", False]
+    assert not bench.token.cancelled
+
+
+@pytest.mark.spec("R-INV-9")
+async def test_middleware_finishes_the_served_call() -> None:
+    async def end(ctx: Any, args: Any) -> None:
+        ctx.manager.finish("early")
+
+    bench = SkillBench(skill("work", nothing, metadata={"end": 1}), middleware("end", end))
+    assert (await bench.call("work")).result.text == "early"
+
+
+@pytest.mark.spec("R-INV-10")
+async def test_an_order_in_a_circle_is_an_error_that_names_it() -> None:
+    bench = SkillBench(
+        skill("work", nothing, metadata={"a": 1, "b": 1}), middleware("a", nothing, order={"after": ["b"]}),
+        middleware("b", nothing, order={"after": ["a"]}),
+    )  # fmt: skip
+    outcome = await bench.call("work")
+    assert outcome.result.is_error
+    assert "a before b before a" in outcome.result.text
+
+
+@pytest.mark.spec("R-MW-7", "R-INV-10")
+async def test_no_middleware_gets_before_the_gates() -> None:
+    ran: list[str] = []
+
+    async def early(ctx: Any, args: Any) -> None:
+        ran.append("early")
+
+    person = Person("deny")
+    bench = SkillBench(
+        skill("work", nothing, category="write", metadata={"early": 1}), middleware("early", early), person=person
+    )
+    assert (await bench.call("work")).result.code == "denied.permission"
+    assert not ran
+    sly = SkillBench(skill("work", nothing, metadata={"sly": 1}), middleware("sly", early, order={"before": ["trust"]}))
+    assert "circle" in (await sly.call("work")).result.text
+
+
+@pytest.mark.spec("R-INV-11")
+async def test_a_next_hook_wraps_each_following_entry_and_knows_which() -> None:
+    seen: list[str] = []
+
+    async def hook(ctx: Any, args: Any) -> Any:
+        seen.append(f"{ctx.trigger} {ctx.wraps} in")
+        value = await ctx.manager.next()
+        seen.append(f"{ctx.wraps} out")
+        return value
+
+    async def layer(ctx: Any, args: Any) -> Any:
+        seen.append("layer")
+        return await ctx.manager.next()
+
+    async def core(ctx: Any, args: Any) -> str:
+        seen.append("core")
+        return "v"
+
+    bench = SkillBench(
+        skill("work", core, metadata={"measure": 1, "layer": 1}), middleware("measure", hook, hook="$next"),
+        middleware("layer", layer),
+    )  # fmt: skip
+    assert (await bench.call("work")).result.text == "v"
+    assert seen == ["$next layer in", "layer", "$next $execute in", "core", "$execute out", "layer out"]
+
+
+@pytest.mark.spec("R-INV-11")
+async def test_an_invoke_hook_wraps_each_call_that_the_skill_makes() -> None:
+    seen: list[str] = []
+
+    async def hook(ctx: Any, args: Any) -> Any:
+        seen.append(f"{ctx.trigger} {ctx.wraps}")
+        return await ctx.manager.next()
+
+    async def work(ctx: Any, args: Any) -> Any:
+        return [await ctx.manager.invoke("look", {"path": "a"}), await ctx.manager.invoke("look", {"path": "b"})]
+
+    bench = SkillBench(
+        skill("work", work, metadata={"spy": 1}), middleware("spy", hook, hook="$invoke"), tools=(FakeTool("look"),)
+    )
+    assert (await bench.call("work")).result.structured == ["did look", "did look"]
+    assert seen == ["$invoke look", "$invoke look"]
+
+
+@pytest.mark.spec("R-INV-13")
+async def test_promotions_of_the_main_skill_are_in_every_call() -> None:
+    async def work(ctx: Any, args: Any) -> Any:
+        return ctx.locals["team"]
+
+    bench = SkillBench(skill("work", work), promoted=Promotions({"team": "blue"}, {}))
+    assert (await bench.call("work")).result.text == "blue"
+
+
+@pytest.mark.spec("R-INV-15")
+@pytest.mark.parametrize("key", ["trust", "params", "allowed-tools", "$inherit", "paths", "validate-args"])
+async def test_no_call_sets_a_critical_key_of_the_skill_it_calls(key: str) -> None:
+    async def sly(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("look", {"path": "a"}, {"frontmatter": {key: "x"}})
+
+    outcome = await SkillBench(skill("sly", sly), tools=(FakeTool("look"),)).call("sly")
+    assert outcome.result.code == "denied.untrusted_ref"
+
+
+@pytest.mark.spec("R-INV-15")
+async def test_arguments_with_a_dollar_are_options_from_trusted_code_and_refused_from_other_code() -> None:
+    async def run(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("look", {"path": "a", "$frontmatter": {"note": 1}})
+
+    look = FakeTool("look")
+    notes = []
+
+    async def note(ctx: Any, args: Any) -> None:
+        notes.append(ctx.locals["config"])
+
+    bench = SkillBench(
+        skill("trusted", run), skill("other", run, source="shared"), middleware("note", note), tools=(look,)
+    )
+    assert not (await bench.call("trusted")).result.is_error
+    assert notes == [1]
+    assert (await bench.call("other")).result.code == "denied.untrusted_ref"
+    assert look.calls == [{"path": "a"}]
+
+
+@pytest.mark.spec("R-INV-16")
+async def test_calls_nest_only_so_deep() -> None:
+    depth = []
+
+    async def again(ctx: Any, args: Any) -> Any:
+        depth.append(1)
+        return await ctx.manager.invoke("again")
+
+    outcome = await SkillBench(skill("again", again)).call("again")
+    assert outcome.result.code == "denied.limit"
+    assert len(depth) == MAX_DEPTH
+
+
+@pytest.mark.spec("R-VIS-6")
+async def test_code_that_is_not_trusted_cannot_reach_a_hidden_tool() -> None:
+    async def run(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("secret")
+
+    bench = SkillBench(
+        skill("trusted", run), skill("other", run, source="project"),
+        skill("secret", nothing, visibility="hidden"),
+    )  # fmt: skip
+    assert not (await bench.call("trusted")).result.is_error
+    assert (await bench.call("other")).result.code == "denied.visibility"
+
+
+@pytest.mark.spec("R-SK-15")
+@pytest.mark.parametrize("state", ["untrusted", "changed", "broken"])
+async def test_only_a_skill_that_is_ready_runs(state: Any) -> None:
+    ran = []
+
+    async def run(ctx: Any, args: Any) -> None:
+        ran.append(1)
+
+    outcome = await SkillBench(skill("new", run, state=state)).call("new")
+    assert outcome.result.code == "denied.permission"
+    assert not ran
+
+
+@pytest.mark.spec("R-AG-1")
+async def test_a_markdown_skill_is_an_ordinary_call_of_the_skill_named_agent() -> None:
+    got: list[Any] = []
+
+    async def agent(ctx: Any, args: Any) -> str:
+        got.append((dict(args), ctx.envelope.target.run.tool.name))
+        return "an answer"
+
+    greet = SkillDef(
+        "greet", "says hello", "markdown", "mine", allowed_tools="look",
+        metadata={"params": FREE, "model": {"maxTurns": 3}},
+    )  # fmt: skip
+    bench = SkillBench(greet, skill("agent", agent, source="library", visibility="hidden"))
+    bench.finder.bodies["greet"] = "Say hello to :arg[name]."
+    outcome = await bench.call("greet", {"name": "Ada"})
+    assert outcome.result.text == "an answer"
+    assert got == [
+        (
+            {"prompt": "Say hello to Ada.", "name": "greet", "config": {"maxTurns": 3}, "allowedTools": "look"},
+            "greet",
+        )
+    ]
+
+
+@pytest.mark.spec("R-AG-1")
+async def test_a_skill_earlier_on_the_path_that_is_named_agent_takes_its_place() -> None:
+    async def mine(ctx: Any, args: Any) -> str:
+        return "my own agent"
+
+    greet = SkillDef("greet", "says hello", "markdown", "mine", metadata={"params": FREE})
+    assert (await SkillBench(greet, skill("agent", mine)).call("greet")).result.text == "my own agent"
+
+
+@pytest.mark.spec("R-INV-17")
+async def test_nested_calls_are_quiet_until_a_person_has_to_look() -> None:
+    async def run(ctx: Any, args: Any) -> Any:
+        await ctx.manager.invoke("look", {"path": "a"})
+        return await ctx.manager.invoke("write-file", {"path": "a"})
+
+    person = Person("allow_once")
+    bench = SkillBench(skill("work", run), tools=(FakeTool("look"), FakeTool("write-file", WRITE)), person=person)
+    outcome = await bench.call("work")
+    assert bench.names == [
+        "ToolCallStarted", "ToolCallStarted", "ToolCallWaiting", "ToolCallAnswered", "ToolCallFinished",
+        "ToolCallFinished",
+    ]  # fmt: skip
+    assert [call["tool"] for call in outcome.facts["nested"]] == ["look", "write-file"]
+
+
+@pytest.mark.spec("R-RET-3", "S-INV-1")
+async def test_a_result_that_is_not_what_the_skill_declares_is_an_error() -> None:
+    async def run(ctx: Any, args: Any) -> Any:
+        return {"count": "many"}
+
+    returns = {"type": "object", "properties": {"count": {"type": "number"}}}
+    outcome = await SkillBench(skill("count", run, metadata={"returns": returns})).call("count")
+    assert outcome.result.code == "tool.validation"
+    assert "count" in outcome.result.text
+
+
+@pytest.mark.spec("R-SK-6", "R-SK-14")
+async def test_a_library_file_runs_in_this_process_at_its_first_call_and_anew_when_it_changed(tmp_path: Path) -> None:
+    path = tmp_path / "hello.skill.py"
+    path.write_text("async def run(ctx, args):\n    return 'one'\n")
+    definition = skill("hello", kind="python", source="library")
+    bench = SkillBench(file_skill(path, definition))
+    assert (await bench.call("hello")).result.text == "one"
+    path.write_text("async def run(ctx, args):\n    return 'another'\n")
+    bench.finder.definitions["hello"] = file_skill(path, definition)
+    assert (await bench.call("hello")).result.text == "another"
+
+
+@pytest.mark.spec("R-SK-14")
+async def test_code_from_anywhere_else_never_runs_in_this_process(tmp_path: Path) -> None:
+    path = tmp_path / "evil.skill.py"
+    mark = tmp_path / "ran"
+    path.write_text(f"open({str(mark)!r}, 'w').close()\nasync def run(ctx, args): return 1\n")
+    bench = SkillBench(file_skill(path, skill("evil", kind="python", source="mine")))
+    assert (await bench.call("evil")).result.is_error
+    assert not mark.exists()
+
+
+@pytest.mark.spec("R-SK-14")
+async def test_a_library_file_that_raises_at_import_is_an_error_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "bad.skill.py"
+    path.write_text("raise RuntimeError('not today')\n")
+    outcome = await SkillBench(file_skill(path, skill("bad", kind="python", source="library"))).call("bad")
+    assert outcome.result.is_error
+    assert "not today" in outcome.result.text
+
+
+@pytest.mark.spec("R-TOOL-4")
+@pytest.mark.parametrize(
+    ("kind", "source", "declared", "category"),
+    [
+        ("python", "mine", "", ADMIN), ("python", "mine", "read", READ), ("python", "shared", "read", WRITE),
+        ("python", "project", "", ADMIN), ("javascript", "shared", "admin", ADMIN), ("markdown", "shared", "", READ),
+        ("markdown", "mine", "write", WRITE), ("python", "library", "read", READ),
+    ],
+)  # fmt: skip
+async def test_what_a_file_declares_never_grants_it_anything(
+    kind: Any, source: Any, declared: str, category: Any
+) -> None:
+    assert category_of(SkillDef("one", "x", kind, source, category=declared)) is category
+
+
+@pytest.mark.spec("R-PRM-5")
+async def test_code_that_changed_between_assent_and_start_is_asked_about_again(tmp_path: Path) -> None:
+    path = tmp_path / "mine.skill.py"
+    path.write_text("async def run(ctx, args): return 1\n")
+
+    def change_then_allow(request: Any) -> Decision:
+        path.write_text("async def run(ctx, args): return 'something else entirely'\n")
+        return Decision("allow_once", "digest")
+
+    person = Person(change_then_allow, "deny")
+    bench = SkillBench(file_skill(path, skill("mine", kind="python", category="")), person=person)
+    outcome = await bench.call("mine")
+    assert [request.stale for request in person.asked] == [False, True]
+    assert outcome.result.code == "denied.permission"
+
+
+@pytest.mark.spec("R-CAN-8", "R-AG-12")
+async def test_a_cancelled_run_reaches_the_call_at_the_bottom() -> None:
+    entered = asyncio.Event()
+
+    async def deep(ctx: Any, args: Any) -> None:
+        entered.set()
+        await asyncio.sleep(60)
+
+    async def outer(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("deep")
+
+    bench = SkillBench(skill("outer", outer), skill("deep", deep))
+    task = asyncio.ensure_future(bench.call("outer"))
+    await entered.wait()
+    bench.token.cancel("stop")
+    outcome = await asyncio.wait_for(task, 5)
+    assert outcome.state == "aborted"
+    await bench.owner.close()
+
+
+@pytest.mark.spec("R-INV-12")
+async def test_the_check_of_a_call_is_shown_with_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.skill.py"
+    path.write_text("async def run(ctx, args): return 1\n")
+    check: PreCheck = await SkillTool(file_skill(path, skill("mine", kind="python", category="")), None).precheck({})  # type: ignore[arg-type]
+    assert check.paths == (str(path),)
+    assert check.preview["kind"] == "skill"
