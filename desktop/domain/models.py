@@ -16,8 +16,9 @@ Locality = Literal["local", "provider", "demo", "scripted"]
 class ProviderInfo:
     """A kind of place where models live.
 
-    ``needs`` names the fields a person fills in: key, base_url, region, api_version …; ``key_url`` is where a key
-    is to be had, shown as text.
+    ``needs`` names the fields a person fills in: key, base_url, region, api_version …; one that ends with ``?`` may
+    stay empty. ``secrets`` are those of them that go to the keyring, the main one first. ``key_url`` is where a key is
+    to be had, shown as text.
     """
 
     provider: str
@@ -25,6 +26,12 @@ class ProviderInfo:
     needs: tuple[str, ...] = ("key",)
     key_url: str = ""
     locality: Locality = "provider"
+    secrets: tuple[str, ...] = ("key",)
+
+    def secret_names(self, name: str) -> dict[str, str]:
+        """Under which names the secrets of a connection lie, by field; ``name`` is the connection's
+        ``secret_name``. Empty for a connection without a key."""
+        return {field: f"{name}/{field}" if i else name for i, field in enumerate(self.secrets)} if name else {}
 
 
 @dataclass(frozen=True, slots=True)

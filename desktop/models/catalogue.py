@@ -16,6 +16,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo, SecretStore
 from desktop.domain.processes import Child
 from desktop.models import providers
+from desktop.models.credentials import Credentials, credentials
 from desktop.models.failures import model_error
 from desktop.models.router import Connections
 
@@ -93,33 +94,33 @@ class Catalogue:
         if kept is not None and time.monotonic() - kept.at < LIST_KEPT_S:
             return kept.models
         try:
-            return await self.test(connection, await self._key(connection))
+            return await self._asked(connection, await credentials(self._secrets, connection))
         except KnownError as error:
             self.problems[connection.connection_id] = error
             return kept.models if kept else ()
 
-    async def _key(self, connection: Connection) -> str:
-        return (await self._secrets.get(connection.secret_name) or "") if connection.secret_name else ""
-
-    async def test(self, connection: Connection, key: str) -> tuple[ModelInfo, ...]:
+    async def test(
+        self, connection: Connection, key: str, more: Mapping[str, str] | None = None
+    ) -> tuple[ModelInfo, ...]:
         """One request with this key; the models it gives access to. Raises ModelError with a sentence for a person.
 
-        The connection need not be saved yet.
+        The connection need not be saved yet. ``more``: the provider's other secrets, by field.
         """
+        return await self._asked(connection, Credentials(key, more or {}))
+
+    async def _asked(self, connection: Connection, secrets: Credentials) -> tuple[ModelInfo, ...]:
         try:
             rows = [row async for row in self._child.stream(
                 "list",
                 {
-                    "provider": connection.provider, "key": key, "base_url": connection.base_url,
-                    "options": dict(connection.options),
+                    "provider": connection.provider, "base_url": _list_base(connection),
+                    "options": dict(connection.options), **secrets.params(),
                 },
                 deadline_s=LIST_TIMEOUT_S,
             )]  # fmt: skip
         except (KnownError, TimeoutError) as error:
-            raise model_error(error, connection, "", key) from None
+            raise model_error(error, connection, "", secrets.values) from None
         models = tuple(_model(row, connection.connection_id, connection.provider) for row in rows)
-        if deployment := connection.options.get("deployment"):
-            models = (ModelInfo(ModelRef(connection.connection_id, deployment), deployment),)
         models = await self._described(models, connection)
         self._listed[connection.connection_id] = _Listed(time.monotonic(), models)
         self.problems.pop(connection.connection_id, None)
@@ -130,7 +131,7 @@ class Catalogue:
         connection = self._connections.find(connection_id)
         if connection is None:
             raise KnownError(f"There is no connection named {connection_id}.")
-        return await self.test(connection, await self._key(connection))
+        return await self._asked(connection, await credentials(self._secrets, connection))
 
     async def forget(self, connection_id: str) -> None:
         """A connection or its key changed or went: drop its list, and the host's idle connections with their keys."""
@@ -141,15 +142,16 @@ class Catalogue:
 
     async def _described(self, models: tuple[ModelInfo, ...], connection: Connection) -> tuple[ModelInfo, ...]:
         """Context sizes and prices from litellm's table where the provider did not say; unknown stays unknown."""
-        dialect = providers.dialect(connection.provider)
-        if not dialect.priced or not models:
+        if not providers.dialect(connection.provider).priced or not models:
             return models
-        names = {model.ref: f"{dialect.prefix}/{model.ref.model}" for model in models[:500]}
+        real = connection.options.get("model", "")  # behind a deployment
+        names = {model.ref: providers.table_name(connection, real or model.ref.model) for model in models[:500]}
         try:
             table = await self._child.call("describe", {"models": list(names.values())}, timeout=DESCRIBE_TIMEOUT_S)
         except (KnownError, TimeoutError):
             return models
-        return tuple(_filled(model, table.get(names.get(model.ref, "")) or {}) for model in models)
+        priced = providers.is_priced(connection)
+        return tuple(_filled(model, table.get(names.get(model.ref, "")) or {}, priced=priced) for model in models)
 
 
 def _whole(value: Any) -> int | None:
@@ -180,8 +182,15 @@ def _model(row: Mapping[str, Any], connection_id: str, provider: str) -> ModelIn
     )
 
 
-def _filled(model: ModelInfo, known: Mapping[str, Any]) -> ModelInfo:
+def _list_base(connection: Connection) -> str:
+    """Where a connection's models are listed. Local servers do so beside the address that litellm is given."""
+    return connection.base_url if providers.is_local(connection.provider) else providers.base_url(connection)
+
+
+def _filled(model: ModelInfo, known: Mapping[str, Any], *, priced: bool) -> ModelInfo:
     """The model with what it lacks taken from the table."""
+    if not priced:
+        known = {name: value for name, value in known.items() if not name.endswith("_price")}
     found = {
         "context_window": _whole(known.get("context")), "max_output": _whole(known.get("max_output")),
         "input_price": _price(known.get("input_price")), "output_price": _price(known.get("output_price")),

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from desktop.domain.models import Connection, ModelClient, ModelRequest, SecretS
 from desktop.domain.processes import Child, ChildRefused, ChildStream
 from desktop.models import providers
 from desktop.models.catalogue import Catalogue
+from desktop.models.credentials import Credentials, credentials
 from desktop.models.demo import DemoModel
 from desktop.models.failures import model_error
 from desktop.models.incoming import Incoming
@@ -31,11 +32,11 @@ OWN_GRACE = 5.0  # seconds beyond the request's limits before this side ends a s
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One request, with what it needs beside the domain's record; the key lives no longer than this."""
+    """One request, with what it needs beside the domain's record; the secrets live no longer than this."""
 
     request: ModelRequest
     connection: Connection
-    key: str = field(repr=False)
+    secrets: Credentials
     window_key: str
     limit_s: float | None
 
@@ -60,8 +61,8 @@ class HostModelClient:
             raise ModelUnknown(
                 f"There is no connection named {request.model.connection_id}.", next_step="Choose another model."
             )
-        key = (await self._secrets.get(connection.secret_name) or "") if connection.secret_name else ""
-        attempt = _Attempt(request, connection, key, _window_key(request, meta), _limit(request, meta))
+        secrets = await credentials(self._secrets, connection)
+        attempt = _Attempt(request, connection, secrets, _window_key(request, meta), _limit(request, meta))
         try:
             async with aclosing(self._attempt(attempt, meta)) as items:
                 async for item in items:
@@ -99,7 +100,7 @@ class HostModelClient:
             "provider": connection.provider,
             "model": f"{providers.dialect(connection.provider).prefix}/{request.model.model}",
             "base_url": providers.base_url(connection),
-            "key": attempt.key,
+            **attempt.secrets.params(),
             "extra": providers.extra(connection),
             "options": dict(request.options),
             "system": request.system,
@@ -107,7 +108,7 @@ class HostModelClient:
             "window": change.window,
             "deadline_s": attempt.limit_s,
             "idle_s": request.idle_s,
-            "priced": providers.dialect(connection.provider).priced and not connection.base_url,
+            "priced": providers.table_name(connection, request.model.model) if providers.is_priced(connection) else "",
         }
         return self._child.stream(
             "stream", params, parts=parts(change.added),
@@ -122,7 +123,7 @@ class _WindowLost(Exception):
 def _translated(error: Exception, attempt: _Attempt) -> Exception:
     if isinstance(error, ChildRefused) and error.code == "window.lost":
         return _WindowLost()
-    return model_error(error, attempt.connection, attempt.request.model.model, attempt.key)
+    return model_error(error, attempt.connection, attempt.request.model.model, attempt.secrets.values)
 
 
 def _canceller(stream: ChildStream) -> Callable[[str], None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from desktop.domain.errors import (
@@ -26,10 +26,10 @@ from desktop.domain.scrub import scrub, without_paths
 from desktop.models.providers import is_local, provider_info
 
 
-def model_error(error: Exception, connection: Connection, model: str, key: str = "") -> ModelError:
+def model_error(error: Exception, connection: Connection, model: str, secrets: Iterable[str] = ()) -> ModelError:
     """The domain's error for what a call to the model host raised."""
     if isinstance(error, ChildRefused):
-        said = without_paths(scrub(str(error.data.get("detail") or error or ""), (key,), limit=400))
+        said = without_paths(scrub(str(error.data.get("detail") or error or ""), secrets, limit=400))
         return _refused(error.code, error.data, connection, model, said)
     if isinstance(error, (ChildDied, ProtocolViolation)):
         return ModelHostDied(
@@ -38,7 +38,7 @@ def model_error(error: Exception, connection: Connection, model: str, key: str =
         )
     if isinstance(error, TimeoutError):
         return _too_slow(connection.title or connection.connection_id, {"limit": str(error)})
-    return ModelError(f"The request to {connection.title} failed: {scrub(str(error), (key,), limit=300)}")
+    return ModelError(f"The request to {connection.title} failed: {scrub(str(error), secrets, limit=300)}")
 
 
 _TOO_LONG_STEP = "Start a new thread, branch from an earlier message, or choose a model with a larger context."
@@ -53,6 +53,11 @@ _WORDS: Mapping[str, tuple[type[ModelError], str, str]] = {
     ),
     "model.context_too_long": (
         ModelContextTooLong, "The conversation is longer than {model} can take.{quote}", _TOO_LONG_STEP,
+    ),
+    "model.no_access": (
+        ModelUnknown,
+        "{title} does not let this account use {model}{number}.{quote}",
+        "Ask for access there, or choose another model.",
     ),
     "model.unknown": (ModelUnknown, "{title} has no model named {model}{number}.{quote}", "Choose another model."),
     "model.bad_request": (

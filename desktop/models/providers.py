@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import urllib.parse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,16 +11,19 @@ from desktop.domain.models import Connection, ProviderInfo
 
 DEMO = "demo"
 SCRIPTED = "scripted"
+BEDROCK_ACCESS = "bedrock_access_key"
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How requests to a provider are made: litellm's prefix, what is added to the base address, whether litellm's
-    price table holds for it."""
+    price table holds for it (``copied``: unless the address is near, for local servers speak this format too)."""
 
     prefix: str
     suffix: str = ""
     priced: bool = False
+    copied: bool = False
+    table: str = ""  # the prefix in litellm's tables, where it is another
 
 
 PROVIDERS: tuple[ProviderInfo, ...] = (
@@ -27,8 +32,17 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
     ProviderInfo("gemini", "Google Gemini", ("key",), "aistudio.google.com/apikey"),
     ProviderInfo("mistral", "Mistral", ("key",), "console.mistral.ai/api-keys"),
     ProviderInfo("openrouter", "OpenRouter", ("key",), "openrouter.ai/settings/keys"),
-    ProviderInfo("azure", "Azure OpenAI", ("key", "base_url", "api_version", "deployment"), "portal.azure.com"),
-    ProviderInfo("bedrock", "Amazon Bedrock", ("key", "region"), "console.aws.amazon.com/bedrock (API keys)"),
+    ProviderInfo(
+        "azure", "Azure OpenAI", ("key", "base_url", "api_version", "deployment", "model?"), "portal.azure.com"
+    ),
+    ProviderInfo(
+        "bedrock", "Amazon Bedrock with an API key", ("key", "region"), "console.aws.amazon.com/bedrock (API keys)"
+    ),
+    ProviderInfo(
+        BEDROCK_ACCESS, "Amazon Bedrock with an access key",
+        ("access_key_id", "secret_access_key", "session_token?", "region"), "console.aws.amazon.com/iam (Access keys)",
+        secrets=("secret_access_key", "access_key_id", "session_token"),
+    ),
     ProviderInfo("openai_compatible", "Other server that speaks OpenAI's format", ("base_url", "key?")),
     ProviderInfo("ollama", "Ollama", ("base_url",), locality="local"),
     ProviderInfo("lmstudio", "LM Studio", ("base_url",), locality="local"),
@@ -38,13 +52,14 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
 )
 
 _DIALECTS: Mapping[str, Dialect] = {
-    "openai": Dialect("openai", priced=True),
-    "anthropic": Dialect("anthropic", priced=True),
-    "gemini": Dialect("gemini", priced=True),
-    "mistral": Dialect("mistral", priced=True),
+    "openai": Dialect("openai", priced=True, copied=True),
+    "anthropic": Dialect("anthropic", priced=True, copied=True),
+    "gemini": Dialect("gemini", "/v1beta", priced=True),
+    "mistral": Dialect("mistral", priced=True, copied=True),
     "openrouter": Dialect("openrouter", priced=True),
     "azure": Dialect("azure", priced=True),
-    "bedrock": Dialect("bedrock", priced=True),
+    "bedrock": Dialect("bedrock/converse", priced=True, table="bedrock"),
+    BEDROCK_ACCESS: Dialect("bedrock/converse", priced=True, table="bedrock"),
     "openai_compatible": Dialect("openai"),
     "ollama": Dialect("ollama_chat"),
     "lmstudio": Dialect("openai", "/v1"),
@@ -89,10 +104,34 @@ def is_local(provider: str) -> bool:
     return provider_info(provider).locality == "local"
 
 
+def table_name(connection: Connection, model: str) -> str:
+    """What a model is called in litellm's tables."""
+    spoken = dialect(connection.provider)
+    return f"{spoken.table or spoken.prefix}/{model}"
+
+
+def is_priced(connection: Connection) -> bool:
+    """Whether the provider's prices hold. An address of one's own in the provider's format is the provider behind a
+    gateway, at its prices; on this machine or in this network it is likely a server of one's own: unknown."""
+    spoken = dialect(connection.provider)
+    return spoken.priced and not (spoken.copied and connection.base_url and _is_near(connection.base_url))
+
+
+def _is_near(address: str) -> bool:
+    """On this machine or in its own network, as far as the address says: nothing is looked up."""
+    try:
+        host = urllib.parse.urlsplit(address).hostname or ""
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".localhost", ".internal", ".lan", ".home.arpa"))
+
+
 def base_url(connection: Connection) -> str:
     """The address that litellm is given, or "" for the provider's own."""
     suffix = dialect(connection.provider).suffix
     base = connection.base_url.rstrip("/")
+    if connection.provider == "azure":
+        return base.partition("/openai/")[0].removesuffix("/openai")  # people copy the whole target address
     return base if not base or not suffix or base.endswith(suffix) else base + suffix
 
 

@@ -5,13 +5,14 @@ A key passes through here once on its way to the keyring; it is in no attribute,
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import KnownError, SecretsUnavailable
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ProviderInfo, SecretStore
 
 if TYPE_CHECKING:
@@ -88,6 +89,11 @@ class ModelSetupViewModel(QObject):
         """Kinds of connections."""
         return self._catalogue.providers()
 
+    def info(self, connection: Connection) -> ProviderInfo:
+        """The kind of a connection; one that is not known has one key."""
+        found = (info for info in self.providers if info.provider == connection.provider)
+        return next(found, ProviderInfo(connection.provider, connection.provider))
+
     @property
     def default_model(self) -> str:
         """The model of new chats, or ""."""
@@ -159,16 +165,30 @@ class ModelSetupViewModel(QObject):
             self._test.cancel()
 
     async def _test_and_keep(self, info: ProviderInfo, fields: dict[str, str]) -> str:
-        key = fields.pop("key", "").strip()
-        if "key" in info.needs and not key:
-            raise KnownError("There is no key yet.", next_step=f"Paste the key that {info.title} gave you.")
-        connection = self._new_connection(info, fields, bool(key))
-        models = await self._catalogue.test(connection, key)
-        kept = await self._secrets.put(connection.secret_name, key) if key else True
+        _complete(info, fields)
+        secrets = {name: value for name in info.secrets if (value := fields.pop(name, "").strip())}
+        connection = self._new_connection(info, fields, bool(secrets))
+        models = await self._ask(info, connection, secrets)
+        kept = await self._keep(info, connection, secrets)
         await self._saved.keep_connections([*self.connections, connection])
         self._models = (*models, *(m for m in self._models if m.ref.connection_id != connection.connection_id))
         found = f"{info.title} works: {len(models)} models." if models else f"{info.title} works."
         return found if kept else f"{found} There is no keyring, so the key is forgotten when Assent is closed."
+
+    async def _ask(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> list[ModelInfo]:
+        more = {name: secrets[name] for name in info.secrets[1:] if name in secrets}
+        return list(await self._catalogue.test(connection, secrets.get(info.secrets[0], ""), more))
+
+    async def _keep(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> bool:
+        """Every secret in the keyring; those that are no longer given go. False: at least one is kept by us only."""
+        kept = True
+        for field, name in info.secret_names(connection.secret_name).items():
+            if field in secrets:
+                kept = await self._secrets.put(name, secrets[field]) and kept
+            else:
+                with contextlib.suppress(SecretsUnavailable):  # then the keyring has none to be forgotten
+                    await self._secrets.delete(name)
+        return kept
 
     def _new_connection(self, info: ProviderInfo, fields: Mapping[str, str], has_key: bool) -> Connection:
         taken = {c.connection_id for c in self.connections}
@@ -183,15 +203,17 @@ class ModelSetupViewModel(QObject):
             options=options,
         )
 
-    def replace_key(self, connection_id: str, key: str) -> None:
-        """Test another key for a connection; the old one stays until the new one works."""
+    def replace_key(self, connection_id: str, secrets: Mapping[str, str]) -> None:
+        """Test another key for a connection, by its provider's secret fields; the old one stays until it works."""
         connection = self._find(connection_id)
         if connection is not None:
-            self._run_test(connection_id, self._replace_key(connection, key.strip()))
+            given = {name: value.strip() for name, value in secrets.items() if value.strip()}
+            self._run_test(connection_id, self._replace_key(connection, given))
 
-    async def _replace_key(self, connection: Connection, key: str) -> str:
-        models = await self._catalogue.test(connection, key)
-        await self._secrets.put(connection.secret_name or f"connection/{connection.connection_id}", key)
+    async def _replace_key(self, connection: Connection, secrets: Mapping[str, str]) -> str:
+        info = self.info(connection)
+        models = await self._ask(info, connection, secrets)
+        await self._keep(info, connection, secrets)
         await self._catalogue.forget(connection.connection_id)
         return f"The new key works: {len(models)} models."
 
@@ -214,8 +236,8 @@ class ModelSetupViewModel(QObject):
             await self._saved.keep_connections([c for c in self.connections if c.connection_id != connection_id])
             await self._catalogue.forget(connection_id)
             self._models = tuple(m for m in self._models if m.ref.connection_id != connection_id)
-            if connection.secret_name:
-                await self._secrets.delete(connection.secret_name)
+            for name in self.info(connection).secret_names(connection.secret_name).values():
+                await self._secrets.delete(name)
             self.changed.emit()
 
         self._bridge.spawn(work(), name="delete connection")
@@ -236,3 +258,16 @@ class ModelSetupViewModel(QObject):
     def start_demo(self) -> None:
         """The built-in demo model: not an AI, offline."""
         self.use(DEMO_MODEL)
+
+
+def _complete(info: ProviderInfo, fields: Mapping[str, str]) -> None:
+    """Raises KnownError for the first thing that the provider needs and nobody has filled in."""
+    missing = next((name for name in info.needs if not name.endswith("?") and not fields.get(name, "").strip()), "")
+    if missing == "key":
+        raise KnownError("There is no key yet.", next_step=f"Paste the key that {info.title} gave you.")
+    if missing:
+        raise KnownError(f"The {_WORDS.get(missing, missing)} is missing.", next_step=f"{info.title} needs it.")
+
+
+_WORDS = {"base_url": "address", "api_version": "API version", "access_key_id": "access key ID",
+          "secret_access_key": "secret access key"}  # fmt: skip

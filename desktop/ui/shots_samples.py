@@ -237,9 +237,14 @@ class SampleSetup(QObject):
         """Remembered."""
         self.calls.append(("test_and_keep", provider, dict(fields)))
 
-    def replace_key(self, connection_id: str, key: str) -> None:
+    def info(self, connection: Connection) -> ProviderInfo:
+        """Of the known kinds, or one with a key."""
+        known = (info for info in self.providers if info.provider == connection.provider)
+        return next(known, ProviderInfo(connection.provider, connection.provider))
+
+    def replace_key(self, connection_id: str, secrets: Mapping[str, str]) -> None:
         """Remembered."""
-        self.calls.append(("replace_key", connection_id, key))
+        self.calls.append(("replace_key", connection_id, dict(secrets)))
 
     def test_connection(self, connection_id: str) -> None:
         """Remembered."""

@@ -24,6 +24,8 @@ _SET = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "AWS_EC2_METADATA_DISABLED": "true",
     "DO_NOT_TRACK": "1",
+    "OR_APP_NAME": "Assent",  # OpenRouter is told which program asks; else the library names itself
+    "OR_SITE_URL": "app://assent",
 }
 
 

@@ -11,6 +11,7 @@ from desktop.models.client import Models, build
 from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_child import model_host
+from tests.servers.signed import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
 KEY = "sk-test-0123456789abcdefghij"
 
@@ -48,7 +49,7 @@ async def running_host() -> AsyncIterator[ChildProcess]:
 
 def models_over(child: Any, *connections: Connection, addresses: LocalAddresses | None = None) -> Models:
     """The models room over a child, with a key for every connection."""
-    secrets = Secrets(key=KEY)
+    secrets = Secrets(key=KEY, access=SECRET_ACCESS_KEY, **{"access/access_key_id": ACCESS_KEY_ID})
     return build(child, secrets, lambda: connections, addresses=addresses or LocalAddresses({}), demo_pace_s=0)
 
 

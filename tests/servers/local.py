@@ -1,7 +1,8 @@
 """What local model servers answer to those who look for them, and the model lists of providers.
 
 A space's ``local`` says what is there: ``{"ollama": {"models": [{"name", "size", "context", "num_ctx", "loaded"}]},
-"lmstudio": {...}, "llamacpp": {...}, "vllm": {...}, "list": {"status", "body"}, "slow": seconds}``.
+"lmstudio": {...}, "llamacpp": {...}, "vllm": {...}, "list": {"status", "body"}, "slow": seconds}``. Like ``list``:
+``key`` (OpenRouter's check), ``foundation`` and ``profiles`` (Amazon); ``deployments`` are Azure's.
 """
 
 import asyncio
@@ -10,6 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aiohttp import web
+
+from tests.servers.signed import signed_well
 
 Local = Callable[[web.Request], dict[str, Any]]
 Log = Callable[[web.Request], list[dict[str, Any]]]
@@ -71,11 +74,38 @@ class LocalServers:
     async def models(self, request: web.Request) -> web.Response:
         listed = self._local(request).get("list")
         if listed is not None:
-            self._log(request).append({"path": request.path, "headers": lowered(request.headers), "outcome": "listed"})
-            status, headers = listed.get("status", 200), listed.get("headers")
-            return web.json_response(listed.get("body"), status=status, headers=headers)
+            return self._listed(request, listed)
         about = await self._about(request, "vllm")
         return web.json_response({"object": "list", "data": about["models"]})
+
+    async def key(self, request: web.Request) -> web.Response:
+        """OpenRouter lists its models to anyone; this needs the key."""
+        return self._listed(request, self._local(request).get("key") or {"body": {"data": {"label": "test"}}})
+
+    async def foundation_models(self, request: web.Request) -> web.Response:
+        return self._listed(request, self._local(request).get("foundation") or {"status": 404})
+
+    async def inference_profiles(self, request: web.Request) -> web.Response:
+        return self._listed(request, self._local(request).get("profiles") or {"status": 403})
+
+    async def azure_without_messages(self, request: web.Request) -> web.Response:
+        """Refused for what is wrong first: the key, the deployment, the missing messages."""
+        local = self._local(request)
+        if request.headers.get("api-key") != local.get("azure_key"):
+            error = {"code": "401", "message": "Access denied due to invalid subscription key or wrong API endpoint."}
+            return self._listed(request, {"status": 401, "body": {"error": error}})
+        if request.match_info["deployment"] not in local.get("deployments", ()):
+            error = {"code": "DeploymentNotFound", "message": "The API deployment for this resource does not exist."}
+            return self._listed(request, {"status": 404, "body": {"error": error}})
+        error = {"message": "Invalid 'messages': empty array.", "param": "messages", "code": "empty_array"}
+        return self._listed(request, {"status": 400, "body": {"error": error}})
+
+    def _listed(self, request: web.Request, answer: dict[str, Any]) -> web.Response:
+        self._log(request).append({
+            "path": request.path, "headers": lowered(request.headers), "outcome": "listed",
+            "signed_well": signed_well(request, b""),
+        })  # fmt: skip
+        return web.json_response(answer.get("body"), status=answer.get("status", 200), headers=answer.get("headers"))
 
 
 def local_routes(local: Local, log: Log) -> list[web.RouteDef]:
@@ -87,4 +117,9 @@ def local_routes(local: Local, log: Log) -> list[web.RouteDef]:
         web.get("/s/{space}/api/v0/models", servers.lmstudio),
         web.get("/s/{space}/props", servers.llamacpp),
         web.get("/s/{space}/v1/models", servers.models),
+        web.get("/s/{space}/v1beta/models", servers.models),
+        web.get("/s/{space}/api/v1/models", servers.models),
+        web.get("/s/{space}/api/v1/key", servers.key),
+        web.get("/s/{space}/foundation-models", servers.foundation_models),
+        web.get("/s/{space}/inference-profiles", servers.inference_profiles),
     ]

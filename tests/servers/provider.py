@@ -23,9 +23,16 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.servers.local import local_routes, lowered
-from tests.servers.wire import FORMATS, Anthropic, Ollama, OpenAI
+from tests.servers.clouds import Azure, Bedrock, Gemini, OpenRouter
+from tests.servers.local import LocalServers, local_routes, lowered
+from tests.servers.signed import signed_well
+from tests.servers.wire import Anthropic, Ollama, OpenAI
 
+Wire = OpenAI | Anthropic | Ollama | Gemini | Bedrock
+FORMATS: dict[str, type[Wire]] = {
+    "openai": OpenAI, "anthropic": Anthropic, "ollama": Ollama, "gemini": Gemini, "azure": Azure,
+    "openrouter": OpenRouter, "bedrock": Bedrock,
+}  # fmt: skip
 DEFAULT: dict[str, Any] = {
     "steps": [{"text": "Hello"}, {"text": " there."}, {"finish": "stop"}, {"usage": {"input": 11, "output": 3}}]
 }
@@ -80,7 +87,7 @@ def _numbered(step: Mapping[str, Any], count: int) -> Mapping[str, Any]:
 
 
 async def _write(
-    response: web.StreamResponse, wire: OpenAI | Anthropic | Ollama, round_: Mapping[str, Any], request: web.Request
+    response: web.StreamResponse, wire: Wire, round_: Mapping[str, Any], request: web.Request
 ) -> str:
     await response.write(wire.opening())
     async for step in _steps(round_.get("steps", ())):
@@ -107,6 +114,7 @@ async def _answer(request: web.Request, format_: str) -> web.StreamResponse:
     body = await request.json()
     record: dict[str, Any] = {
         "path": request.path, "headers": lowered(request.headers), "body": body, "at": time.time(), "outcome": "open",
+        "query": dict(request.query), "signed_well": signed_well(request, await request.read()),
     }  # fmt: skip
     space.requests.append(record)
     round_ = space.next_round()
@@ -115,7 +123,7 @@ async def _answer(request: web.Request, format_: str) -> web.StreamResponse:
         if round_.get("status", 200) != 200:
             record["outcome"] = "refused"
             return web.json_response(round_.get("body"), status=round_["status"], headers=round_.get("headers"))
-        wire = FORMATS[format_](str(body.get("model", "")))
+        wire = FORMATS[format_](str(body.get("model", request.match_info.get("model", ""))))
         response = web.StreamResponse(headers={"Content-Type": wire.content_type, **round_.get("headers", {})})
         await response.prepare(request)
         record["outcome"] = await _write(response, wire, round_, request)
@@ -133,6 +141,13 @@ async def _answer(request: web.Request, format_: str) -> web.StreamResponse:
         record["ended"] = time.time()
 
 
+async def _azure(request: web.Request) -> web.StreamResponse:
+    if (await request.json()).get("messages") == []:
+        servers = LocalServers(lambda r: _space(r).local, lambda r: _space(r).requests)
+        return await servers.azure_without_messages(request)
+    return await _answer(request, "azure")
+
+
 def _model_routes() -> list[web.RouteDef]:
     def handler(format_: str) -> Any:
         async def handle(request: web.Request) -> web.StreamResponse:
@@ -142,7 +157,10 @@ def _model_routes() -> list[web.RouteDef]:
 
     return [
         web.post("/s/{space}/v1/chat/completions", handler("openai")),
-        web.post("/s/{space}/openai/deployments/{deployment}/chat/completions", handler("openai")),
+        web.post("/s/{space}/api/v1/chat/completions", handler("openrouter")),
+        web.post("/s/{space}/openai/deployments/{deployment}/chat/completions", _azure),
+        web.post("/s/{space}/v1beta/models/{model}:streamGenerateContent", handler("gemini")),
+        web.post("/s/{space}/model/{model}/converse-stream", handler("bedrock")),
         web.post("/s/{space}/v1/messages", handler("anthropic")),
         web.post("/s/{space}/api/chat", handler("ollama")),
     ]

@@ -12,7 +12,7 @@ from typing import Any
 Step = Mapping[str, Any]
 
 
-def _sse(data: Any, event: str = "") -> bytes:
+def sse(data: Any, event: str = "") -> bytes:
     head = f"event: {event}\n" if event else ""
     return f"{head}data: {json.dumps(data)}\n\n".encode()
 
@@ -26,7 +26,7 @@ class OpenAI:
         self._base = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": model}
 
     def _chunk(self, delta: Any, finish: str | None = None) -> bytes:
-        return _sse({**self._base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        return sse({**self._base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     def opening(self) -> bytes:
         return self._chunk({"role": "assistant", "content": ""})
@@ -41,8 +41,8 @@ class OpenAI:
         if "finish" in step:
             return self._chunk({}, step["finish"])
         if "usage" in step:
-            return _sse({**self._base, "choices": [], "usage": self._usage(step["usage"])})
-        return b""
+            return sse({**self._base, "choices": [], "usage": self._usage(step["usage"])})
+        return sse({"error": step["fault"]}) if "fault" in step else b""
 
     def _call(self, call: Mapping[str, Any]) -> bytes:
         function = {key: call[key] for key in ("name", "arguments") if key in call}
@@ -80,7 +80,7 @@ class Anthropic:
             "id": "msg_1", "type": "message", "role": "assistant", "model": self._model, "content": [],
             "stop_reason": None, "usage": {"input_tokens": 7, "output_tokens": 1},
         }  # fmt: skip
-        return _sse({"type": "message_start", "message": message}, "message_start")
+        return sse({"type": "message_start", "message": message}, "message_start")
 
     def step(self, step: Step) -> bytes:
         return b"".join(self._events(step))
@@ -106,7 +106,7 @@ class Anthropic:
 
     def _message_delta(self, output: int) -> bytes:
         delta = {"stop_reason": self._finish, "stop_sequence": None}
-        return _sse({"type": "message_delta", "delta": delta, "usage": {"output_tokens": output}}, "message_delta")
+        return sse({"type": "message_delta", "delta": delta, "usage": {"output_tokens": output}}, "message_delta")
 
     def _block(self, name: str, block: Any) -> Iterator[bytes]:
         if self._open == name:
@@ -115,18 +115,18 @@ class Anthropic:
         self._index += 1
         self._open = name
         start = {"type": "content_block_start", "index": self._index, "content_block": block}
-        yield _sse(start, "content_block_start")
+        yield sse(start, "content_block_start")
 
     def _delta(self, delta: Any) -> bytes:
-        return _sse({"type": "content_block_delta", "index": self._index, "delta": delta}, "content_block_delta")
+        return sse({"type": "content_block_delta", "index": self._index, "delta": delta}, "content_block_delta")
 
     def _close(self) -> Iterator[bytes]:
         if self._open:
             self._open = ""
-            yield _sse({"type": "content_block_stop", "index": self._index}, "content_block_stop")
+            yield sse({"type": "content_block_stop", "index": self._index}, "content_block_stop")
 
     def closing(self) -> bytes:
-        return _sse({"type": "message_stop"}, "message_stop")
+        return sse({"type": "message_stop"}, "message_stop")
 
 
 class Ollama:
@@ -164,6 +164,3 @@ class Ollama:
         reason = "length" if self._finish == "length" else "stop"
         body = {"role": "assistant", "content": ""}
         return self._line(body, **{"done": True, "done_reason": reason, **counts})
-
-
-FORMATS: dict[str, type[OpenAI | Anthropic | Ollama]] = {"openai": OpenAI, "anthropic": Anthropic, "ollama": Ollama}

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 from desktop.domain.models import Connection, LocalServer
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.ui.first_run.local_card import context_words, port_of
-from desktop.ui.settings.provider_form import ProviderForm
+from desktop.ui.settings.provider_form import ProviderForm, label_of
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import EmptyState, Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Answer, Dialog
@@ -157,17 +157,25 @@ class ModelsPage(Scroller):
             "The new key is tested first. The old one stays until the new one works.",
             (CANCEL, Answer("replace", "Test and replace", "primary")),
         )
-        field = Field("New key", secret=True)
-        dialog.body.addWidget(Labelled("New key", field))
-        field.returnPressed.connect(lambda: dialog.answer("replace"))
+        fields = {name: self._secret_field(name, dialog) for name in self._setup.info(connection).secrets}
 
         def answered(value: str) -> None:
-            if value == "replace" and field.text().strip():
-                self._setup.replace_key(connection.connection_id, field.text())
-            field.clear()
+            given = {name: field.text() for name, field in fields.items()}
+            if value == "replace" and next(iter(given.values())).strip():
+                self._setup.replace_key(connection.connection_id, given)
+            for field in fields.values():
+                field.clear()
 
         dialog.answered.connect(answered)
-        dialog.open(focus=field)
+        dialog.open(focus=next(iter(fields.values())))
+
+    def _secret_field(self, name: str, dialog: Dialog) -> Field:
+        label, _, secret = label_of(name)
+        caption = f"New {label[0].lower()}{label[1:]}"
+        field = Field(caption, secret=secret)
+        dialog.body.addWidget(Labelled(caption, field))
+        field.returnPressed.connect(lambda: dialog.answer("replace"))
+        return field
 
     def _delete(self, connection: Connection) -> None:
         dialog = Dialog(

@@ -25,10 +25,19 @@ LABELS = {
     "region": ("Region", "eu-central-1", False),
     "api_version": ("API version", "2024-10-21", False),
     "access_key_id": ("Access key ID", "", False),
-    "deployment": ("Deployment", "", False),
-    "model": ("Model", "", False),
+    "secret_access_key": ("Secret access key", "", True),
+    "session_token": ("Session token", "", True),
+    "deployment": ("Deployment", "the name it has in Azure", False),
+    "model": ("Model behind it", "gpt-4o", False),
 }
+HINTS = {("azure", "base_url"): "https://my-resource.openai.azure.com"}
+OPTIONAL = {"key": "if it wants one", "session_token": "of a temporary key", "model": "for sizes and prices"}
 KEPT = "Kept in the system keyring, never in a file"
+
+
+def label_of(need: str) -> tuple[str, str, bool]:
+    """(caption, hint, whether it is secret) of a field."""
+    return LABELS.get(need, (need.replace("_", " ").capitalize(), "", "key" in need))
 
 
 class ProviderForm(QWidget):
@@ -124,9 +133,9 @@ class ProviderForm(QWidget):
             return
         for need in provider.needs:
             need, optional = need.rstrip("?"), need.endswith("?")
-            caption, hint, secret = LABELS.get(need, (need.replace("_", " ").capitalize(), "", "key" in need))
-            caption += " (if it wants one)" if optional else ""
-            field = Field(caption, hint=hint, secret=secret)
+            caption, hint, secret = label_of(need)
+            caption += f" ({OPTIONAL.get(need, 'if you have one')})" if optional else ""
+            field = Field(caption, hint=HINTS.get((provider.provider, need), hint), secret=secret)
             field.returnPressed.connect(self._test)
             field.textEdited.connect(self._edited)
             self._fields[need] = field
@@ -156,14 +165,17 @@ class ProviderForm(QWidget):
         self._asked = ""
         self.outcome.say(sentence, "allow" if worked else "failed")
         self.outcome.show()
-        secret = self._fields.get("key")
-        if secret is not None:
+        for secret in self._secret_fields():
             secret.set_error(not worked)
             if worked:
                 secret.clear()
         QTimer.singleShot(0, self, self.refresh)
         if worked:
             self.kept.emit(provider)
+
+    def _secret_fields(self) -> list[Field]:
+        provider = self.provider
+        return [self._fields[name] for name in provider.secrets if name in self._fields] if provider else []
 
     def _tell_where(self) -> None:
         provider = self.provider

@@ -10,7 +10,7 @@ from __future__ import annotations
 import email.utils
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from desktop.domain.scrub import scrub, without_paths
@@ -33,21 +33,37 @@ _BROKEN = re.compile(
     re.IGNORECASE,
 )
 _NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance is too low", re.IGNORECASE)
-_NO_KEY = re.compile(r"api[_ ]key.{0,40}(must be set|missing|not (set|provided))|no auth credentials", re.IGNORECASE)
+_NO_KEY = re.compile(
+    r"api[_ ]key.{0,40}(must be set|missing|not (set|provided|valid))|no auth credentials|API_KEY_INVALID"
+    r"|UnrecognizedClientException|InvalidSignatureException|security token included in the request is \w+",
+    re.IGNORECASE,
+)
+_NO_ACCESS = re.compile(
+    r"(don't|doesn't|not|no) (have )?(access|authorized) to|access denied to model",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(r"model identifier is invalid|on-demand throughput isn.t supported", re.IGNORECASE)
+_SAID_IN_STREAM = "openai.APIError:"  # the provider wrote an error into its stream
+_FLAGGED = re.compile(r"requires moderation|input was flagged|content_filter|content management policy", re.IGNORECASE)
+_DELAY = re.compile(r"""["']?retryDelay["']?\s*:\s*\\?["'](\d+(?:\.\d+)?)s""")
 _MESSAGE = re.compile(r"""["']message["']:\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')""")
-_DRESSING = re.compile(r"^(?:litellm\.)?(?:[A-Za-z_]+(?:Error|Exception|Timeout)\s*(?:-|:)\s*)+")
-_AFTER = re.compile(r"\s*(?:Original exception:|Handle with `litellm).*", re.DOTALL)
+_DRESSING = re.compile(
+    r"^(?:(?:litellm\.|openai\.)?[A-Za-z_]+(?:Error|Exception|Timeout)(?:\s*(?:-|:)\s*|\s+))+(?:Message: )?"
+)
+_AFTER = re.compile(
+    r"\s*(?:Original exception:|Handle with `litellm|Traceback \(most recent call last\)|, Metadata: ).*", re.DOTALL
+)
 
 
-def failure(error: BaseException, key: str, *, streaming: bool) -> CallError:
+def failure(error: BaseException, secrets: Sequence[str], *, streaming: bool) -> CallError:
     """The error to answer with. ``streaming``: part of the answer had already come."""
     original = getattr(error, "original_exception", None) or error
-    text = scrub(str(original), (key,), limit=8000)
+    text = scrub(str(original), secrets, limit=8000)
     status = _status(error, original)
     data: dict[str, Any] = {"status": status, "detail": detail(text)}
     code = _code(type(original).__name__, status, text, streaming, answered=_headers(original) != {})
     if code == "model.rate_limited":
-        data["retry_after"] = retry_after(_headers(original))
+        data["retry_after"] = retry_after(_headers(original), text)
     return CallError(code, data["detail"], data)
 
 
@@ -64,33 +80,59 @@ def _headers(error: Any) -> Mapping[str, str]:
 def _code(kind: str, status: int | None, text: str, streaming: bool, *, answered: bool) -> str:
     if kind == "Timeout":
         return "model.too_slow"
+    if not answered and _SAID_IN_STREAM in text:
+        return "model.server_error"
     if streaming and not answered:
         return "model.stream_cut" if _BROKEN.search(text) or "Connection" in kind else "model.server_error"
-    if kind == "ContextWindowExceededError" or (status in (400, 413, 422, 500) and _TOO_LONG.search(text)):
+    if kind == "ContextWindowExceededError":
         return "model.context_too_long"
-    if _NO_CREDIT.search(text) or status == 402:
-        return "model.no_credit"
-    if status in (401, 403) or _NO_KEY.search(text):
-        return "model.key_refused"
-    if not answered and _UNREACHABLE.search(text):
+    if said := _by_text(status, text):
+        return said
+    if not answered and _UNREACHABLE.search(text) and status not in _STATUSES:
         return "model.unreachable"
-    return _by_status(kind, status, answered)
+    if not answered and _BROKEN.search(text):
+        return "model.stream_cut"
+    if not answered and kind == "APIConnectionError" and status is not None and status >= 500:
+        return "model.failed"
+    return _by_status(status)
 
 
-def _by_status(kind: str, status: int | None, answered: bool) -> str:
-    if status == 429:
-        return "model.rate_limited"
-    if status == 404:
-        return "model.unknown"
-    if status is not None and status >= 500:
-        return "model.server_error" if answered or kind != "APIConnectionError" else "model.failed"
-    return "model.bad_request" if status is not None and 400 <= status < 500 else "model.failed"
+def refusal(status: int | None, text: str) -> str:
+    """The code for a status and what was said with it: a status alone means other things in other places."""
+    return _by_text(status, text) or _by_status(status)
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait as the server asks, from any of the three ways to say so; never more than an hour."""
+def _by_text(status: int | None, text: str) -> str:
+    return next((code for statuses, pattern, code in _SAID if status in statuses and pattern.search(text)), "")
+
+
+def _by_status(status: int | None) -> str:
+    if status is None or status < 300:
+        return "model.failed"
+    return _STATUSES.get(status) or ("model.server_error" if status >= 500 else "model.bad_request")
+
+
+_STATUSES = {
+    401: "model.key_refused", 402: "model.no_credit", 403: "model.key_refused", 404: "model.unknown",
+    424: "model.server_error", 429: "model.rate_limited",
+}  # fmt: skip
+_ANY = (None, 400, 401, 402, 403, 404, 413, 422, 429, 500, 503)
+_SAID: Sequence[tuple[Sequence[int | None], re.Pattern[str], str]] = (
+    ((400, 413, 422, 500), _TOO_LONG, "model.context_too_long"),
+    (_ANY, _NO_CREDIT, "model.no_credit"),
+    (_ANY, _NO_KEY, "model.key_refused"),
+    ((400, 404), _NO_MODEL, "model.unknown"),
+    ((400, 403), _FLAGGED, "model.bad_request"),
+    ((400, 403, 404), _NO_ACCESS, "model.no_access"),
+)
+
+
+def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
+    """Seconds to wait as the server asks, from any of the four ways to say so; never more than an hour."""
     milliseconds = headers.get("retry-after-ms", "")
     value = headers.get("retry-after", "")
+    if not (milliseconds or value) and (delay := _DELAY.search(text)):
+        value = delay.group(1)
     try:
         if milliseconds:
             seconds = float(milliseconds) / 1000

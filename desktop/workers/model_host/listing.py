@@ -5,19 +5,16 @@ Raises CallError with the codes of failures.py.
 
 from __future__ import annotations
 
-import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from desktop.domain.scrub import scrub
 from desktop.workers.inside import CallError
+from desktop.workers.model_host.asking import ask, checked
+from desktop.workers.model_host.clouds import Place, azure_deployment, bedrock_models
 from desktop.workers.model_host.discovery import FINDERS, NotThis, Record, positive, record
-from desktop.workers.model_host.failures import detail, retry_after
-from desktop.workers.model_host.http import Answer, Unreachable, fetch
+from desktop.workers.model_host.http import Unreachable
 from desktop.workers.model_host.limits import MODELS_MAX
-
-PATIENCE = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +84,6 @@ def _per_million(price: Any) -> float | None:
     return round(value, 6) if value >= 0 else None
 
 
-def _bedrock(row: Mapping[str, Any]) -> Record | None:
-    if "TEXT" not in (row.get("outputModalities") or ()):
-        return None
-    return record(str(row.get("modelId")), title=row.get("modelName") or row.get("modelId"))
-
-
 LISTINGS: Mapping[str, Listing] = {
     "openai": Listing("https://api.openai.com/v1", "/models", _bearer, "data", _openai),
     "openai_compatible": Listing("", "/models", _bearer, "data", _plain),
@@ -103,29 +94,37 @@ LISTINGS: Mapping[str, Listing] = {
         lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"}, "data", _anthropic,
     ),
     "gemini": Listing(
-        "https://generativelanguage.googleapis.com", "/v1beta/models?pageSize=1000",
+        "https://generativelanguage.googleapis.com/v1beta", "/models?pageSize=1000",
         lambda key: {"x-goog-api-key": key}, "models", _gemini,
-    ),
-    "azure": Listing("", "/openai/models?api-version={api_version}", lambda key: {"api-key": key}, "data", _plain),
-    "bedrock": Listing(
-        "https://bedrock.{region}.amazonaws.com", "/foundation-models", _bearer, "modelSummaries", _bedrock,
     ),
 }  # fmt: skip
 
 
+SPECIAL = {"azure": azure_deployment, "bedrock": bedrock_models, "bedrock_access_key": bedrock_models}
+
+
 async def list_models(params: Mapping[str, Any]) -> list[Record]:
-    """``provider``, ``key``, ``base_url`` and ``options`` in, model records out."""
+    """``provider``, ``key``, ``more`` secrets, ``base_url`` and ``options`` in, model records out."""
     provider, base, key = str(params.get("provider")), str(params.get("base_url") or ""), str(params.get("key") or "")
     if provider in FINDERS:
         return await _local(provider, base)
+    options = {str(name): str(value) for name, value in (params.get("options") or {}).items()}
+    place = Place(base, key, params.get("more") or {}, options)
+    if provider in SPECIAL:
+        return await SPECIAL[provider](place)
     listing = LISTINGS.get(provider)
     if listing is None:
         raise CallError("model.bad_request", f"Models of {provider} cannot be listed.")
-    options = {k: urllib.parse.quote(str(v), safe="") for k, v in (params.get("options") or {}).items()}
+    return await _listed(listing, place)
+
+
+async def _listed(listing: Listing, place: Place) -> list[Record]:
+    async def get(path: str) -> dict[str, Any]:
+        return checked(await ask(place.url(listing.base, path), listing.auth(place.key), place.secrets), place.secrets)
+
     if listing.checks_key:
-        _checked(await _get(base or listing.base, listing.checks_key, listing.auth(key), options, key), key)
-    answer = await _get(base or listing.base, listing.path, listing.auth(key), options, key)
-    found = _checked(answer, key).get(listing.rows)
+        await get(listing.checks_key)
+    found = (await get(listing.path)).get(listing.rows)
     if not isinstance(found, list):
         raise CallError("model.bad_request", "", {"detail": "the server's list of models has an unknown form"})
     read = [listing.read(row) for row in found[:MODELS_MAX] if isinstance(row, dict)]
@@ -139,31 +138,3 @@ async def _local(provider: str, base: str) -> list[Record]:
         raise CallError("model.unreachable", "", {"detail": str(error)}) from None
     except NotThis:
         raise CallError("model.unreachable", "", {"detail": "another program answers there"}) from None
-
-
-async def _get(base: str, path: str, headers: dict[str, str], options: Mapping[str, str], key: str) -> Answer:
-    try:
-        url = (base.rstrip("/") + path).format_map(options)
-    except (KeyError, ValueError, IndexError):
-        raise CallError("model.bad_request", "", {"detail": "a field of the connection is empty"}) from None
-    try:
-        return await fetch(url, headers=headers, timeout=PATIENCE)
-    except Unreachable as error:
-        raise CallError("model.unreachable", "", {"detail": scrub(str(error), (key,))}) from None
-
-
-_CODES = {401: "model.key_refused", 403: "model.key_refused", 404: "model.unknown", 429: "model.rate_limited"}
-
-
-def _checked(answer: Answer, key: str) -> dict[str, Any]:
-    """The body of a good answer. Gemini says 400 for a wrong key."""
-    if answer.status == 200 and isinstance(answer.body, dict):
-        return answer.body
-    said = detail(scrub(answer.text, (key,), limit=4000))
-    code = _CODES.get(answer.status, "model.server_error" if answer.status >= 500 else "model.bad_request")
-    if answer.status == 400 and "api key" in said.lower():
-        code = "model.key_refused"
-    data: dict[str, Any] = {"status": answer.status, "detail": said}
-    if code == "model.rate_limited":
-        data["retry_after"] = retry_after(answer.headers)
-    raise CallError(code, said, data)

@@ -44,6 +44,7 @@ class Answer:
     thought: int = 0
     calls: Collector = field(default_factory=Collector)
     full: bool = False
+    reason: str = ""  # why it ended, once the provider has said so
     told_at: dict[int, float] = field(default_factory=dict)
 
     @property
@@ -72,18 +73,19 @@ class Streamer:
             self._library.leave()
 
     async def _answer(self, call: Call, library: Any, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        key = str(call.params.get("key") or "")
+        secrets = (str(call.params.get("key") or ""), *map(str, (call.params.get("more") or {}).values()))
         idle = _seconds(call.params, "idle_s")
         answer = Answer()
         response: Any = None
         try:
             response = await _within(library.acompletion(**_arguments(call.params, messages)), idle)
             while not answer.full and (chunk := await _within(_next(response), idle)) is not None:
+                answer.reason = _reason(response) or answer.reason
                 await _take(call, answer, chunk)
         except (CallError, TimeoutError):
             raise
         except Exception as error:  # the boundary of a foreign library: whatever it raises becomes one of our codes
-            raise failure(error, key, streaming=answer.begun) from None
+            raise failure(error, secrets, streaming=answer.begun) from None
         finally:
             await _close(response)
         stop = _stop_reason(response, answer)
@@ -132,18 +134,27 @@ def _arguments(params: Mapping[str, Any], messages: Sequence[dict[str, Any]]) ->
     made |= {
         "model": str(params["model"]),
         "messages": to_wire(messages, str(params.get("system") or ""), str(params.get("provider") or "")),
-        "api_key": params.get("key") or "none",
         "stream": True,
         "stream_options": {"include_usage": True},
         "timeout": _seconds(params, "deadline_s") or 600.0,
         "max_retries": 0,
         "num_retries": 0,
     }
+    made |= _credentials(params)
     if params.get("base_url"):
         made["api_base"] = str(params["base_url"])
     if params.get("tools"):
         made["tools"] = [{"type": "function", "function": tool} for tool in params["tools"]]
     return made
+
+
+def _credentials(params: Mapping[str, Any]) -> dict[str, str]:
+    """Amazon's access keys have names of their own; everyone else has one key."""
+    more = params.get("more") or {}
+    if "access_key_id" not in more:
+        return {"api_key": params.get("key") or "none"}
+    access = {"aws_access_key_id": more["access_key_id"], "aws_secret_access_key": params.get("key")}
+    return access | ({"aws_session_token": more["session_token"]} if more.get("session_token") else {})
 
 
 async def _take(call: Call, answer: Answer, chunk: Any) -> None:
@@ -201,12 +212,18 @@ def _stop_reason(response: Any, answer: Answer) -> str:
     """How it ended. Raises CallError when the stream just ended: the library would call that a normal stop."""
     if answer.full:
         return "tool_calls" if answer.calls.full else "length"
-    reason = getattr(response, "received_finish_reason", None) or getattr(response, "intermittent_finish_reason", None)
-    if reason is None:
+    reason = _reason(response) or answer.reason
+    if not reason:
         raise CallError("model.stream_cut", "", {})
-    if str(reason) in _STOPS:
-        return _STOPS[str(reason)]
+    if reason in _STOPS:
+        return _STOPS[reason]
     return "tool_calls" if answer.calls.finish() else "end"
+
+
+def _reason(response: Any) -> str:
+    """What the provider said of the end; the library keeps only what the latest piece said, under either name."""
+    said = getattr(response, "received_finish_reason", None) or getattr(response, "intermittent_finish_reason", None)
+    return str(said or "")
 
 
 def _model(response: Any) -> str:
@@ -227,7 +244,7 @@ def _usage(library: Any, response: Any, params: Mapping[str, Any]) -> dict[str, 
         "output": most["completion_tokens"],
         "reasoning": _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens"),
         "cached": max(_count(getattr(r, "prompt_tokens_details", None), "cached_tokens") for r in reports),
-        "cost": _cost(library, usage, most, params) if params.get("priced") else None,
+        "cost": _cost(library, usage, most, _names(params, _model(response))) if params.get("priced") else None,
     }
 
 
@@ -236,18 +253,30 @@ def _count(record: Any, name: str) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 
 
-def _cost(library: Any, usage: Any, most: Mapping[str, int], params: Mapping[str, Any]) -> float | None:
+def _names(params: Mapping[str, Any], answered: str) -> Sequence[str]:
+    """The names under which the table may have a price: as asked, and as the provider says that it answered. Azure
+    is asked by the name of a deployment, which says nothing."""
+    asked = str(params["priced"])
+    names = (asked, f"{asked.partition('/')[0]}/{answered}") if answered else (asked,)
+    return names[1:] if params.get("provider") == "azure" else names
+
+
+def _cost(library: Any, usage: Any, most: Mapping[str, int], names: Sequence[str]) -> float | None:
     """USD as the provider says it or by litellm's table; None when neither knows the model."""
     said = getattr(usage, "cost", None)
     if isinstance(said, (int, float)) and said > 0:
         return float(said)
+    return next((cost for name in names if (cost := _table_cost(library, usage, most, name)) is not None), None)
+
+
+def _table_cost(library: Any, usage: Any, most: Mapping[str, int], name: str) -> float | None:
     try:
         whole = library.Usage(
             prompt_tokens=most["prompt_tokens"], completion_tokens=most["completion_tokens"],
             prompt_tokens_details=getattr(usage, "prompt_tokens_details", None),
             completion_tokens_details=getattr(usage, "completion_tokens_details", None),
         )  # fmt: skip
-        parts = library.cost_per_token(model=str(params["model"]), usage_object=whole)
+        parts = library.cost_per_token(model=name, usage_object=whole)
         cost = float(sum(parts))
     except Exception:  # the boundary of a foreign library: it raises a bare Exception for a model it has no price for
         return None

@@ -7,8 +7,10 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.domain.models import Connection
+from desktop.models.providers import PROVIDERS
 from desktop.ui.settings.binding import bind_theme
 from desktop.ui.settings.page import PAGES, SettingsPage
+from desktop.ui.settings.provider_form import ProviderForm
 from desktop.ui.settings.rows import SettingRow, parsed
 from desktop.ui.shots_samples import SampleSettings, SampleSetup
 from desktop.ui.theme import Theme
@@ -151,8 +153,40 @@ def test_a_key_is_replaced_without_ever_being_shown(shown: Shown) -> None:
     assert (field.text(), field.echoMode()) == ("", QLineEdit.EchoMode.Password)
     QTest.keyClicks(field, "sk-new")
     QTest.keyClick(field, Qt.Key.Key_Return)
-    assert ("replace_key", "mistral", "sk-new") in shown.setup.calls
+    assert ("replace_key", "mistral", {"key": "sk-new"}) in shown.setup.calls
     assert field.text() == ""
+
+
+@pytest.mark.spec("R-UI-6")
+def test_every_secret_of_a_provider_is_masked_handed_over_and_cleared(shown: Shown) -> None:
+    shown.setup.set(providers=PROVIDERS)
+    shown.page.show_settings("Models and keys")
+    form = shown.page.findChild(ProviderForm)
+    form.choose("bedrock_access_key")
+    typed = {"access_key_id": "AKIA", "secret_access_key": "s", "session_token": "t", "region": "eu-central-1"}
+    for name, text in typed.items():
+        form.field(name).setText(text)
+    masked = {name for name in typed if form.field(name).echoMode() == QLineEdit.EchoMode.Password}
+    assert masked == {"secret_access_key", "session_token"}
+    form.test.click()
+    assert ("test_and_keep", "bedrock_access_key", typed) in shown.setup.calls
+    shown.setup.tested.emit("bedrock_access_key", True, "It works.")
+    assert [form.field(name).text() for name in typed] == ["", "", "", "eu-central-1"]
+
+
+@pytest.mark.spec("R-UI-6")
+def test_an_access_key_is_replaced_as_a_whole(shown: Shown) -> None:
+    shown.setup.providers = PROVIDERS
+    shown.page.show_settings("Models and keys")
+    shown.setup.set(connections=(Connection("b", "bedrock_access_key", "Bedrock", "", "connection/b"),))
+    spin()
+    shown.button("Replace key…").click()
+    fields = {f.accessibleName(): f for f in shown.page.window().findChildren(Field) if f.accessibleName()}
+    fields["New secret access key"].setText("s")
+    fields["New access key ID"].setText("a")
+    QTest.keyClick(fields["New access key ID"], Qt.Key.Key_Return)
+    given = {"secret_access_key": "s", "access_key_id": "a", "session_token": ""}
+    assert ("replace_key", "b", given) in shown.setup.calls
 
 
 @pytest.mark.spec("R-UI-6")

@@ -135,18 +135,30 @@ async def _test_key(host: ChildProcess, provider: ProviderSpace, kind: str, **op
     return await models_over(host).catalogue.test(made, KEY)
 
 
-async def test_a_key_is_tested_with_one_request_and_prices_come_from_the_table(
+async def test_a_key_is_tested_with_one_request_and_sizes_come_from_the_table(
     host: ChildProcess, provider: ProviderSpace
 ) -> None:
+    """Not the prices: a server on this machine that speaks OpenAI's format is likely the person's own."""
     provider.local(list={"body": {"data": [{"id": "gpt-4o"}, {"id": "text-embedding-3-large"}, {"id": "new-model"}]}})
     models = {m.ref.model: m for m in await _test_key(host, provider, "openai")}
     assert set(models) == {"gpt-4o", "new-model"}
     assert models["gpt-4o"].context_window == 128_000
-    assert models["gpt-4o"].input_price == 2.5
+    assert models["gpt-4o"].input_price is None
     assert models["new-model"].context_window is None
-    assert models["new-model"].input_price is None
     (asked,) = provider.requests()
     assert asked["headers"]["authorization"] == f"Bearer {KEY}"
+
+
+async def test_prices_come_from_the_table_and_an_unknown_one_stays_unknown(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    able = {"supportedGenerationMethods": ["generateContent"], "inputTokenLimit": 1_048_576}
+    rows = [{"name": "models/gemini-2.5-flash", **able}, {"name": "models/new-model", **able}, {"name": "models/embed"}]
+    provider.local(list={"body": {"models": rows}})
+    known, new = await _test_key(host, provider, "gemini")
+    assert (known.ref.model, known.input_price, known.output_price) == ("gemini-2.5-flash", 0.3, 2.5)
+    assert (new.ref.model, new.input_price, new.context_window) == ("new-model", None, 1_048_576)
+    assert provider.requests()[-1]["headers"]["x-goog-api-key"] == KEY
 
 
 async def test_each_provider_gets_the_key_its_own_way(host: ChildProcess, provider: ProviderSpace) -> None:

@@ -2,6 +2,7 @@
 
 import email.utils
 import time
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ from desktop.workers.inside import CallError
 from desktop.workers.model_child import environment
 from desktop.workers.model_host.failures import detail, failure, retry_after
 from desktop.workers.model_host.prompt import OPENING, to_wire
+from desktop.workers.model_host.sigv4 import AccessKey, signed_headers
 from desktop.workers.model_host.toolcalls import Collector, crowded
 from desktop.workers.model_host.windows import Windows, assemble
 
@@ -159,13 +161,13 @@ class AuthenticationError(Exception):
 def test_a_failure_shows_what_the_provider_said_and_no_secret() -> None:
     key = "my-very-own-key"
     said = f"litellm.AuthenticationError: X - {{'error': {{'message': 'Bad key {key} at /home/bob/x/keys.py'}}}}"
-    error = failure(AuthenticationError(said), key, streaming=False)
+    error = failure(AuthenticationError(said), (key,), streaming=False)
     assert error.code == "model.key_refused"
     assert error.data["detail"] == f"Bad key {REDACTED} at …/keys.py"
 
 
 def test_an_error_without_status_is_our_own_code() -> None:
-    assert failure(ValueError("odd"), "", streaming=False).code == "model.failed"
+    assert failure(ValueError("odd"), (), streaming=False).code == "model.failed"
 
 
 @pytest.mark.parametrize(("headers", "seconds"), [
@@ -227,3 +229,23 @@ def test_the_hosts_environment_holds_no_key_whatever_ours_holds() -> None:
     assert not any(word in name for name in made for word in ("KEY", "SECRET", "TOKEN", "PASSWORD", "PYTHON"))
     assert made["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"
     assert made["NO_PROXY"] == "x,localhost,127.0.0.1,::1"
+
+
+# -- signatures
+
+
+@pytest.mark.parametrize(("query", "signed"), [
+    ("", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+    ("?Param2=value2&Param1=value1", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"),
+])  # fmt: skip
+def test_a_request_is_signed_as_amazons_published_examples_are(query: str, signed: str) -> None:
+    key = AccessKey("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
+    at = datetime(2015, 8, 30, 12, 36, tzinfo=UTC)
+    made = signed_headers(f"https://example.amazonaws.com/{query}", key, "us-east-1", "service", at)
+    assert made["Authorization"].endswith(f"SignedHeaders=host;x-amz-date, Signature={signed}")
+
+
+def test_a_temporary_key_sends_its_token_under_the_signature() -> None:
+    made = signed_headers("https://x.org/", AccessKey("A", "b", "the-token"), "r", "s")
+    assert made["x-amz-security-token"] == "the-token"
+    assert "SignedHeaders=host;x-amz-date;x-amz-security-token," in made["Authorization"]

@@ -1,0 +1,42 @@
+"""One plain question to a provider, and its answer or the error in our codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from desktop.domain.scrub import scrub
+from desktop.workers.inside import CallError
+from desktop.workers.model_host.failures import detail, refusal, retry_after
+from desktop.workers.model_host.http import Answer, Unreachable, fetch
+
+PATIENCE = 20.0  # seconds
+
+
+def address(base: str, path: str, options: Mapping[str, str]) -> str:
+    """``base`` and ``path`` with the connection's options filled in. Raises CallError where one is missing."""
+    try:
+        return (base.rstrip("/") + path).format_map(options)
+    except (KeyError, ValueError, IndexError):
+        raise CallError("model.bad_request", "", {"detail": "a field of the connection is empty"}) from None
+
+
+async def ask(url: str, headers: Mapping[str, str], secrets: Sequence[str], body: Any = None) -> Answer:
+    """GET, or POST with a body; whatever status is answered. Raises CallError when nothing is."""
+    try:
+        return await fetch(url, headers=headers, body=body, timeout=PATIENCE)
+    except Unreachable as error:
+        raise CallError("model.unreachable", "", {"detail": scrub(str(error), secrets)}) from None
+
+
+def checked(answer: Answer, secrets: Sequence[str]) -> dict[str, Any]:
+    """The body of a good answer. Raises CallError for any other."""
+    if answer.status == 200 and isinstance(answer.body, dict):
+        return answer.body
+    text = scrub(answer.text, secrets, limit=4000)
+    said = detail(text)
+    code = refusal(answer.status, text)
+    data: dict[str, Any] = {"status": answer.status, "detail": said}
+    if code == "model.rate_limited":
+        data["retry_after"] = retry_after(answer.headers, text)
+    raise CallError(code, said, data)
