@@ -99,6 +99,8 @@ def safety_of(settings: SettingsService, home: Path) -> Callable[[], SafetySetti
             relax_plain_rm=at.security.rm_without_recursion == "ask",
             blocked_patterns=at.security.blocklist_extra,
             auto_approve_workspace_writes=at.security.auto_approve_workspace_writes,
+            shell_network=at.tools.bash.network,
+            approval_timeout_s=at.security.approval_timeout_s or None,
         )
 
     return now

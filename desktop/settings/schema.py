@@ -82,6 +82,11 @@ class Bash:
         "A call that runs longer is ended with everything it started; a tool may set its own limit.", "Tools",
         minimum=1, maximum=86_400, unit="seconds",
     )  # fmt: skip
+    network: bool = setting(
+        False, "Network for commands", "flag",
+        "Confined shell commands may use the network. Off: what they read cannot leave this computer that way.",
+        "Tools",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +128,11 @@ class Security:
     rm_without_recursion: Literal["block", "ask"] = setting(
         "block", "rm of single files", "choice", "Refuse plain rm, or ask for each as an admin call.", "Approvals",
         choices=(("block", "Refuse"), ("ask", "Ask each time")),
+    )  # fmt: skip
+    approval_timeout_s: float = setting(
+        0, "Requests end by themselves", "number",
+        "A request that nobody answers for this long is denied. 0: it waits until you answer.", "Approvals",
+        minimum=0, maximum=86_400, unit="seconds",
     )  # fmt: skip
 
 

@@ -1,0 +1,41 @@
+"""What a person set is what safety obeys, from the next call on."""
+
+from pathlib import Path
+
+import pytest
+
+from desktop.app.rooms import safety_of
+from desktop.settings import SettingsService
+
+CHANGES = [
+    ("tools.bash.network", True, "shell_network", True),
+    ("tools.bash.timeout_s", 30, "tool_timeout_s", 30),
+    ("tools.output_limit_bytes", 5_000, "output_limit", 5_000),
+    ("tools.env_allowlist", ["PATH"], "environment_allowlist", ("PATH",)),
+    ("security.approval_timeout_s", 90, "approval_timeout_s", 90),
+    ("security.approval_timeout_s", 0, "approval_timeout_s", None),
+    ("security.allowed_paths", ["/srv/data"], "allowed", ("/srv/data",)),
+    ("security.denied_paths", ["/srv/secret"], "denied", ("/srv/secret",)),
+    ("security.blocklist_extra", ["rmdir"], "blocked_patterns", ("rmdir",)),
+    ("security.rm_without_recursion", "ask", "relax_plain_rm", True),
+    ("security.auto_approve_workspace_writes", True, "auto_approve_workspace_writes", True),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "field", "obeyed"), CHANGES)
+@pytest.mark.spec("R-FS-12", "S-PRM-1", "R-TMO-1")
+async def test_a_changed_setting_holds_for_the_next_call(
+    tmp_path: Path, key: str, value: object, field: str, obeyed: object
+) -> None:
+    settings = SettingsService(tmp_path)
+    await settings.load()
+    safety = safety_of(settings, tmp_path)
+    await settings.update(key, value)
+    assert getattr(safety(), field) == obeyed
+
+
+async def test_by_default_commands_have_no_network_and_requests_wait(tmp_path: Path) -> None:
+    settings = SettingsService(tmp_path)
+    await settings.load()
+    now = safety_of(settings, tmp_path)()
+    assert (now.shell_network, now.approval_timeout_s, now.granted) == (False, None, ())
