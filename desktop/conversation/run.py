@@ -104,13 +104,13 @@ class RunExecution:
         order, runtime = self._order, self._runtime
         thread = order.thread
         record = RunRecord(order.run_id, thread.thread_id, time.time(), thread.agent, thread.model)
-        await runtime.store.runs.start(record=record)
         runtime.bus.publish(
             RunStarted(
                 thread_id=thread.thread_id, run_id=order.run_id, agent=thread.agent, model=thread.model,
                 user_message_id=order.user_message_id,
             )
         )  # fmt: skip
+        await runtime.store.runs.start(record=record)
         ending = await self._ended()
         await self.recorder.conclude(self._notices(ending), interrupted=ending.reason == "interrupted")
         self._journal.end(ending.status, ending.detail)

@@ -220,7 +220,10 @@ class ConversationService(ThreadDesk):
         own = (TextBlock(text),) if text else ()
         record = MessageRecord(new_id(), active.thread_id, parent_id, "user", (*own, *blocks), time.time())
         await self._store.messages.add(record=record, from_queue=queue_id)
-        await self._entitle(active.thread_id, text)
+        try:
+            await self._entitle(active.thread_id, text)
+        except KnownError as error:  # the message is stored: what follows must not say that it is not
+            _log.info("the thread stays without a title: %s", error.code)
         await self._launch(active, record.message_id, record.message_id)
         return Sent(active.run_id, record.message_id)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Signal
 
+from desktop.domain.errors import KnownError
 from desktop.domain.messages import Block
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.exporting import write_whole
@@ -24,6 +25,8 @@ class ChatViewModel(OpenThread):
     """What a person does: send, stop, edit, regenerate, branch, choose, export."""
 
     exported = Signal(str, bytes)
+    returned = Signal(str, object)
+    """(text, attachments) that could not be stored, so that the composer has them again."""
 
     def _act(self, action: Callable[[], Awaitable[object]], name: str, *, reload: bool = True) -> None:
         self._spawn(self._do(action) if reload else _just(action), name)
@@ -48,12 +51,16 @@ class ChatViewModel(OpenThread):
 
     async def _send(self, text: str, attachments: tuple[Block, ...]) -> None:
         thread_id = self._thread_id
-        if not thread_id:
-            made = await self._service.create_thread(agent=self._chosen_agent, model=self._chosen_model)
-            self._record, self._thread_id = made, made.thread_id
-            thread_id = made.thread_id
-            self.opened.emit(thread_id)
-        await self._service.send(thread_id, text, attachments)
+        try:
+            if not thread_id:
+                made = await self._service.create_thread(agent=self._chosen_agent, model=self._chosen_model)
+                self._record, self._thread_id = made, made.thread_id
+                thread_id = made.thread_id
+                self.opened.emit(thread_id)
+            await self._service.send(thread_id, text, attachments)
+        except KnownError:
+            self.returned.emit(text, attachments)
+            raise
         await self._service.save_draft(thread_id, "")
 
     def stop(self) -> None:

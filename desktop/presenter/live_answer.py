@@ -286,6 +286,8 @@ class LiveAnswer:
 
     def _run_ended(self, event: RunEnded) -> bool:
         self.ended = True
+        if not self.message_id and event.detail:
+            self.message_id = f"run:{event.run_id}"  # the store could not even take the message that says so
         self._parts.pop("retry", None)
         for part_id, part in list(self._parts.items()):
             if isinstance(part, ToolPart) and part.state in ("waiting", "running", "writing"):

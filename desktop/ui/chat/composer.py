@@ -167,6 +167,14 @@ class Composer(QFrame):
             self.send.emit(text, tuple(self._attachments))
             self.load_draft("")
 
+    def give_back(self, text: str, attachments: tuple[Block, ...]) -> None:
+        """What could not be sent comes back, before whatever was written since."""
+        later = self.text.toPlainText()
+        self._attachments = [*attachments, *self._attachments]
+        self._show_attachments()
+        self.text.setPlainText(f"{text}\n\n{later}" if later.strip() else text)
+        self.text.moveCursor(self.text.textCursor().MoveOperation.End)
+
     def quote(self, text: str) -> None:
         """Put text as a quotation before what is written."""
         quoted = "\n".join(f"> {line}" for line in text.strip().splitlines())

@@ -51,6 +51,7 @@ class ComposerPane(QWidget):
         chat.state_changed.connect(composer.show_state)
         chat.queue_changed.connect(composer.show_queue)
         chat.draft_loaded.connect(composer.load_draft)
+        chat.returned.connect(composer.give_back)
         models.attaching.ready.connect(composer.add_attachment)
         models.offers.ready.connect(self._show_offers)
         self.editing.done.connect(chat.edit)

@@ -93,11 +93,19 @@ class Running:
 
     async def until(self, true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> None:
         try:
+            await self.until_true(true, what, seconds)
+        except AssertionError as error:
+            shown = f"{self.text[:2000]!r}, {self.notices!r}, {self.banner!r}, {self.calls[:20]}"
+            raise AssertionError(f"{error}; shown: {shown}") from None
+
+    async def until_true(self, true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> None:
+        """Also before there is a chat page."""
+        try:
             async with asyncio.timeout(seconds):
                 while not true():
                     await asyncio.sleep(0.01)
         except TimeoutError:
-            raise AssertionError(f"never: {what}; shown: {self.text!r}, {self.calls}") from None
+            raise AssertionError(f"never: {what}") from None
 
     async def answered(self, text: str) -> None:
         await self.until(lambda: text in self.text and not self.models.chat.run_state.running, text)

@@ -15,7 +15,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
     ToolCallWriting,
 )
-from desktop.domain.messages import ToolCallBlock, Usage
+from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.tools import Category
 from desktop.presenter.live_answer import Delta, LiveAnswer
@@ -149,3 +149,38 @@ def test_events_that_do_not_concern_an_answer_change_nothing():
         )
     ) == (False, None)
     assert answer.item() == before
+
+
+@pytest.mark.spec("R-LIM-5")
+def test_a_run_that_the_store_refused_from_the_start_says_so_all_the_same():
+    answer = LiveAnswer("Assistant", "demo/demo")
+    ended = RunEnded(**AT, reason="error", detail="The disk is full.", code="store.full", usage=Usage())
+    changed, _ = answer.apply(ended)
+    assert changed
+    item = answer.item()
+    assert item.message_id
+    assert [part.text for part in item.parts if isinstance(part, NoticePart)] == ["The disk is full."]
+
+
+def test_what_the_app_says_of_an_answer_is_there_at_once_and_said_once():
+    answer = LiveAnswer("Assistant", "demo/demo")
+    answer.apply(opened())
+    notice = NoticeBlock("The model answered with nothing.", "model.empty", "Try again.", "warning")
+    answer.apply(MessageClosed(**AT, message_id="m", stop_reason="end", notices=(notice,)))
+    answer.apply(RunEnded(**AT, reason="response", usage=Usage()))
+    (part,) = answer.item().parts
+    assert part.text == "The model answered with nothing. Try again."
+    assert part.actions
+
+
+def test_thousands_of_calls_become_some_cards_and_their_number():
+    answer = LiveAnswer("Assistant", "demo/demo")
+    answer.apply(opened())
+    calls = tuple(ToolCallBlock(f"c{n}", "bash", {}, "{}", "") for n in range(5_000))
+    for n in range(5_000):
+        answer.apply(ToolCallWriting(**AT, message_id="m", index=n, tool="bash", characters=2))
+    answer.apply(MessageClosed(**AT, message_id="m", stop_reason="tool_calls", tool_calls=calls))
+    answer.apply(ToolCallStarted(**AT, message_id="m", call_id="c4999", tool="bash", arguments={}, category="write"))
+    parts = answer.item().parts
+    assert len(parts) == 201
+    assert "4,800 more calls" in parts[-1].text
