@@ -1,0 +1,219 @@
+"""JSONPath expressions read into a tree: RFC 9535 without ``match()`` and ``search()``, whose patterns have no bounds.
+
+Beyond the RFC, a name after a dot may hold hyphens (``$.allowed-tools``). The tree is walked by ``jsonpath_walk``.
+This reader shares nothing with the one of patterns and specifiers, where ``$`` means something else (C-5).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from desktop.skills.values.jsonpath_scan import Scanner
+from desktop.skills.values.jsonpath_tree import (
+    Both,
+    Call,
+    Compare,
+    Exists,
+    Filter,
+    Index,
+    Literal,
+    Name,
+    Not,
+    Operand,
+    Query,
+    Segment,
+    Selector,
+    Slice,
+    Test,
+    Wild,
+)  # fmt: skip
+from desktop.skills.values.kinds import PathError
+
+MAX_LENGTH = 2_000
+MAX_NESTING = 24
+
+
+@lru_cache(maxsize=512)
+def parse(text: str, shift: int = 0) -> Query:
+    """The tree of an expression that begins with ``$``. Raises PathError; its column is less ``shift``."""
+    if len(text) > MAX_LENGTH:
+        raise PathError(f"A path expression may have {MAX_LENGTH} characters at most.")
+    reader = _Reader(text, shift)
+    reader.expect("$")
+    query = Query(reader.segments())
+    if reader.at < len(text):
+        reader.fail("a dot, a bracket or the end was expected")
+    return query
+
+
+_NAME = re.compile(r"[A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff-]*", re.ASCII)
+_OPERATOR = re.compile(r"==|!=|<=|>=|<|>")
+_WORD = re.compile(r"[a-z][a-z0-9_]*")
+_WORDS: dict[str, Any] = {"true": True, "false": False, "null": None}
+_FUNCTIONS = frozenset({"length", "count", "value"})
+
+
+class _Reader(Scanner):
+    """Reads an expression; every method leaves ``at`` behind what it read."""
+
+    def __init__(self, text: str, shift: int) -> None:
+        super().__init__(text, shift)
+        self._nesting = 0
+
+    # -- segments and selectors ---------------------------------------------------------------------------------------
+
+    def segments(self) -> tuple[Segment, ...]:
+        """All that follow; white space behind the last one is left unread."""
+        found = []
+        while True:
+            before = self.at
+            self.blank()
+            if self.take(".."):
+                found.append(Segment(self._descendants(), descendant=True))
+            elif self.take("."):
+                found.append(Segment((self._member(),)))
+            elif self.take("["):
+                found.append(Segment(self._bracket()))
+            else:
+                self.at = before
+                return tuple(found)
+
+    def _descendants(self) -> tuple[Selector, ...]:
+        return self._bracket() if self.take("[") else (self._member(),)
+
+    def _member(self) -> Selector:
+        return Wild() if self.take("*") else Name(self.match(_NAME, "a name or *"))
+
+    def _bracket(self) -> tuple[Selector, ...]:
+        found = []
+        while True:
+            self.blank()
+            found.append(self._selector())
+            self.blank()
+            if self.take("]"):
+                return tuple(found)
+            self.expect(",")
+
+    def _selector(self) -> Selector:
+        if self.take("*"):
+            return Wild()
+        if self.take("?"):
+            return Filter(self._any_of())
+        if self.text[self.at : self.at + 1] in ("'", '"'):
+            return Name(self.string())
+        return self._index_or_slice()
+
+    def _index_or_slice(self) -> Selector:
+        start = self.integer()
+        before = self.at
+        self.blank()
+        if not self.take(":"):
+            self.at = before
+            if start is None:
+                self.fail("a name in quotes, a number, a slice, * or a filter was expected")
+            return Index(start)
+        self.blank()
+        stop = self.integer()
+        self.blank()
+        if not self.take(":"):
+            return Slice(start, stop, 1)
+        self.blank()
+        step = self.integer()
+        return Slice(start, stop, 1 if step is None else step)
+
+    # -- filters ------------------------------------------------------------------------------------------------------
+
+    def _any_of(self) -> Test:
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            self.fail("the filter is nested too deeply")
+        tests = [self._all_of()]
+        while self.follows("||"):
+            tests.append(self._all_of())
+        self._nesting -= 1
+        return tests[0] if len(tests) == 1 else Both(tuple(tests), any_of=True)
+
+    def _all_of(self) -> Test:
+        tests = [self._test()]
+        while self.follows("&&"):
+            tests.append(self._test())
+        return tests[0] if len(tests) == 1 else Both(tuple(tests), any_of=False)
+
+    def _test(self) -> Test:
+        self.blank()
+        if self.take("!"):
+            self.blank()
+            return Not(self._group() if self.peek("(") else self._existence())
+        return self._group() if self.peek("(") else self._comparison()
+
+    def _group(self) -> Test:
+        self.expect("(")
+        test = self._any_of()
+        self.blank()
+        self.expect(")")
+        return test
+
+    def _existence(self) -> Test:
+        operand = self._operand()
+        if not isinstance(operand, Query):
+            self.fail("a path that starts with @ or $ was expected")
+        return Exists(operand)
+
+    def _comparison(self) -> Test:
+        left = self._operand()
+        before = self.at
+        self.blank()
+        match = _OPERATOR.match(self.text, self.at)
+        if match is None:
+            self.at = before
+            if not isinstance(left, Query):
+                self.fail("a comparison was expected")
+            return Exists(left)
+        self._comparable(left)
+        self.at = match.end()
+        self.blank()
+        right = self._operand()
+        self._comparable(right)
+        return Compare(match.group(), left, right)
+
+    def _comparable(self, operand: Operand) -> None:
+        if isinstance(operand, Query) and operand.steps() is None:
+            self.fail("a path in a comparison may lead to one value only")
+
+    def _operand(self) -> Operand:
+        if self.peek("@") or self.peek("$"):
+            from_root = self.text[self.at] == "$"
+            self.at += 1
+            return Query(self.segments(), from_root)
+        if self.text[self.at : self.at + 1] in ("'", '"'):
+            return Literal(self.string())
+        word = _WORD.match(self.text, self.at)
+        return self._word(word.group()) if word else Literal(self.number())
+
+    def _word(self, word: str) -> Operand:
+        if word in _WORDS:
+            self.at += len(word)
+            return Literal(_WORDS[word])
+        if word not in _FUNCTIONS:
+            self.fail(f"there is no function {word!r}; length, count and value are known")
+        self.at += len(word)
+        self.expect("(")
+        self.blank()
+        argument = self._argument(word)
+        self.blank()
+        self.expect(")")
+        return Call(word, argument)
+
+    def _argument(self, function: str) -> Operand:
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            self.fail("the filter is nested too deeply")
+        argument = self._operand()
+        self._nesting -= 1
+        if function == "length":
+            self._comparable(argument)
+        elif not isinstance(argument, Query):
+            self.fail(f"{function} takes a path")
+        return argument

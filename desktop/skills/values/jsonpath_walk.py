@@ -1,0 +1,205 @@
+"""Where a JSONPath leads in a value: bounded in work, never deeper in the stack than the expression is nested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from desktop.skills.values.jsonpath_tree import (
+    Call,
+    Compare,
+    Exists,
+    Filter,
+    Index,
+    Literal,
+    Name,
+    Not,
+    Operand,
+    Query,
+    Segment,
+    Selector,
+    Slice,
+    Test,
+    Wild,
+)  # fmt: skip
+from desktop.skills.values.kinds import MISSING, PathError, is_mapping, is_sequence
+
+MAX_WORK = 100_000
+"""Values looked at by one expression, filters included: about 100 ms."""
+
+
+class Place(NamedTuple):
+    """A value, and where it is: ``holder[key]``; ``top`` is the child of the root that leads to it.
+
+    The root has no holder.
+    """
+
+    value: Any
+    holder: Any = None
+    key: str | int | None = None
+    top: str | int | None = None
+
+    def child(self, key: str | int, value: Any) -> Place:
+        """The place of ``value``, which is ``self.value[key]``."""
+        return Place(value, self.value, key, key if self.top is None else self.top)
+
+
+def find(query: Query, root: Any) -> list[Place]:
+    """Every place the path leads to, in the order of RFC 9535. Raises PathError when it is too much work."""
+    return _Walk(root).places(query, root)
+
+
+class _Walk:
+    """One evaluation: the root, and how much work is left."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._left = MAX_WORK
+
+    def _spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise PathError(
+                f"This path looks at more than {MAX_WORK} values.", next_step="Make it more exact.", code="value.limit"
+            )
+
+    def places(self, query: Query, here: Any) -> list[Place]:
+        """The places of a query within a filter or at the top."""
+        found = [Place(self._root if query.from_root else here)]
+        for segment in query.segments:
+            found = [next_place for place in found for next_place in self._segment(segment, place)]
+        return found
+
+    def _segment(self, segment: Segment, place: Place) -> Iterator[Place]:
+        for start in self._below(place) if segment.descendant else (place,):
+            for selector in segment.selectors:
+                yield from self._select(selector, start)
+
+    def _below(self, place: Place) -> Iterator[Place]:
+        """The place itself, then everything in it, parents before children."""
+        stack = [iter((place,))]
+        while stack:
+            for current in stack[-1]:
+                yield current
+                stack.append(self._children(current))
+                break
+            else:
+                stack.pop()
+
+    def _children(self, place: Place) -> Iterator[Place]:
+        value = place.value
+        if is_mapping(value):
+            for key in value:
+                if isinstance(key, str):
+                    self._spend()
+                    yield place.child(key, value[key])
+        elif is_sequence(value):
+            for index, item in enumerate(value):
+                self._spend()
+                yield place.child(index, item)
+
+    def _select(self, selector: Selector, place: Place) -> Iterator[Place]:
+        if isinstance(selector, Wild):
+            yield from self._children(place)
+        elif isinstance(selector, Filter):
+            for child in self._children(place):
+                if self._holds(selector.test, child.value):
+                    yield child
+        elif isinstance(selector, Slice):
+            yield from self._slice(selector, place)
+        else:
+            yield from self._one(selector, place)
+
+    def _one(self, selector: Name | Index, place: Place) -> Iterator[Place]:
+        self._spend()
+        value = place.value
+        if isinstance(selector, Name):
+            if is_mapping(value) and (item := value.get(selector.name, MISSING)) is not MISSING:
+                yield place.child(selector.name, item)
+        elif is_sequence(value):
+            index = selector.index if selector.index >= 0 else len(value) + selector.index
+            if 0 <= index < len(value):
+                yield place.child(index, value[index])
+
+    def _slice(self, selector: Slice, place: Place) -> Iterator[Place]:
+        value = place.value
+        if not is_sequence(value) or selector.step == 0:
+            return
+        for index in range(*slice(selector.start, selector.stop, selector.step).indices(len(value))):
+            self._spend()
+            yield place.child(index, value[index])
+
+    # -- filters ------------------------------------------------------------------------------------------------------
+
+    def _holds(self, test: Test, here: Any) -> bool:
+        self._spend()
+        if isinstance(test, Exists):
+            return bool(self.places(test.query, here))
+        if isinstance(test, Compare):
+            return self._compare(test.operator, self._value(test.left, here), self._value(test.right, here))
+        if isinstance(test, Not):
+            return not self._holds(test.test, here)
+        wanted = any if test.any_of else all
+        return wanted(self._holds(part, here) for part in test.tests)
+
+    def _value(self, operand: Operand, here: Any) -> Any:
+        """The value of one side of a comparison; MISSING is RFC 9535's Nothing."""
+        if isinstance(operand, Literal):
+            return operand.value
+        if isinstance(operand, Query):
+            found = self.places(operand, here)
+            return found[0].value if len(found) == 1 else MISSING
+        return self._call(operand, here)
+
+    def _call(self, call: Call, here: Any) -> Any:
+        if call.name == "length":
+            value = self._value(call.argument, here)
+            return len(value) if isinstance(value, str) or is_mapping(value) or is_sequence(value) else MISSING
+        places = self.places(call.argument, here) if isinstance(call.argument, Query) else []
+        if call.name == "count":
+            return len(places)
+        return places[0].value if len(places) == 1 else MISSING
+
+    def _compare(self, operator: str, left: Any, right: Any) -> bool:
+        if operator == "==":
+            return self._equal(left, right)
+        if operator == "!=":
+            return not self._equal(left, right)
+        if operator[0] == ">":
+            left, right = right, left
+        return _less(left, right) or (operator[1:] == "=" and self._equal(left, right))
+
+    def _equal(self, left: Any, right: Any) -> bool:
+        """JSON equality: true is not 1, the order of members does not count."""
+        pairs = [(left, right)]
+        while pairs:
+            self._spend()
+            a, b = pairs.pop()
+            if is_mapping(a) and is_mapping(b):
+                if len(a) != len(b):
+                    return False
+                pairs += [(a[key], b.get(key, MISSING)) for key in a]
+            elif is_sequence(a) and is_sequence(b):
+                if len(a) != len(b):
+                    return False
+                pairs += zip(a, b, strict=True)
+            elif not _same(a, b):
+                return False
+        return True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values that are no containers are equal; of what JSON has not, only a value and itself."""
+    if (isinstance(a, str) and isinstance(b, str)) or (_is_number(a) and _is_number(b)):
+        return bool(a == b)
+    return a is b
+
+
+def _less(a: Any, b: Any) -> bool:
+    if (isinstance(a, str) and isinstance(b, str)) or (_is_number(a) and _is_number(b)):
+        return bool(a < b)
+    return False

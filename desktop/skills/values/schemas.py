@@ -1,0 +1,38 @@
+"""JSON Schemas that say where in the context to find the real one (S2 ``resolveJsonSchema``, S-RES-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.skills.values.contexts import Context
+from desktop.skills.values.kinds import PathError
+from desktop.skills.values.paths import path_get
+
+RESOLVE = "$resolve"
+
+
+def resolve_json_schema(schema: Mapping[str, Any] | None, ctx: Context) -> Mapping[str, Any] | None:
+    """The mapping at the path ``schema["$resolve"]`` of the context, else ``schema`` unchanged.
+
+    The path sees ``args``, ``locals``, ``nonlocals`` and ``globals.config``, and of ``run`` what is a mapping. What is
+    not there, no mapping, or no path at all leaves the static schema in force.
+    """
+    expr = None if schema is None else schema.get(RESOLVE)
+    if not isinstance(expr, str):
+        return schema
+    try:
+        found = path_get(_view(ctx), expr)
+    except PathError:
+        return schema
+    return found if isinstance(found, Mapping) else schema
+
+
+def _view(ctx: Context) -> dict[str, Any]:
+    return {
+        "args": ctx.args,
+        "run": ctx.run,
+        "locals": ctx.locals,
+        "nonlocals": ctx.nonlocals,
+        "globals": {"config": ctx.globals.config},
+    }
