@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -42,6 +42,16 @@ class AllowedTools(Protocol):
         """Whether the tool is named exactly, not by a glob, tag or ``*`` (R-VIS-1)."""
         ...
 
+    @property
+    def wide(self) -> bool:
+        """No list, or one with a bare ``*``: discovery mode (R-DSC-4)."""
+        ...
+
+    @property
+    def exact(self) -> Sequence[str]:
+        """The exactly named tools in the list's order (R-DSC-10)."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ExactTools:
@@ -57,6 +67,14 @@ class ExactTools:
 
     def names(self, name: str) -> bool:
         return self.entries is not None and name in self.entries
+
+    @property
+    def wide(self) -> bool:
+        return self.entries is None or "*" in self.entries
+
+    @property
+    def exact(self) -> Sequence[str]:
+        return tuple(entry for entry in self.entries or () if entry != "*")
 
 
 @dataclass(frozen=True, slots=True)

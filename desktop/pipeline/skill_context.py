@@ -84,6 +84,8 @@ class Context:
     _manager: ManagerLike | None = None
     trigger: str = ""
     wraps: str = ""
+    call: Any = None
+    """The pipeline's record of the call, for library code that carries the kernel (``agent``); never sent anywhere."""
 
     @property
     def envelope(self) -> Envelope:

@@ -133,6 +133,8 @@ class SkillRuns:
         if served is not None:
             ctx.trigger, ctx.wraps = served.trigger, served.wraps
             ctx.locals["config"] = served.value
+        if definition.source == "library":
+            ctx.call = call
         invocation.view = call.context = ctx
         return ctx, manager
 

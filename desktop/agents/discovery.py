@@ -1,0 +1,69 @@
+"""What a model gets to see: one function for agents, skill-list and the app's "what can this agent use" (R-DSC-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from desktop.domain.tools import Tool
+from desktop.pipeline.names import AllowedTools
+from desktop.pipeline.skill_tool import SkillTool
+
+EXPLORING = ("skill-list", "skill-describe", "skill-invoke")
+"""What discovery mode adds, so that everything else stays reachable through the same gates (R-DSC-4, R-DSC-9)."""
+
+NOT_TOOLS = frozenset({"middleware", "context", "main"})
+"""Roles that are no calls: middleware has a section of its own, context skills are prompt text (S-SK-4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """``usable`` is everything that may be called, ``inlined`` what is shown with its schema, in a stable order
+    (R-DSC-10); ``middleware`` what may be activated (R-DSC-7); ``discovery``: the rest is found by skill-list."""
+
+    usable: tuple[Tool, ...]
+    inlined: tuple[Tool, ...]
+    middleware: tuple[Tool, ...] = ()
+    discovery: bool = False
+
+
+def resolve_visible_tools(tools: Iterable[Tool], allowed: AllowedTools, *, serving: str = "") -> Visible:
+    """The tools of an agent whose list is ``allowed`` and that works in the skill ``serving`` (R-DSC-2 … R-DSC-5).
+
+    Hidden ones need their exact name in the list (R-VIS-1), and so does the skill itself (R-AG-8); the agent and its
+    providers are never shown (R-AG-7).
+    """
+    permitted = [tool for tool in tools if allowed.offers(tool.spec) and _ready(tool)]
+    usable = [tool for tool in permitted if _shown(tool, allowed, serving) and _role(tool) not in NOT_TOOLS]
+    usable.sort(key=lambda tool: tool.spec.name)
+    middleware = tuple(tool for tool in permitted if _role(tool) == "middleware" and tool.spec.params)
+    named = _in_list_order([tool for tool in usable if allowed.names(tool.spec.name)], allowed)
+    if not allowed.wide:
+        rest = [tool for tool in usable if tool not in named]
+        return Visible(tuple(usable), (*named, *rest), middleware)
+    exploring = [tool for tool in permitted if tool.spec.name in EXPLORING and tool not in named]
+    exploring.sort(key=lambda tool: EXPLORING.index(tool.spec.name))
+    return Visible(tuple(usable), (*named, *exploring), middleware, discovery=True)
+
+
+def _in_list_order(tools: Sequence[Tool], allowed: AllowedTools) -> list[Tool]:
+    """Exactly named ones in the order of the list."""
+    rank = {name: at for at, name in enumerate(allowed.exact)}
+    return sorted(tools, key=lambda tool: rank.get(tool.spec.name, len(rank)))
+
+
+def _ready(tool: Tool) -> bool:
+    return not isinstance(tool, SkillTool) or tool.definition.state == "ready"
+
+
+def _role(tool: Tool) -> str:
+    return tool.definition.role if isinstance(tool, SkillTool) else ""
+
+
+def _shown(tool: Tool, allowed: AllowedTools, serving: str) -> bool:
+    name = tool.spec.name
+    if name == "agent" or name.startswith("agent-"):
+        return False
+    if tool.spec.visibility == "hidden" or name == serving:
+        return allowed.names(name)
+    return True
