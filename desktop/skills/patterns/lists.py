@@ -1,0 +1,214 @@
+"""Allowed-tools lists: which tools a skill may call, with which arguments, and why (R-PAT-5 to R-PAT-12, R-PAT-14).
+
+One function decides and explains: ``AllowedList.explain``. The page that shows who may call a skill asks the same
+function as the gate. ``AllowedList`` and ``intersect`` implement the pipeline's ``AllowedTools``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+from desktop.skills.patterns.globs import compile_glob
+from desktop.skills.patterns.grammar import Pattern, PatternList, parse_pattern, parse_patterns
+from desktop.skills.patterns.index import Rule, RuleIndex, tag_set
+from desktop.skills.patterns.paths import Where
+from desktop.skills.patterns.syntax import PatternError
+
+CONTEXT_MANAGER = "context-manager"
+_OPERATION = "op"
+
+
+class Named(Protocol):
+    """What is needed of a ``ToolSpec``."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+    @property
+    def params(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """``rule_text`` is the pattern that decided, as written, or empty; ``reason`` a sentence for a person."""
+
+    allowed: bool
+    rule_text: str
+    reason: str
+
+
+class Allows(Protocol):
+    """The pipeline's ``AllowedTools``, which stands above this room, and why."""
+
+    def offers(self, spec: Named) -> bool: ...
+
+    def permits(self, spec: Named, arguments: Mapping[str, Any]) -> bool: ...
+
+    def names(self, name: str) -> bool: ...
+
+    def explain(self, spec: Named, arguments: Mapping[str, Any] | None = None) -> Judged: ...
+
+
+def match_pattern(pattern: str | Pattern, name: str, tags: Iterable[str] = ()) -> bool:
+    """Whether a pattern selects a tool by its name or a tag (R-PAT-2).
+
+    Constraints and directives are for calls, not for names (R-PAT-4). Raises PatternError for a malformed text.
+    """
+    kind, text = (pattern if isinstance(pattern, Pattern) else _pattern(pattern)).selector
+    return text in tag_set(tuple(tags)) if kind == "tag" else compile_glob(text).matches(name)
+
+
+_pattern = lru_cache(maxsize=1024)(parse_pattern)
+
+
+class AllowedList:
+    """What an ``allowed-tools`` text allows. Made with ``of``; never changes, and never raises for what it says.
+
+    ``problem`` is the mistake in a malformed list, which allows nothing (R-PAT-14). ``patterns`` is None when there is
+    no list, which allows everything (R-PAT-5), or no readable one.
+    """
+
+    __slots__ = ("_index", "patterns", "problem")
+
+    def __init__(self, patterns: PatternList | None, index: RuleIndex | None, problem: PatternError | None) -> None:
+        self.patterns = patterns
+        self.problem = problem
+        self._index = index
+
+    @classmethod
+    def of(cls, text: str | Sequence[str] | None, *, cwd: str = "", home: str = "") -> AllowedList:
+        """From the value of ``allowed-tools``; None when there is none. ``cwd`` and ``home`` are absolute (R-PAT-17):
+        relative paths in calls and in patterns start in ``cwd``, both may begin with ``~``."""
+        if text is None:
+            return cls(None, None, None)
+        try:
+            patterns = parse_patterns(text)
+            for pattern in patterns.patterns:
+                _belongs(pattern)
+            return cls(patterns, RuleIndex(patterns, Where(cwd, home)), None)
+        except PatternError as error:
+            return cls(None, None, error)
+
+    @property
+    def discovers(self) -> bool:
+        """Whether tools not named here can be reached: no list, or one with a bare ``*`` (R-DSC-3, R-DSC-4)."""
+        if self._index is None:
+            return self.problem is None
+        return any(rule.pattern.selector.text in {"*", "**"} and not rule.pattern.denies for rule in self._index.rules)
+
+    @property
+    def exact_names(self) -> tuple[str, ...]:
+        """The tools it allows by their exact names, in its order (R-DSC-10)."""
+        rules = self._index.rules if self._index else ()
+        return tuple(dict.fromkeys(rule.name for rule in rules if rule.name and not rule.pattern.denies))
+
+    def names(self, name: str) -> bool:
+        """Whether the tool is allowed by its exact name, not by a glob, tag or ``*`` (R-VIS-1)."""
+        rules = self._index.about(name, ()) if self._index else ()
+        return any(rule.name and not rule.pattern.denies for rule in rules)
+
+    def offers(self, spec: Named) -> bool:
+        """Whether some call of this tool can be allowed; constraints wait for the call (R-PAT-4)."""
+        return self.explain(spec).allowed
+
+    def permits(self, spec: Named, arguments: Mapping[str, Any]) -> bool:
+        """Whether this call is allowed."""
+        return self.explain(spec, arguments).allowed
+
+    def constraints(self, spec: Named) -> tuple[str, ...]:
+        """What its calls must fit, as written; a lister states it beside the tool (R-DSC-5). Denials come with
+        ``$deny``."""
+        allows, denies = self._about(spec)
+        free = any(not rule.checks for rule in allows)
+        shown = [*(() if free else allows), *(rule for rule in denies if rule.checks)]
+        return tuple(rule.text for rule in shown)
+
+    def explain(self, spec: Named, arguments: Mapping[str, Any] | None = None) -> Judged:
+        """The decision about a call and what made it; without ``arguments``: about the tool as such."""
+        if self.problem is not None:
+            return Judged(False, "", f"The list of allowed tools is malformed, so it allows nothing: {self.problem}")
+        if self._index is None:
+            return _NO_LIST
+        allows, denies = self._about(spec)
+        if spec.name == CONTEXT_MANAGER:
+            denies = tuple(rule for rule in denies if rule.constrains(_OPERATION))
+        for rule in denies:
+            if not rule.checks if arguments is None else rule.denies(arguments, spec.params):
+                return Judged(False, rule.text, "The list denies it.")
+        if spec.name == CONTEXT_MANAGER:
+            return _CONTEXT_MANAGER
+        for rule in allows:
+            if arguments is None or rule.allows(arguments, spec.params):
+                return Judged(True, rule.text, _allowed_by(rule, arguments))
+        if allows:
+            return Judged(False, allows[0].text, "The list allows it only with other arguments.")
+        return _NOT_LISTED
+
+    def _about(self, spec: Named) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+        """The rules that allow the tool, only those of the highest specificity (R-PAT-9), and those that deny it."""
+        if self._index is None:
+            return (), ()
+        return self._index.sides(spec.name, tuple(spec.tags))
+
+
+_NO_LIST = Judged(True, "", "No list of allowed tools is given, so every tool is allowed.")
+_NOT_LISTED = Judged(False, "", "No pattern of the list selects it.")
+_CONTEXT_MANAGER = Judged(True, "", "Operations of context-manager are allowed unless one is denied by name.")
+
+
+def _allowed_by(rule: Rule, arguments: Mapping[str, Any] | None) -> str:
+    if not rule.checks:
+        return "The list allows it."
+    if arguments is not None:
+        return "The list allows it with these arguments."
+    return f"The list allows it with {', '.join(check.text for check in rule.checks)}."
+
+
+def _belongs(pattern: Pattern) -> None:
+    if pattern.policy not in {None, "deny"}:
+        raise PatternError("$policy=allow and $policy=ask belong into trust rules", pattern.metas[0].column)
+
+
+@dataclass(frozen=True, slots=True)
+class Intersection:
+    """What a caller and a list below it both allow: a child never does more than its parent (R-AG-5)."""
+
+    parent: Allows
+    child: Allows
+
+    def names(self, name: str) -> bool:
+        """Whether both name it: a hidden tool that the parent cannot see stays hidden."""
+        return self.parent.names(name) and self.child.names(name)
+
+    def offers(self, spec: Named) -> bool:
+        return self.parent.offers(spec) and self.child.offers(spec)
+
+    def permits(self, spec: Named, arguments: Mapping[str, Any]) -> bool:
+        return self.parent.permits(spec, arguments) and self.child.permits(spec, arguments)
+
+    def explain(self, spec: Named, arguments: Mapping[str, Any] | None = None) -> Judged:
+        """The parent's refusal, else the child's decision."""
+        above = self.parent.explain(spec, arguments)
+        if above.allowed:
+            return self.child.explain(spec, arguments)
+        return Judged(False, above.rule_text, f"The caller itself may not: {above.reason}")
+
+
+def intersect(parent: Allows, child: Allows) -> Intersection:
+    """Permits only what both permit."""
+    return Intersection(parent, child)
+
+
+def matching(text: str | Sequence[str], specs: Iterable[Named]) -> list[str]:
+    """The names of the tools that some pattern of the text selects, for the box that tests a pattern (S-PAT-2).
+
+    Raises PatternError.
+    """
+    index = RuleIndex(parse_patterns(text), Where())
+    return [spec.name for spec in specs if index.about(spec.name, tuple(spec.tags))]
