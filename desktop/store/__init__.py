@@ -3,8 +3,7 @@
 ``Store`` is the door; everything else of the room is reached through it.
 """
 
-from desktop.store.home_lock import HomeLock
 from desktop.store.open_message import OpenMessage
 from desktop.store.store import Store
 
-__all__ = ["HomeLock", "OpenMessage", "Store"]
+__all__ = ["OpenMessage", "Store"]

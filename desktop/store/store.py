@@ -22,7 +22,7 @@ class Store:
     """``open`` it first, ``close`` it last; the repositories work in between, all on one event loop.
 
     ``path`` is the file, such as ``~/.agent/data/assent.db``. Only one process may have a home open, because opening
-    closes the runs that the last process left: take ``HomeLock`` first.
+    closes the runs that the last process left: take the home first.
     """
 
     def __init__(self, path: Path, *, migrations: Path = database.MIGRATIONS) -> None:

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from desktop.app.home import open_home
 from desktop.domain.threads import MessageRecord
-from desktop.store import HomeLock, Store
+from desktop.store import Store
 from tests.end2end.kill_writer import text_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,8 +92,7 @@ async def series(home: Path, kills: int, seed: int = 1) -> Figures:
 
 
 async def _compare(home: Path, killed: float, facts: list[Fact], saved: dict[str, str], figures: Figures) -> None:
-    lock = HomeLock(home)
-    lock.acquire()
+    held = open_home(home)
     store = Store(home / "data" / "assent.db")
     recovery = await store.open()
     try:
@@ -109,7 +109,7 @@ async def _compare(home: Path, killed: float, facts: list[Fact], saved: dict[str
         saved.update({name: message.text for name, message in messages.items()})
     finally:
         await store.close()
-        lock.release()
+        held.release()
 
 
 async def _all(store: Store) -> dict[str, MessageRecord]:

@@ -14,10 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from desktop.app.home import open_home
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.permission import AuditEntry
 from desktop.domain.threads import DraftRecord, MessageRecord, RunRecord, ThreadRecord
-from desktop.store import HomeLock, Store
+from desktop.store import Store
 from tests.samples import markdown
 
 LONGEST = 6_000  # bytes of one message
@@ -115,8 +116,7 @@ async def read_a_lot(store: Store) -> None:
 
 
 async def main(home: Path, life: str) -> None:
-    lock = HomeLock(home)
-    lock.acquire()
+    _held = open_home(home)  # until this process is killed
     store = Store(home / "data" / "assent.db")
     await store.open()
     names = ("x", "y", "z")

@@ -6,12 +6,12 @@ import time
 from typing import Literal
 
 from PySide6.QtCore import QRect, QSize, Qt, QVariantAnimation, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QHideEvent, QIcon, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QHideEvent, QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QToolButton, QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, keycap, keycap_width
-from desktop.ui.widgets.focus import ring_in, ring_out
+from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.properties import set_property
 from desktop.ui.widgets.scaling import sized
 
@@ -20,7 +20,7 @@ _INK = {"primary": "on-accent", "quiet": "text-2", "admin": "admin", "danger": "
 GAP = 6
 
 
-class Button(QPushButton):
+class Button(Ringed, QPushButton):
     """A push button. ``key`` is a key cap drawn inside ("Esc"); ``tip`` the tooltip, which should name the shortcut."""
 
     def __init__(
@@ -136,16 +136,6 @@ class Button(QPushButton):
             line = ink if self.kind in ("primary", "admin") else "border-strong"
             keycap(painter, QRect(x + t.px(8), 0, 99, height), self._key, ink if line == ink else "text-2", line)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the ring for keys."""
-        super().focusInEvent(event)
-        ring_in(self, event.reason())
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take the ring away."""
-        super().focusOutEvent(event)
-        ring_out(self)
-
 
 class AllowButton(Button):
     """An answer that a slip of the hand cannot give: for 400 ms after ``arm`` it hears nothing (R-PRM-14).
@@ -207,7 +197,7 @@ class AllowButton(Button):
             self.agreed.emit()
 
 
-class IconButton(QToolButton):
+class IconButton(Ringed, QToolButton):
     """A quiet square button with an icon; ``name`` is what it does, read aloud and shown with the shortcut."""
 
     def __init__(
@@ -238,16 +228,6 @@ class IconButton(QToolButton):
         painter = QPainter(self)
         token = self._token if self.isEnabled() else "text-disabled"
         glyph(painter, self.rect(), self._icon_name, token, theme().px(self._glyph_side))
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the ring for keys."""
-        super().focusInEvent(event)
-        ring_in(self, event.reason())
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take the ring away."""
-        super().focusOutEvent(event)
-        ring_out(self)
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

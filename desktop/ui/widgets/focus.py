@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFocusFrame, QProxyStyle, QStyle, QStyleHintReturn, QStyleOption, QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import focus_ring
+
+if TYPE_CHECKING:
+    _Widget = QWidget
+else:
+    _Widget = object  # a second Qt class among the bases would make a second widget
 
 MARGIN = 4
 """Pixels at 100 % between the control's edge and the ring's outer edge: 2 of gap, 2 of ring."""
@@ -82,6 +89,20 @@ def ring_out(widget: QWidget) -> None:
     if ring is not None and ring.widget() is widget:
         ring.last = widget
         ring.setWidget(None)  # type: ignore[arg-type]
+
+
+class Ringed(_Widget):
+    """For a widget that keys can reach: first of its bases, it shows the ring when they do."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the ring for keys."""
+        super().focusInEvent(event)
+        ring_in(self, event.reason())
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        super().focusOutEvent(event)
+        ring_out(self)
 
 
 def _ring_of(widget: QWidget) -> FocusRing | None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QWidget
 
 from desktop.ui.theme import theme
-from desktop.ui.widgets.focus import ring_in, ring_out
+from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.scaling import Row
 
 
-class _Tab(QAbstractButton):
+class _Tab(Ringed, QAbstractButton):
     def __init__(self, text: str) -> None:
         super().__init__()
         self._label = text
@@ -48,14 +48,6 @@ class _Tab(QAbstractButton):
             painter.drawText(self.rect().adjusted(x, 0, t.px(20), 0), _LEFT, str(self._count))
         if on:
             painter.fillRect(QRect(0, self.height() - t.px(2), self.width(), t.px(2)), t.color("text"))
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        ring_in(self, event.reason())
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        ring_out(self)
 
 
 class Tabs(QWidget):

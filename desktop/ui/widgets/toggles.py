@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QCheckBox, QFrame, QRadioButton, QSizePolicy, QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, outline
-from desktop.ui.widgets.focus import ring_in, ring_out
+from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.scaling import Row
 
 
-class Switch(QCheckBox):
+class Switch(Ringed, QCheckBox):
     """On or off, at once. ``name`` is read aloud."""
 
     def __init__(self, name: str) -> None:
@@ -52,18 +52,8 @@ class Switch(QCheckBox):
         painter.setBrush(t.color(("on-accent" if on else "control-border") if enabled else "text-disabled"))
         painter.drawEllipse(QRectF(x, (self.height() - side) / 2, side, side))
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the ring for keys."""
-        super().focusInEvent(event)
-        ring_in(self, event.reason())
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take the ring away."""
-        super().focusOutEvent(event)
-        ring_out(self)
-
-
-class Check(QCheckBox):
+class Check(Ringed, QCheckBox):
     """A check box with its text."""
 
     def __init__(self, text: str) -> None:
@@ -102,16 +92,6 @@ class Check(QCheckBox):
         painter.setPen(t.color("text" if self.isEnabled() else "text-disabled"))
         painter.setFont(t.font("body"))
         painter.drawText(self.rect().adjusted(side + t.px(8), 0, 0, 0), _LEFT, self._label)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the ring for keys."""
-        super().focusInEvent(event)
-        ring_in(self, event.reason())
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take the ring away."""
-        super().focusOutEvent(event)
-        ring_out(self)
 
 
 class RadioRow(QRadioButton):
@@ -253,7 +233,7 @@ class Segmented(QFrame):
         outline(painter, QRectF(self.rect()), t.px(6), t.color("border-strong"))
 
 
-class Chip(QAbstractButton):
+class Chip(Ringed, QAbstractButton):
     """A small toggle, as for a tag; when on it shows a cross."""
 
     def __init__(self, text: str, *, checked: bool = False, parent: QWidget | None = None) -> None:
@@ -303,16 +283,6 @@ class Chip(QAbstractButton):
         if on:
             side = t.px(14)
             glyph(painter, QRect(self.width() - side - t.px(6), 0, side, self.height()), "close", "text", side)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the ring for keys."""
-        super().focusInEvent(event)
-        ring_in(self, event.reason())
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take the ring away."""
-        super().focusOutEvent(event)
-        ring_out(self)
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.errors import HomeInUse, HomeNotWritable, StoreCorrupt, StoreError, StoreFull, StoreTooNew
+from desktop.domain.errors import HomeNotWritable, StoreCorrupt, StoreError, StoreFull, StoreTooNew
 from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, ThreadRecord
-from desktop.store import HomeLock, Store
+from desktop.store import Store
 from tests.unit.store.conftest import say
 
 
@@ -192,8 +192,6 @@ async def test_a_home_without_write_permission_is_told_in_words(foreign_home):
     with nobody(), pytest.raises(HomeNotWritable, match=str(foreign_home)) as caught:
         await store.open()
     assert "permission" in caught.value.next_step
-    with nobody(), pytest.raises(HomeNotWritable):
-        HomeLock(foreign_home).acquire()
 
 
 async def test_a_database_file_without_write_permission_is_told_in_words(foreign_home):
@@ -285,31 +283,3 @@ async def test_what_is_stored_is_for_its_owner_alone(tmp_path):
     await (await filled(tmp_path / "home" / "data" / "assent.db")).close()
     assert (tmp_path / "home" / "data").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "home" / "data" / "assent.db").stat().st_mode & 0o777 == 0o600
-
-
-HOLDER = """
-import sys
-from pathlib import Path
-from desktop.store import HomeLock
-HomeLock(Path(sys.argv[1])).acquire()
-print("held", flush=True)
-sys.stdin.read()
-"""
-
-
-def test_a_second_instance_on_the_same_home_is_refused_in_words_until_the_first_is_gone(tmp_path):
-    root = Path(__file__).resolve().parents[3]
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        cwd=root,
-    ) as first:
-        assert first.stdout.readline() == "held\n"
-        second = HomeLock(tmp_path)
-        with pytest.raises(HomeInUse, match="already running") as caught:
-            second.acquire()
-        assert str(tmp_path) in str(caught.value)
-        first.kill()
-        first.wait(10)
-    second.acquire()
-    second.release()
-    second.release()

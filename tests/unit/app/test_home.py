@@ -1,0 +1,57 @@
+"""One Assent a home: the system lets go of it with its process, however that dies."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from desktop.app.home import open_home
+from desktop.domain.errors import HomeInUse, HomeNotWritable
+from tests.unit.store.test_failures import nobody
+
+ROOT = Path(__file__).resolve().parents[3]
+HOLDER = """
+import sys
+from pathlib import Path
+from desktop.app.home import open_home
+held = open_home(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def foreign_home() -> Iterator[Path]:
+    """A folder that others can reach and not write."""
+    with tempfile.TemporaryDirectory(prefix="as-") as name:
+        os.chmod(name, 0o555)
+        yield Path(name)
+        os.chmod(name, 0o755)
+
+
+def test_a_home_that_cannot_be_written_is_told_in_words(foreign_home: Path) -> None:
+    with nobody(), pytest.raises(HomeNotWritable, match=str(foreign_home)) as caught:
+        open_home(foreign_home)
+    assert "permission" in caught.value.next_step
+
+
+def test_a_second_instance_on_the_same_home_is_refused_in_words_until_the_first_is_gone(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        cwd=ROOT,
+    ) as first:  # fmt: skip
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        with pytest.raises(HomeInUse, match=f"process {first.pid}") as caught:
+            open_home(tmp_path)
+        assert str(tmp_path) in str(caught.value)
+        first.kill()
+        first.wait(10)
+    held = open_home(tmp_path)
+    held.release()
+    held.release()
+    open_home(tmp_path).release()
