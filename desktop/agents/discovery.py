@@ -38,7 +38,7 @@ def resolve_visible_tools(tools: Iterable[Tool], allowed: AllowedTools, *, servi
     usable.sort(key=lambda tool: tool.spec.name)
     middleware = tuple(tool for tool in permitted if _role(tool) == "middleware" and tool.spec.params)
     named = _in_list_order([tool for tool in usable if allowed.names(tool.spec.name)], allowed)
-    if not allowed.wide:
+    if not allowed.discovers:
         rest = [tool for tool in usable if tool not in named]
         return Visible(tuple(usable), (*named, *rest), middleware)
     exploring = [tool for tool in permitted if tool.spec.name in EXPLORING and tool not in named]
@@ -48,7 +48,7 @@ def resolve_visible_tools(tools: Iterable[Tool], allowed: AllowedTools, *, servi
 
 def _in_list_order(tools: Sequence[Tool], allowed: AllowedTools) -> list[Tool]:
     """Exactly named ones in the order of the list."""
-    rank = {name: at for at, name in enumerate(allowed.exact)}
+    rank = {name: at for at, name in enumerate(allowed.exact_names)}
     return sorted(tools, key=lambda tool: rank.get(tool.spec.name, len(rank)))
 
 

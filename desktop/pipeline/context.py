@@ -39,7 +39,8 @@ class Invocation:
 
     ``local`` is this call's own scratch and never passes on; ``inherited`` is copied shallowly into children, so
     their writes do not leak up; ``shared`` is the process's (R-INV-7). ``clock`` is the time limit that runs while
-    this call executes: it stands still while a person is asked about a nested call (R-PRM-10). ``view`` is the ``ctx``
+    this call executes: it stands still while a person is asked about a nested call (R-PRM-10), and so do
+    ``more_clocks`` of middleware around it. ``view`` is the ``ctx``
     that the call's code holds, once it runs.
     """
 
@@ -51,6 +52,7 @@ class Invocation:
     inherited: MutableMapping[str, Any] = field(default_factory=dict)
     shared: MutableMapping[str, Any] = field(default_factory=dict)
     clock: Interrupt | None = None
+    more_clocks: list[Interrupt] = field(default_factory=list)
     context_id: str = field(default_factory=short_id)
     view: Context | None = None
 
@@ -78,6 +80,7 @@ class Invocation:
         while node is not None:
             if node.clock is not None:
                 found.append(node.clock)
+            found.extend(node.more_clocks)
             node = node.parent
         return found
 

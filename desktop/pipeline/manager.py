@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from desktop.domain.errors import BugError, Denied, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
+from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Call, CallRequest
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
@@ -23,6 +24,10 @@ CRITICAL = frozenset({
     "paths",
 })  # fmt: skip
 """Keys that no call may set for the skill it calls (R-INV-15)."""
+
+
+CallerOf = Callable[[SkillDef, tuple[str, ...]], Caller]
+"""The caller that a skill's code is, below a chain of names."""
 
 
 class Invoker(Protocol):
@@ -44,8 +49,12 @@ class Manager:
     ``served`` is set in middleware. ``finished`` and ``value`` are what ``finish`` recorded.
     """
 
-    def __init__(self, pipeline: Invoker, call: Call, caller: Caller, served: Served | None = None) -> None:
+    def __init__(
+        self, pipeline: Invoker, call: Call, caller: Caller, served: Served | None = None,
+        caller_of: CallerOf | None = None,
+    ) -> None:  # fmt: skip
         self._pipeline = pipeline
+        self._caller_of = caller_of
         self._call = call
         self._caller = caller
         self._served = served
@@ -58,8 +67,9 @@ class Manager:
     ) -> Any:
         """Call a tool through every gate; its structured value where it has one, else its text.
 
-        ``options``: ``frontmatter`` adds middleware keys to the call; ``as_caller`` (library skills only) makes the
-        call in the name of whoever called this skill. Raises NestedFailure (a ToolFailure) with the call's code.
+        ``options``: ``frontmatter`` adds middleware keys to the call; ``as_caller`` and ``as_served`` (library skills
+        only) make the call in the name of whoever called this skill, or of the skill it serves. Raises NestedFailure
+        (a ToolFailure) with the call's code.
         """
         outcome = await self._outcome(ref, dict(args or {}), dict(options or {}))
         result = outcome.result
@@ -70,11 +80,7 @@ class Manager:
     async def _outcome(self, ref: str, args: dict[str, Any], options: dict[str, Any]) -> Outcome:
         if not isinstance(ref, str):
             raise ToolFailure("A tool is called by its name or reference, a text.")
-        caller = self._caller
-        if options.pop("as_caller", False):
-            if not self._library:
-                raise Denied("Only the library may call in another's name.", code="denied.untrusted_ref")
-            caller = self._call.request.caller
+        caller = self._in_whose_name(options)
         args, options = _options_of(args, options, caller)
         request = self._call.request
         sink = NestedSink(request.sink)
@@ -86,6 +92,20 @@ class Manager:
         outcome = await self._hooked(nested, 0)
         self._call.nested.append({"tool": ref[:64], "state": outcome.state, "elapsed_ms": outcome.elapsed_ms})
         return outcome
+
+    def _in_whose_name(self, options: dict[str, Any]) -> Caller:
+        """This skill's own, or for library skills the caller's or the served skill's: then those lists govern."""
+        as_caller, as_served = options.pop("as_caller", False), options.pop("as_served", False)
+        if not as_caller and not as_served:
+            return self._caller
+        if not self._library:
+            raise Denied("Only the library may call in another's name.", code="denied.untrusted_ref")
+        if as_caller:
+            return self._call.request.caller
+        served = self._served.context.run.definition if self._served is not None else None
+        if served is None or self._caller_of is None:
+            raise NotMiddleware("There is no served skill to call for.")
+        return self._caller_of(served, self._call.request.caller.chain[:-1])
 
     async def _hooked(self, nested: CallRequest, at: int) -> Outcome:
         """The call inside the ``$invoke`` hooks of this skill, the first outermost (R-INV-11)."""

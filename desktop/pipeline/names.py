@@ -43,12 +43,12 @@ class AllowedTools(Protocol):
         ...
 
     @property
-    def wide(self) -> bool:
+    def discovers(self) -> bool:
         """No list, or one with a bare ``*``: discovery mode (R-DSC-4)."""
         ...
 
     @property
-    def exact(self) -> Sequence[str]:
+    def exact_names(self) -> Sequence[str]:
         """The exactly named tools in the list's order (R-DSC-10)."""
         ...
 
@@ -69,11 +69,11 @@ class ExactTools:
         return self.entries is not None and name in self.entries
 
     @property
-    def wide(self) -> bool:
+    def discovers(self) -> bool:
         return self.entries is None or "*" in self.entries
 
     @property
-    def exact(self) -> Sequence[str]:
+    def exact_names(self) -> Sequence[str]:
         return tuple(entry for entry in self.entries or () if entry != "*")
 
 

@@ -85,7 +85,7 @@ class Context:
     trigger: str = ""
     wraps: str = ""
     call: Any = None
-    """The pipeline's record of the call, for library code that carries the kernel (``agent``); never sent anywhere."""
+    """The pipeline's record of the call, for library code; a worker's ``ctx`` does not have it."""
 
     @property
     def envelope(self) -> Envelope:

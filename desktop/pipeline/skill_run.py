@@ -122,10 +122,8 @@ class SkillRuns:
             raise BugError("skills were run before the pipeline was wired")
         invocation, served = call.invocation, call.request.serves
         ctx = call.context or context_of(call)
-        origin = "skill" if definition.source in ("library", "mine", "program") else "code"
-        chain = (*call.request.caller.chain, definition.name)
-        caller = Caller(origin, chain, self.allowed_of(definition))  # type: ignore[arg-type]  # both are origins
-        manager = Manager(pipeline, call, caller, served)
+        caller = self._caller_of(definition, call.request.caller.chain)
+        manager = Manager(pipeline, call, caller, served, self._caller_of)
         manager.context = ctx
         parent = invocation.parent.view if invocation.parent is not None else None
         target = served.context if served is not None else ctx
@@ -133,10 +131,13 @@ class SkillRuns:
         if served is not None:
             ctx.trigger, ctx.wraps = served.trigger, served.wraps
             ctx.locals["config"] = served.value
-        if definition.source == "library":
-            ctx.call = call
         invocation.view = call.context = ctx
         return ctx, manager
+
+    def _caller_of(self, definition: SkillDef, above: tuple[str, ...]) -> Caller:
+        """Who the calls of a skill's code come from: its own list governs them (R-INV-3)."""
+        trusted = definition.source in ("library", "mine", "program")
+        return Caller("skill" if trusted else "code", (*above, definition.name), self.allowed_of(definition))
 
     async def _code(self, definition: SkillDef, ctx: Context, args: Mapping[str, Any]) -> Any:
         if definition.kind == "program" and definition.fn is not None:
@@ -195,7 +196,7 @@ def context_of(call: Call) -> Context:
     origin = definition.src or definition.path if definition is not None else f"tool:{call.definition.name}"
     info = RunInfo(call.definition, definition, origin, call.cascade.metadata)
     args = MappingProxyType(frozen_copy(call.frozen))
-    ctx = Context(args, info, invocation.local, invocation.inherited, invocation.shared)
+    ctx = Context(args, info, invocation.local, invocation.inherited, invocation.shared, call=call)
     parent = invocation.parent.view if invocation.parent is not None else None
     ctx.bind(Envelope(invocation.context_id, ctx, parent, invocation.meta.cancellation), _Unmanaged())
     return ctx

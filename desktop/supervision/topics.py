@@ -1,0 +1,133 @@
+"""Topics: what skills of a process tell each other (``event-emit``, ``event-subscribe``, ``event-wait``).
+
+A topic keeps its last events, so that a subscriber who comes a moment late misses nothing; everything is bounded, and
+emitting never waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from desktop.domain.errors import ToolFailure
+from desktop.domain.ids import short_id
+
+MAX_TOPICS = 1000
+MAX_KEPT = 200
+MAX_SUBSCRIPTIONS = 1000
+MAX_NAME = 128
+
+
+@dataclass(frozen=True, slots=True)
+class TopicEvent:
+    """One event. ``number`` counts over all topics from 1; ``at`` is seconds since the epoch."""
+
+    number: int
+    topic: str
+    data: Any
+    at: float
+
+    def to_plain(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"number": self.number, "topic": self.topic, "data": self.data, "at": self.at}
+
+
+@dataclass(slots=True)
+class Subscription:
+    """Who listens to a topic: ``ref`` names a skill that is called for each event, or is empty. ``owner`` is the run;
+    the subscription ends with it."""
+
+    subscription_id: str
+    topic: str
+    owner: str
+    ref: str = ""
+    seen: int = 0
+
+
+@dataclass(slots=True)
+class _Topic:
+    events: deque[TopicEvent] = field(default_factory=lambda: deque(maxlen=MAX_KEPT))
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Topics:
+    """All topics of a process. Used on the loop only."""
+
+    def __init__(self) -> None:
+        self._topics: OrderedDict[str, _Topic] = OrderedDict()
+        self._subscriptions: dict[str, Subscription] = {}
+        self._numbers = itertools.count(1)
+        self._last = 0
+
+    def emit(self, topic: str, data: Any) -> TopicEvent:
+        """Publish; every waiting skill wakes. Raises ToolFailure for a topic without a usable name."""
+        event = TopicEvent(next(self._numbers), topic, data, time.time())
+        self._last = event.number
+        kept = self._topic(topic)
+        kept.events.append(event)
+        news, kept.news = kept.news, asyncio.Event()
+        news.set()
+        return event
+
+    def subscribe(self, topic: str, owner: str, ref: str = "") -> Subscription:
+        """Listen from now on. Raises ToolFailure when there are too many subscriptions."""
+        if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
+            raise ToolFailure(f"There are {MAX_SUBSCRIPTIONS} subscriptions already.", code="denied.limit")
+        self._topic(topic)
+        found = Subscription(short_id(), topic, owner, ref, self._last)
+        self._subscriptions[found.subscription_id] = found
+        return found
+
+    def unsubscribe(self, subscription_id: str, owner: str) -> bool:
+        """End a subscription of this owner; False when there is none."""
+        found = self._subscriptions.get(subscription_id)
+        if found is None or found.owner != owner:
+            return False
+        del self._subscriptions[subscription_id]
+        return True
+
+    def listeners(self, topic: str, owner: str) -> list[Subscription]:
+        """The subscriptions of this owner with a skill to call: a run never calls into another."""
+        return [one for one in self._subscriptions.values() if one.topic == topic and one.owner == owner and one.ref]
+
+    def forget(self, owner: str) -> None:
+        """The run is over."""
+        self._subscriptions = {key: one for key, one in self._subscriptions.items() if one.owner != owner}
+
+    async def wait(self, subscription_id: str, owner: str, timeout_s: float) -> TopicEvent | None:
+        """The next event of a subscription, or None after ``timeout_s`` seconds."""
+        found = self._subscriptions.get(subscription_id)
+        if found is None or found.owner != owner:
+            raise ToolFailure(f"There is no subscription {subscription_id!r} here.")
+        return await self._next(found, timeout_s)
+
+    async def wait_for(self, topic: str, timeout_s: float) -> TopicEvent | None:
+        """The next event of a topic from now on, or None after ``timeout_s`` seconds."""
+        return await self._next(Subscription("", topic, "", seen=self._last), timeout_s)
+
+    async def _next(self, one: Subscription, timeout_s: float) -> TopicEvent | None:
+        until = time.monotonic() + timeout_s
+        while True:
+            topic = self._topic(one.topic)
+            found = next((event for event in topic.events if event.number > one.seen), None)
+            if found is not None:
+                one.seen = found.number
+                return found
+            try:
+                await asyncio.wait_for(topic.news.wait(), max(0.0, until - time.monotonic()))
+            except TimeoutError:
+                return None
+
+    def _topic(self, name: str) -> _Topic:
+        if not name or len(name) > MAX_NAME:
+            raise ToolFailure(f"A topic has a name of 1 to {MAX_NAME} characters.", code="tool.validation")
+        topic = self._topics.get(name)
+        if topic is None:
+            if len(self._topics) >= MAX_TOPICS:
+                self._topics.popitem(last=False)
+            topic = self._topics[name] = _Topic()
+        return topic

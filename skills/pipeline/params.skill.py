@@ -1,0 +1,26 @@
+"""The key ``params`` of the standard pipeline: the kernel carries it out, this says what holds and why."""
+
+from desktop.agents.catalogue import explain_key
+
+frontmatter = {
+    "name": "params",
+    "description": "The JSON Schema of a skill's arguments.",
+    "metadata": {
+        "role": "middleware",
+        "category": "read",
+        "visibility": "hidden",
+        "order": {"before": ["$configure"]},
+        "tags": ["meta-internal", "meta-middleware", "meta-metadata"],
+        "params": {
+            "type": "object",
+            "properties": {"name": {"type": "string", "description": "The skill to look at."}},
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+    },
+}
+
+
+async def run(ctx, args):
+    """The value in force for the named skill, and which skill set it."""
+    return await explain_key(ctx, "params", args["name"])
