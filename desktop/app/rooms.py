@@ -82,6 +82,7 @@ class Rooms:
         await self.owner.close()
         await self.store.close()
         self.secrets.close()
+        await asyncio.to_thread(self.confinement.close)
 
 
 def safety_of(settings: SettingsService, home: Path) -> Callable[[], SafetySettings]:
@@ -100,6 +101,7 @@ def safety_of(settings: SettingsService, home: Path) -> Callable[[], SafetySetti
             blocked_patterns=at.security.blocklist_extra,
             auto_approve_workspace_writes=at.security.auto_approve_workspace_writes,
             shell_network=at.tools.bash.network,
+            bash_path=at.tools.bash.path,
             approval_timeout_s=at.security.approval_timeout_s or None,
         )
 

@@ -49,7 +49,7 @@ Next I try something that I may not do at all: read a file **outside the boundar
 
 REFUSED = """\
 Refused, as it should be. Nobody asked you: a path outside the allowed folders is no question of taste. The card says \
-which rule decided, and *Settings, Boundaries* is where the folders are listed.
+which rule decided, and *Settings, Filesystem boundaries* is where the folders are listed.
 
 What you have seen:
 
@@ -63,8 +63,8 @@ To work with a real model, open *Settings, Models and keys*.
 """
 
 NOT_REFUSED = """\
-That was not refused: your settings allow this path. The demo expected a refusal here; *Settings, Boundaries* shows \
-which folders agents may read.
+That was not refused: your settings allow this path. The demo expected a refusal here; *Settings, Filesystem boundaries* \
+shows which folders agents may read.
 """
 
 MENU = """\

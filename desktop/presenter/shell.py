@@ -25,7 +25,7 @@ class Command(NamedTuple):
 
 
 class PaletteRow(NamedTuple):
-    """A line of the palette; choosing it runs command ``id``."""
+    """A line of the palette; choosing it runs command ``id``. ``mono``: the title is a name as in code, of a skill."""
 
     id: str
     title: str
@@ -33,6 +33,7 @@ class PaletteRow(NamedTuple):
     group: str = "Actions"
     icon: str = ""
     ranges: Ranges = ()
+    mono: bool = False
 
 
 Rows = Callable[[], Iterable[PaletteRow]]
@@ -167,7 +168,6 @@ class ShellViewModel(QObject):
         for order, row in enumerate((*own, *(r for source in self._sources for r in source()))):
             fit = match(text, row.title)
             if fit is not None:
-                better = PaletteRow(row.id, row.title, row.detail, row.group, row.icon, fit.ranges)
-                found.append((-fit.score, order, better))
+                found.append((-fit.score, order, row._replace(ranges=fit.ranges)))
         found.sort(key=lambda entry: entry[:2])
         self.palette_results.emit(text, tuple(row for _, _, row in found[:PALETTE_ROWS]))

@@ -119,7 +119,7 @@ def compile_patterns(patterns: Sequence[str]) -> list[re.Pattern[str]]:
         except (re.error, OverflowError, RecursionError) as error:
             raise SettingsError(
                 f"The blocked pattern {pattern!r} is no valid regular expression: {error}.",
-                next_step="Correct it in Settings, Safety.",
+                next_step="Correct it in Settings, Approvals.",
             ) from error
     return compiled
 

@@ -145,6 +145,7 @@ class Confinement:
         if _PLATFORM != "linux" or landlock_abi(ctypes.CDLL(None, use_errno=True)) < 1:
             return None
         if not _refuses_outside(self._in_landlock, hidden_inside=False):
+            self.close()
             return None
         return ConfinementReport(
             "landlock",

@@ -87,6 +87,9 @@ class Bash:
         "Confined shell commands may use the network. Off: what they read cannot leave this computer that way.",
         "Tools",
     )  # fmt: skip
+    path: str = setting(
+        "", "Bash", "text", "The bash that runs commands. Empty: the one that is found on this computer.", "Tools"
+    )
 
 
 @dataclass(frozen=True, slots=True)

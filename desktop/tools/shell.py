@@ -60,7 +60,10 @@ def why_absent(settings: SafetySettings) -> str:
     """The explanation shown where there is no bash, or ""."""
     if find_bash(settings) is not None:
         return ""
-    return "There is no bash here. Install one and name it in Settings, Safety; no other shell is used in its place."
+    return (
+        "There is no bash here. Install one, or name it in Settings, Tools and limits; no other shell is used in its "
+        "place."
+    )
 
 
 class Bash:
@@ -166,7 +169,7 @@ class Bash:
             return ToolResult(outcome.output or "[No output.]", facts=facts)
         hint = ""
         if reading.uses_network and not settings.shell_network:
-            hint = "[The network is switched off for commands; a person can allow it in Settings, Safety.]\n"
+            hint = "[The network is switched off for commands; a person can allow it in Settings, Tools and limits.]\n"
         text = f"{hint}[Exit code {outcome.exit_code}.]\n{outcome.output}"
         return ToolResult(text, is_error=True, code="tool.exit", facts=facts)
 

@@ -315,7 +315,7 @@ def sample_shell() -> ShellViewModel:
     shell.add_source(lambda: (
         PaletteRow("thread:t1", "Gaps in the March tide data", "today", "Threads", "chats"),
         PaletteRow("thread:t2", "Tide gauges: March clean-up", "pinned", "Threads", "chats"),
-        PaletteRow("skill:gauge-plot", "gauge-plot", "Plots one or several gauges over time", "Skills", "skills"),
+        PaletteRow("skill:gauge-plot", "gauge-plot", "Plots gauges over time", "Skills", "skills", mono=True),
         PaletteRow("agent:gauge", "New chat with Gauge watch", "gauge_watch_agent", "Agents and settings", "agent"),
     ))  # fmt: skip
     return shell

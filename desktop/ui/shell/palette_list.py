@@ -108,7 +108,7 @@ class PaletteDelegate(RowDelegate):
         if _SHORTCUT.match(detail):
             right, detail = self._keys(painter, box, right, detail), ""
         x = box.x() + t.px(44)
-        role = "code" if row.icon == "skills" else "body"
+        role = "code" if row.mono else "body"
         baseline = box.y() + (box.height() + QFontMetrics(t.font("body")).capHeight()) // 2
         title = elided(row.title, role, right - x, weight=600)
         x += marked_text(painter, x, baseline, title, row.ranges, role, "text")

@@ -1,5 +1,8 @@
 """Settings: pages from the schema, refusals, problems of the file, models and keys."""
 
+import re
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -19,6 +22,7 @@ from desktop.ui.widgets.fields import Combo, Field
 from desktop.ui.widgets.toggles import Segmented, Switch
 from tests.gui.shell.test_window import spin
 
+ROOT = Path(__file__).resolve().parents[3]
 MISTRAL = Connection("mistral", "mistral", "Mistral", "", "connection/mistral")
 
 
@@ -62,6 +66,16 @@ def test_every_setting_of_the_schema_has_a_page_and_a_control(shown: Shown) -> N
         shown.page.show_settings(name)
     rows = {row.spec.key for row in shown.page.findChildren(SettingRow)}
     assert rows == {spec.key for spec in shown.settings.schema() if spec.page != "Models and keys"}
+
+
+def test_every_settings_page_that_a_text_of_ours_names_is_there() -> None:
+    named = {
+        page
+        for source in (ROOT / "desktop").rglob("*.py")
+        for page in re.findall(r"Settings, ([A-Z][a-z]+(?: [a-z]+)*)[*.,:)\"]", source.read_text("utf-8"))
+    }
+    assert {"Models and keys", "Filesystem boundaries"} <= named
+    assert named <= {title for _, title, _ in PAGES}
 
 
 def test_a_choice_a_switch_a_number_and_a_size_are_set(shown: Shown) -> None:

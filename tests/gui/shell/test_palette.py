@@ -24,6 +24,7 @@ class Found:
         self.shell = ShellViewModel(lambda _key, _value: None)
         self.shell.command_run.connect(self.ran.append)
         self.shell.add_source(lambda: [PaletteRow("thread:1", "Gaps in the March data", "today", "Threads", "chats")])
+        self.shell.add_source(lambda: [PaletteRow("skill:gap", "gap-plot", "", "Skills", "skills", mono=True)])
         self.field = QLineEdit()
         self.window = MainWindow(theme, self.shell, {"chats": self._page})
         self.window.show()
@@ -134,3 +135,12 @@ def test_it_keeps_inside_a_small_window(found: Found) -> None:
 )
 def test_a_shortcut_is_split_into_keys(shortcut: str, keys: list[str]) -> None:
     assert split_keys(shortcut) == keys
+
+
+def test_the_name_of_a_skill_is_in_mono_and_the_page_of_skills_is_not(found: Found) -> None:
+    rows: dict[str, PaletteRow] = {}
+    found.shell.palette_results.connect(lambda _, found_rows: rows.update({row.id: row for row in found_rows}))
+    found.shell.palette_query("skills")
+    found.shell.palette_query("gap")
+    assert (rows["skill:gap"].mono, rows["page:skills"].mono) == (True, False)
+    assert rows["skill:gap"].ranges

@@ -9,6 +9,7 @@ from desktop.settings import SettingsService
 
 CHANGES = [
     ("tools.bash.network", True, "shell_network", True),
+    ("tools.bash.path", "/opt/bash", "bash_path", "/opt/bash"),
     ("tools.bash.timeout_s", 30, "tool_timeout_s", 30),
     ("tools.output_limit_bytes", 5_000, "output_limit", 5_000),
     ("tools.env_allowlist", ["PATH"], "environment_allowlist", ("PATH",)),

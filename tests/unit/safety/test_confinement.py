@@ -1,5 +1,6 @@
 """What holds a shell command: tried from inside, on each kind of wall this machine has (C-33, S-FS-1)."""
 
+import contextlib
 import os
 import socket
 from collections.abc import Iterator
@@ -10,18 +11,22 @@ import pytest
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
-from desktop.safety.confinement import Confinement, readable
+from desktop.safety.confinement import Confinement, Kind, readable
 from desktop.safety.process import ProcessRunner
 from tests.unit.safety.world import World
+
+KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock")
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
 def walls(request: pytest.FixtureRequest, world: World) -> Iterator[Confinement]:
     made = Confinement(world.policy, lambda: world.settings, kinds=(request.param,))
-    if made.probe().kind != request.param:
-        pytest.skip(f"{request.param} does not work here")
-    yield made
-    made.close()
+    try:
+        if made.probe().kind != request.param:
+            pytest.skip(f"{request.param} does not work here")
+        yield made
+    finally:
+        made.close()
 
 
 async def inside(walls: Confinement, world: World, command: str, **fields: object) -> ProcessOutcome:
@@ -30,10 +35,22 @@ async def inside(walls: Confinement, world: World, command: str, **fields: objec
     return await ProcessRunner().run(walls.wrap(spec), CancellationToken())
 
 
-def test_the_probe_finds_something_real_here(world: World) -> None:
-    report = Confinement(world.policy, lambda: world.settings).probe()
-    assert report.kind in ("bubblewrap", "landlock")
-    assert report.holds
+def made(world: World, *kinds: Kind) -> contextlib.closing[Confinement]:
+    """Closed at the end: a wall may have made a folder for itself."""
+    return contextlib.closing(Confinement(world.policy, lambda: world.settings, kinds=kinds or KINDS))
+
+
+def test_the_probe_takes_the_first_kind_that_works_here_and_says_so_when_none_does(world: World) -> None:
+    """In a container or a chroot there may be none; then it must not claim one."""
+    works = []
+    for kind in KINDS:
+        with made(world, kind) as walls:
+            works += [kind] if walls.probe().kind == kind else []
+    with made(world) as walls:
+        report = walls.probe()
+    assert report.kind == (works[0] if works else "none")
+    assert bool(report.holds) == bool(works)
+    assert report.sentence
 
 
 async def test_work_in_the_workspace_goes_on_as_usual(walls: Confinement, world: World) -> None:
@@ -193,8 +210,7 @@ def test_without_any_wall_that_is_said_plainly(world: World) -> None:
 
 
 def test_a_missing_workspace_is_a_failure_in_words(world: World) -> None:
-    walls = Confinement(world.policy, lambda: world.settings)
-    with pytest.raises(ToolFailure, match="does not exist"):
+    with made(world) as walls, pytest.raises(ToolFailure, match="does not exist"):
         walls.wrap(ProcessSpec(("bash",), str(world.workspace / "gone"), {}))
 
 
