@@ -1,15 +1,15 @@
 """JavaScript source of stringify, parse and reviveFns, for isolates that can import nothing (S2, R-COD-14).
 
 The source defines three functions and touches nothing else; it keeps its own references to the built-ins, so that code
-which later replaces ``JSON.stringify`` or ``Array.prototype.push`` changes neither. Values become what ``plain`` makes of
-theirs in Python: cycles, promises, maps, sets, errors, depth and functions included.
+which later replaces ``JSON.stringify`` or ``Array.prototype.push`` changes neither. Values become what ``plain`` makes
+of theirs in Python: cycles, promises, maps, sets, errors, depth and functions included.
 
-``stringify(value, opts)``: JSON text. ``opts``: ``functions`` (false; true writes ``{"$fn": source}``), ``maxDepth`` (100),
-``indent``. ``undefined`` is left out of objects and null elsewhere.
+``stringify(value, opts)``: JSON text. ``opts``: ``functions`` (false; true writes ``{"$fn": source}``), ``maxDepth``
+(100), ``indent``. ``undefined`` is left out of objects and null elsewhere.
 ``parse(text, opts)``: the value; ``opts.functions`` as for reviveFns, and without it ``$fn`` stays data.
-``reviveFns(value, functions)``: puts functions where ``{"$fn": …}`` stands, in place. ``functions``: an object of name to
-function, of which own members count; or ``true``, to compile source text within the isolate. True is for text that the
-isolate wrote itself: what a tool returned may hold ``$fn`` from a stranger.
+``reviveFns(value, functions)``: puts functions where ``{"$fn": …}`` stands, in place. ``functions``: an object of name
+to function, of which own members count; or ``true``, to compile source text within the isolate. True is for text that
+the isolate wrote itself: what a tool returned may hold ``$fn`` from a stranger.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,63}")
 _RESERVED = frozenset(
     "arguments await break case catch class const continue debugger default delete do else enum eval export extends "
     "false finally for function if implements import in instanceof interface let new null package private protected "
-    "public return static super switch this throw true try typeof var void while with yield undefined NaN Infinity".split()
+    "public return static super switch this throw true try typeof var void while with yield "
+    "undefined NaN Infinity".split()
 )
 
 _SOURCE = r"""
