@@ -41,7 +41,7 @@ class Measure:
         self._seconds = seconds
         self._report = report
 
-    async def take(self, starting: asyncio.Task[None], done: Callable[[], None]) -> None:
+    async def take(self, starting: asyncio.Future[None], done: Callable[[], None]) -> None:
         """Wait for the start to be over and then ``seconds`` more; report; quit."""
         await asyncio.wait([starting])
         await asyncio.sleep(self._seconds)
@@ -129,7 +129,7 @@ def run(
         logs.stop()
 
 
-def _until_over(loop: AssentEventLoop, life: asyncio.Task[int], session: Session) -> int:
+def _until_over(loop: AssentEventLoop, life: asyncio.Future[int], session: Session) -> int:
     """Qt can be told to quit by the system; then the orderly end still comes first."""
     while True:
         try:

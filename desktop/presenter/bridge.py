@@ -67,17 +67,21 @@ class Bridge(QObject):
 
     def spawn(
         self, work: Coroutine[Any, Any, T], *, name: str, on_error: Callable[[AssentError], None] | None = None
-    ) -> asyncio.Task[T]:
+    ) -> asyncio.Future[T]:
         """Run ``work`` as a task that is kept, named, and never fails in silence.
 
         What it raises goes to ``on_error``, or else to ``failed``; a bug always goes to ``failed`` too. Once the
-        bridge is closing the task is cancelled before it begins. Safe to call from a slot.
+        bridge is closing nothing begins: ``work`` is closed, and what is returned is cancelled. Safe to call from a
+        slot, also when the loop will not run again.
         """
+        if self._closing:
+            work.close()
+            never: asyncio.Future[T] = self._loop.create_future()
+            never.cancel()
+            return never
         task = self._loop.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._task_done(done, on_error))
-        if self._closing:
-            task.cancel()
         return task
 
     @property

@@ -55,7 +55,7 @@ class ModelSetupViewModel(QObject):
         self._looking = False
         self._testing = 0
         self._note = ""
-        self._test: asyncio.Task[None] | None = None
+        self._test: asyncio.Future[None] | None = None
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -141,14 +141,14 @@ class ModelSetupViewModel(QObject):
         """Make one request with what was typed; keep the connection and the key only when it works."""
         info = next((p for p in self.providers if p.provider == provider), None)
         if info is not None:
-            self._run_test(provider, self._test_and_keep(info, dict(fields)))
+            self._run_test(provider, lambda: self._test_and_keep(info, dict(fields)))
 
-    def _run_test(self, name: str, work: Awaitable[str]) -> None:
+    def _run_test(self, name: str, work: Callable[[], Awaitable[str]]) -> None:
         async def guarded() -> None:
             self._testing += 1
             self.changed.emit()
             try:
-                sentence = await work
+                sentence = await work()
             except KnownError as error:
                 self.tested.emit(name, False, f"{error} {error.next_step} Nothing was kept.".replace("  ", " "))
             else:
@@ -208,7 +208,7 @@ class ModelSetupViewModel(QObject):
         connection = self._find(connection_id)
         if connection is not None:
             given = {name: value.strip() for name, value in secrets.items() if value.strip()}
-            self._run_test(connection_id, self._replace_key(connection, given))
+            self._run_test(connection_id, lambda: self._replace_key(connection, given))
 
     async def _replace_key(self, connection: Connection, secrets: Mapping[str, str]) -> str:
         info = self.info(connection)
@@ -224,7 +224,7 @@ class ModelSetupViewModel(QObject):
             models = await self._catalogue.test_saved(connection_id)
             return f"It works: {len(models)} models."
 
-        self._run_test(connection_id, work())
+        self._run_test(connection_id, work)
 
     def delete_connection(self, connection_id: str) -> None:
         """Forget a connection and its key."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import inspect
 import threading
 import time
 
@@ -157,9 +158,12 @@ async def test_after_shutdown_a_task_is_cancelled_before_it_begins(bridge: Bridg
         seen.append("ran")
 
     await bridge.shutdown(1.0)
-    task = bridge.spawn(work(), name="late")
-    await settled()
+    late = work()
+    task = bridge.spawn(late, name="late")
     assert task.cancelled()
+    assert inspect.getcoroutinestate(late) == inspect.CORO_CLOSED, "a loop that is over would never await it"
+    assert bridge.task_names == ()
+    await settled()
     assert seen == []
 
 
