@@ -236,8 +236,11 @@ class Confinement(Protocol):
         """Try it for real, once; blocking (tens of milliseconds)."""
         ...
 
-    def wrap(self, spec: ProcessSpec) -> ProcessSpec:
-        """The same process, confined; blocking."""
+    def wrap(
+        self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None
+    ) -> ProcessSpec:
+        """The same process, confined; blocking. ``narrow``: it sees only the allowed folders, the system's libraries
+        and these paths; ``network`` instead of the setting's."""
         ...
 
 

@@ -13,17 +13,17 @@ from typing import Any, Literal, Protocol
 from desktop.domain.tools import Tool
 
 SkillKind = Literal["markdown", "folder", "python", "javascript", "foreign", "program"]
-"""``markdown``: ``*.skill.md``; ``folder``: ``SKILL.md`` with scripts/, references/, assets/; ``foreign``: ``*.skill.ts``,
-listed and never run (C-1); ``program``: registered by code."""
+"""``markdown``: ``*.skill.md``; ``folder``: ``SKILL.md`` with scripts/, references/, assets/; ``foreign``:
+``*.skill.ts``, listed and never run (C-1); ``program``: registered by code."""
 
 SkillSource = Literal["library", "mine", "shared", "project", "mcp", "program"]
-"""``library``: the bundled ``skills/``; ``mine``: ``~/.agent/skills``; ``shared``: folders of the Agent Skills convention
-in home (``~/.agents/skills``, ``~/.claude/skills``); ``project``: below a project folder; ``program``: registered by
-code."""
+"""``library``: the bundled ``skills/``; ``mine``: ``~/.agent/skills``; ``shared``: folders of the Agent Skills
+convention in home (``~/.agents/skills``, ``~/.claude/skills``); ``project``: below a project folder; ``program``:
+registered by code."""
 
 SkillState = Literal["ready", "untrusted", "changed", "broken"]
-"""``untrusted``: of a project that the person has not trusted (R-SK-15); ``changed``: pinned, and different since it was
-seen; ``broken``: has a problem that keeps it from running. Only ``ready`` is offered to models and runs."""
+"""``untrusted``: of a project that the person has not trusted (R-SK-15); ``changed``: pinned, and different since it
+was seen; ``broken``: has a problem that keeps it from running. Only ``ready`` is offered to models and runs."""
 
 Severity = Literal["error", "warning"]
 
@@ -61,7 +61,8 @@ class SkillDef:
     ``returns`` in it; ``extras`` are top-level keys that are not ours. ``allowed_tools`` None: not given (R-PAT-5).
     ``category`` is as declared, or "" (Q-2 decides then). ``stamp`` is ``size:mtime_ns:inode`` of the file as it was
     read, ``body_at`` the character offset of the body in the text, and -1 where there is none; ``body_end`` is where it
-    ends, -1 for the end of the file. ``fn`` and ``tool`` are set for programmatic ones only.
+    ends, -1 for the end of the file. ``fn`` and ``tool`` are set for programmatic ones only, and so
+    are ``aliases``, the names they have with providers (C-3).
     """
 
     name: str
@@ -86,6 +87,7 @@ class SkillDef:
     state: SkillState = "ready"
     fn: SkillFunction | None = None
     tool: Tool | None = None
+    aliases: tuple[str, ...] = ()
 
     @property
     def params(self) -> Mapping[str, Any] | None:
@@ -109,7 +111,7 @@ class SkillFinder(Protocol):
     """Resolution as others see it: by reference, and all of them (R-RES-1, R-RES-9). Blocking on a cache miss only."""
 
     def find_tool(self, ref: str, *, cwd: str | None = None) -> SkillDef | None:
-        """URI, bare name or path (in that order); None when there is none. Never raises for a missing one (R-RES-20)."""
+        """URI, bare name or path, in that order; None when there is none, which is no error (R-RES-20)."""
         ...
 
     def find_cached(self, ref: str) -> tuple[bool, SkillDef | None]:

@@ -33,10 +33,12 @@ class SkillRunner(Protocol):
 def category_of(definition: SkillDef) -> Category:
     """The declared category; without one code is admin and markdown read (Q-2), whose nested calls are gated singly.
 
-    Code that came from elsewhere (``shared``, ``project``) never starts without a person, whatever it declares:
-    a file may not grant itself anything.
+    Code that came from elsewhere (``shared``, ``project``) never starts without a person, whatever it declares: a file
+    may not grant itself anything. Code that asks for the network is admin: allowing the call allows that.
     """
     foreign = definition.is_code and definition.source in ("shared", "project", "mcp")
+    if definition.is_code and definition.metadata.get("network") is True and definition.source != "library":
+        return Category.ADMIN
     if definition.category in ("read", "write", "admin"):
         declared = Category(definition.category)
         return Category.WRITE if foreign and declared is Category.READ else declared
@@ -78,12 +80,17 @@ class SkillTool:
             return PreCheck(category, denied=refusal)
         if not definition.is_code or definition.source == "library":
             return PreCheck(category)
-        seen = await asyncio.to_thread(_identity, definition.path)
+        seen = await asyncio.to_thread(identity_of, definition.path)
         return PreCheck(
             category,
             paths=(definition.path,),
             identity={definition.path: seen},
-            preview={"kind": "skill", "path": definition.path, "source": definition.source},
+            preview={
+                "kind": "skill",
+                "path": definition.path,
+                "source": definition.source,
+                "network": definition.metadata.get("network") is True,
+            },
         )
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
@@ -91,7 +98,8 @@ class SkillTool:
         return await self._runner.run(self.definition, args, context)
 
 
-def _identity(path: str) -> str:
+def identity_of(path: str) -> str:
+    """``device:inode:size:mtime_ns`` of a file, or ``absent``. Blocks."""
     try:
         found = os.stat(Path(path))
     except OSError:

@@ -32,6 +32,10 @@ _PROBE_TIMEOUT_S = 10.0
 _RESOLVER = ("/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/connman/resolv.conf")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 _KERNEL = ("/proc/sysrq-trigger", "/proc/kcore", "/proc/kmsg", "/proc/kallsyms")
+_SYSTEM = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ssl", "/etc/localtime",
+    "/etc/alternatives", "/etc/hosts", "/etc/nsswitch.conf",
+)  # fmt: skip
 _MAX_SIBLINGS = 2000
 _PLATFORM: str = sys.platform
 
@@ -40,13 +44,15 @@ Kind = Literal["bubblewrap", "landlock", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Walls:
-    """What a command may reach. All paths are resolved. ``read_only``: the app's own folders inside writable ones."""
+    """What a command may reach. All paths are resolved. ``read_only``: the app's own folders inside writable ones.
+    ``seen``: all that it may read beside those; None: everything that is not hidden."""
 
     writable: tuple[str, ...]
     read_only: tuple[str, ...]
     again_writable: tuple[str, ...]
     hidden: tuple[str, ...]
     network: bool
+    seen: tuple[str, ...] | None = None
 
 
 class Confinement:
@@ -85,10 +91,20 @@ class Confinement:
         report = self.probe()
         return report.sentence if report.kind == "none" else f"{report.sentence} The network is {network}."
 
-    def wrap(self, spec: ProcessSpec) -> ProcessSpec:
-        """The same process inside the walls of this moment. Raises ToolFailure when they cannot be built."""
+    def wrap(
+        self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None
+    ) -> ProcessSpec:
+        """The same process inside the walls of this moment. Raises ToolFailure when they cannot be built.
+
+        ``narrow``: beside the allowed folders it sees only the system's programs and libraries and these paths (code
+        skills, R-SK-14). ``network`` instead of the setting's.
+        """
         kind = self.probe().kind
         walls = self.walls()
+        if network is not None:
+            walls = replace(walls, network=network)
+        if narrow is not None:
+            walls = replace(walls, seen=tuple(path for path in (*_SYSTEM, *narrow) if os.path.exists(path)))
         if not os.path.isdir(spec.cwd):
             raise ToolFailure(f"The workspace {spec.cwd} does not exist.", code="tool.not_started")
         if kind == "bubblewrap":
@@ -164,7 +180,8 @@ class Confinement:
         closed = (*walls.hidden, *walls.read_only)
         write = [path for root in walls.writable for path in readable(root, closed)]
         write += [*walls.again_writable, private, *_DEVICES]
-        read = [path for root in ("/",) for path in readable(root, (*walls.hidden, tempfile.gettempdir()))]
+        roots = ("/",) if walls.seen is None else (*walls.seen, *walls.writable)
+        read = [path for root in roots for path in readable(root, (*walls.hidden, tempfile.gettempdir()))]
         read += [path for root in walls.read_only for path in readable(root, walls.hidden)]
         restrict = {"read": read, "write": write, "network": walls.network}
         argv = (*self._launcher, json.dumps({"restrict": restrict}), *spec.argv)
@@ -203,11 +220,8 @@ def _own_folders(lists: Lists, writable: list[str]) -> tuple[tuple[str, ...], tu
 
 
 def _in_bubblewrap(base: tuple[str, ...], spec: ProcessSpec, walls: Walls) -> ProcessSpec:
-    everything = "/" in walls.writable
     argv = [*base, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
-    argv += ["--cap-drop", "ALL", "--bind" if everything else "--ro-bind", "/", "/"]
-    argv += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"]
-    argv += ["--ro-bind", "/proc/sys", "/proc/sys"]  # bubblewrap leaves it writable for root
+    argv += ["--cap-drop", "ALL", *_view(walls)]
     for path in _KERNEL:
         argv += ["--ro-bind-try", os.devnull, path] if os.path.exists(path) else []
     if walls.network:
@@ -227,6 +241,19 @@ def _in_bubblewrap(base: tuple[str, ...], spec: ProcessSpec, walls: Walls) -> Pr
     argv += ["--chdir", spec.cwd, "--", *spec.argv]
     env = {**spec.env, "TMPDIR": "/tmp"}
     return replace(spec, argv=tuple(argv), env=env, cwd="/", contained=True)
+
+
+def _view(walls: Walls) -> list[str]:
+    """What the process finds at ``/``: everything, or only what it may see; with devices and folders of its own."""
+    everything = "/" in walls.writable
+    argv = []
+    if walls.seen is None or everything:
+        argv += ["--bind" if everything else "--ro-bind", "/", "/"]
+    argv += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"]
+    argv += ["--ro-bind", "/proc/sys", "/proc/sys"]  # bubblewrap leaves it writable for root
+    for path in walls.seen or ():
+        argv += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+    return argv
 
 
 def _refuses_outside(wrap: Callable[[ProcessSpec, Walls], ProcessSpec], *, hidden_inside: bool = True) -> bool:

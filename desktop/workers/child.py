@@ -21,7 +21,8 @@ log = logging.getLogger(__name__)
 class ChildSpec:
     """What to run and how patient to be. Times are seconds; ``environment`` is the whole of it, nothing is inherited.
 
-    A child that lived for ``healthy_after`` starts its next life without delay added by earlier deaths.
+    A child that lived for ``healthy_after`` starts its next life without delay added by earlier deaths. ``once``: it
+    has one life, and its end is the end of its one call.
     """
 
     service: str
@@ -33,6 +34,7 @@ class ChildSpec:
     backoff_max: float = 10.0
     healthy_after: float = 30.0
     end_grace: float = 1.0
+    once: bool = False
 
 
 class ChildProcess:
@@ -121,7 +123,7 @@ class ChildProcess:
         while True:
             link = self._link
             if self._stopping:
-                raise died("it is being stopped")
+                raise died(self._last_end if self._spec.once and self._last_end else "it is being stopped")
             if link is not None and link.ready and not link.closed:
                 return link
             self._changed.clear()
@@ -139,6 +141,10 @@ class ChildProcess:
             began = time.monotonic()
             await self._one_life()
             if self._stopping:
+                return
+            if self._spec.once:
+                self._stopping = True
+                self._announce()
                 return
             if time.monotonic() - began > self._spec.healthy_after:
                 delay = self._spec.backoff_first
@@ -184,8 +190,8 @@ class ChildProcess:
         code = link.process.returncode or 0
         how = why or (f"signal {-code}" if code < 0 else f"exit code {code}")
         self._detail = scrub(link.stderr, self._secrets(), limit=8000)
-        if not self._stopping:
-            self._last_end = how
+        self._last_end = self._last_end if self._stopping else how
+        if not self._stopping and not self._spec.once:
             log.warning("%s ended with %s, starting it again. Its last words: %s",
                         self._spec.service, how, self._detail[-600:].strip() or "none")  # fmt: skip
         return how

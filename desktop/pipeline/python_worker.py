@@ -1,0 +1,218 @@
+"""Python code skills that are not the library's: one confined process a call, ``ctx`` by messages (R-SK-14).
+
+The process gets the source that was approved, over the pipe: it needs to see no skill folder, and a file that changed
+after the approval does not run. Its environment is empty, the network off unless the skill asked and the person agreed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from desktop.domain.errors import ChildDied, ProtocolViolation, ToolFailure
+from desktop.domain.processes import ChildRefused
+from desktop.domain.safety import Confinement, ProcessSpec
+from desktop.domain.skills import SkillDef
+from desktop.pipeline.skill_context import Context
+from desktop.pipeline.skill_tool import identity_of
+from desktop.workers.child import ChildProcess, ChildSpec
+
+SERVICE = "skill-worker"
+MAX_SOURCE = 1_000_000
+MAX_CALLS = 1000
+MAX_AT_ONCE = 16
+_PIECE = 16_000
+_KEPT = frozenset({"host", "permissions", "failure", "prompt", "config"})
+"""Keys of locals and nonlocals that belong to the app: neither shown to a worker nor taken from it."""
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class PythonWorker:
+    """``workspace`` is where the process starts; ``python`` the interpreter's command (a frozen app has its own)."""
+
+    def __init__(
+        self, confinement: Confinement, workspace: Callable[[], str], python: tuple[str, ...] = (sys.executable,)
+    ) -> None:
+        self._confinement = confinement
+        self._workspace = workspace
+        self._python = python
+
+    async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
+        """The value it returned. Raises ToolFailure for whatever the code did wrong."""
+        approved = context.call.check.identity.get(definition.path, "") if context.call.check is not None else ""
+        source = await asyncio.to_thread(_source, definition.path, approved)
+        spec = await asyncio.to_thread(self._spec, definition)
+        child = ChildProcess(spec)
+        try:
+            return await _Course(child, definition, context).go(source, args)
+        except (ChildDied, ProtocolViolation) as error:
+            raise ToolFailure(f"The process of {definition.name} ended: {error}", code="skill.died") from error
+        finally:
+            await child.stop()
+
+    def _spec(self, definition: SkillDef) -> ChildSpec:
+        """The confined command. Blocks. Raises ToolFailure where nothing on this machine can confine it."""
+        if self._confinement.probe().kind == "none":
+            raise ToolFailure(
+                f"{definition.name} is Python code, and nothing on this computer can confine it.",
+                code="denied.boundary", next_step="Install bubblewrap to run such skills.",
+            )  # fmt: skip
+        script = _ROOT / "desktop" / "workers" / "python_skill" / "__main__.py"
+        argv = (*self._python, "-I", "-S", "-B", "-X", "utf8", str(script))
+        plain = ProcessSpec(argv, self._workspace(), {})
+        network = definition.metadata.get("network") is True
+        wrapped = self._confinement.wrap(plain, narrow=_needed(self._python[0]), network=network)
+        return ChildSpec(SERVICE, wrapped.argv, wrapped.env, folder=wrapped.cwd, once=True, end_grace=0.2)
+
+
+def _needed(interpreter: str) -> tuple[str, ...]:
+    """What Python needs to see to start, and our side of the protocol."""
+    folders = [sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)]
+    real = Path(os.path.realpath(interpreter))
+    folders += [str(real.parent.parent), *(str(_ROOT / "desktop" / part) for part in ("workers", "domain"))]
+    folders.append(str(_ROOT / "desktop" / "__init__.py"))
+    return tuple(dict.fromkeys(folders))
+
+
+def _source(path: str, approved: str) -> str:
+    """The file as it was approved. Raises ToolFailure when it is another by now."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_SOURCE + 1)
+    except OSError as error:
+        raise ToolFailure(f"{path} cannot be read: {error.strerror}.") from error
+    if approved != identity_of(path):
+        raise ToolFailure(f"{path} changed after the call was allowed.", code="denied.permission")
+    if len(data) > MAX_SOURCE:
+        raise ToolFailure(f"{path} is larger than {MAX_SOURCE} bytes.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ToolFailure(f"{path} is not UTF-8.") from error
+
+
+class _Course:
+    """One call under way."""
+
+    def __init__(self, child: ChildProcess, definition: SkillDef, context: Context) -> None:
+        self._child = child
+        self._definition = definition
+        self._context = context
+        self._room = asyncio.Semaphore(MAX_AT_ONCE)
+        self._calls = 0
+
+    async def go(self, source: str, args: Mapping[str, Any]) -> Any:
+        definition, context = self._definition, self._context
+        params = {
+            "path": definition.path, "entry": definition.entry or "run", "args": _plain(dict(args)),
+            "context": _view(context, target=context.envelope.target),
+        }  # fmt: skip
+        stream = self._child.stream("run", params, parts=_pieces(source))
+        try:
+            async with asyncio.TaskGroup() as group:
+                async for item in stream:
+                    group.create_task(self._serve(_checked(item)))
+        except BaseExceptionGroup as group:
+            raise self._failed(_first(group)) from group
+        finally:
+            stream.cancel()
+        return self._ended(stream.value)
+
+    def _failed(self, error: BaseException) -> BaseException:
+        """What the code itself did wrong, in words; anything else as it is."""
+        if not isinstance(error, ChildRefused):
+            return error
+        if error.code == "skill.failed":
+            try:
+                self._context.manager.fail(str(error))
+            except ToolFailure as failure:
+                return failure
+        return ToolFailure(f"{self._definition.name} failed: {error}", code="skill.raised")
+
+    def _ended(self, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ToolFailure(f"{self._definition.name} ended without a result.")
+        own = value.get("locals")
+        if isinstance(own, Mapping):
+            self._context.locals.update({key: item for key, item in own.items() if key not in _KEPT})
+        if value.get("finished") is True:
+            self._context.manager.finish(value.get("value"))
+            return None
+        return value.get("value")
+
+    async def _serve(self, item: Mapping[str, Any]) -> None:
+        """One of the skill's own calls, through the pipeline like any other (R-INV-2)."""
+        self._calls += 1
+        if self._calls > MAX_CALLS:
+            raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
+        manager = self._context.manager
+        self._context.nonlocals.update({key: value for key, value in item["nonlocals"].items() if key not in _KEPT})
+        value, error, code = None, "", ""
+        async with self._room:
+            try:
+                if item["op"] == "next":
+                    value = await manager.next()
+                else:
+                    value = await manager.invoke(item["ref"], item["args"], item["options"])
+            except ToolFailure as failure:
+                error, code = str(failure) or "failed", failure.code
+        answer = {"number": item["number"], "error": error, "code": code}
+        replied = self._child.stream("answer", answer, parts=_pieces(json.dumps(_plain(value))), deadline_s=30)
+        async for _ in replied:
+            pass
+
+
+def _checked(item: Any) -> Mapping[str, Any]:
+    """A message of the worker, with the fields that it has to have. Raises ProtocolViolation."""
+    shapes = {"number": int, "op": str, "nonlocals": dict}
+    if isinstance(item, Mapping) and item.get("op") == "invoke":
+        shapes |= {"ref": str, "args": dict, "options": dict}
+    good = isinstance(item, Mapping) and all(isinstance(item.get(key), shape) for key, shape in shapes.items())
+    if not good or item["op"] not in ("invoke", "next"):
+        raise ProtocolViolation("A skill's process sent something that is no call.")
+    checked: Mapping[str, Any] = item
+    return checked
+
+
+def _first(group: BaseExceptionGroup[Any]) -> BaseException:
+    """One exception of a group, however deep."""
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
+def _view(context: Context, target: Context | None = None) -> dict[str, Any]:
+    """What a worker sees of a context: JSON data, without what belongs to the app."""
+    spec = context.run.tool
+    view: dict[str, Any] = {
+        "id": context.envelope.id,
+        "args": _plain(dict(context.args)),
+        "tool": {"name": spec.name, "description": spec.description, "category": spec.category.value},
+        "origin": context.run.origin,
+        "frontmatter": _plain(dict(context.run.frontmatter)),
+        "locals": _plain({key: value for key, value in context.locals.items() if key not in _KEPT - {"config"}}),
+        "nonlocals": _plain({key: value for key, value in context.nonlocals.items() if key not in _KEPT}),
+        "trigger": context.trigger,
+        "wraps": context.wraps,
+    }
+    if target is not None and target is not context:
+        view["target"] = _view(target)
+    return view
+
+
+def _plain(value: Any) -> Any:
+    """JSON data; what is none is left out or named."""
+    return json.loads(json.dumps(value, default=lambda odd: f"[{type(odd).__name__}]", skipkeys=True))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Slices that the pipe takes."""
+    for at in range(0, len(text), _PIECE):
+        yield text[at : at + _PIECE]

@@ -1,0 +1,142 @@
+"""Inside the worker: runs the one skill it was started for, and carries its calls to the app."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import json
+import sys
+import traceback
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.workers.inside import Call, CallError, ChildServer, pipes, run
+from desktop.workers.python_skill.proxy import Context, Envelope, Manager, Run
+
+SERVICE = "skill-worker"
+VERSION = "1"
+MEMORY_LIMIT = 2 << 30
+MAX_TRACE = 1500
+
+
+class SkillHost:
+    """One skill, one call."""
+
+    def __init__(self) -> None:
+        self._manager: Manager | None = None
+
+    async def run(self, call: Call) -> Any:
+        """``parts`` is the source in pieces; the items of the stream are the skill's own calls."""
+        function = _loaded("".join(call.parts), str(call.params["path"]), str(call.params["entry"]))
+        manager, ctx = self._context(call)
+        self._manager = manager
+        try:
+            value = await _called(function, ctx, dict(call.params["args"]))
+        except Exception as error:  # the skill's own code: whatever it raises is the call's failure
+            if manager.failed is not None:
+                raise CallError("skill.failed", manager.failed) from error
+            raise CallError("skill.raised", _told(error), {"code": str(getattr(error, "code", ""))[:64]}) from error
+        if manager.finished:
+            value = manager.value
+        return {"value": _plain(value), "finished": manager.finished, "locals": _plain_or_none(ctx.locals)}
+
+    async def answer(self, call: Call) -> None:
+        """The app's answer to one of the skill's calls."""
+        if self._manager is not None:
+            value = json.loads("".join(call.parts)) if call.parts else None
+            self._manager.answered(
+                int(call.params["number"]), value, str(call.params["error"]), str(call.params["code"])
+            )
+
+    @staticmethod
+    def _context(call: Call) -> tuple[Manager, Context]:
+        given: Mapping[str, Any] = call.params["context"]
+
+        async def send(message: Mapping[str, Any]) -> None:
+            try:
+                json.dumps(message)
+            except (TypeError, ValueError) as error:
+                raise TypeError("arguments and nonlocals must be JSON values") from error
+            await call.emit(message)
+
+        ctx = _view(given)
+        manager = Manager(send, ctx.nonlocals)
+        ctx.manager = manager
+        ctx.envelope.target = _view(given["target"]) if given.get("target") else ctx
+        ctx.trigger, ctx.wraps = str(given.get("trigger", "")), str(given.get("wraps", ""))
+        return manager, ctx
+
+
+def _view(given: Mapping[str, Any]) -> Context:
+    made = Run(given["tool"], given["origin"], given["frontmatter"])
+    return Context(
+        types.MappingProxyType(given["args"]), made, dict(given["locals"]), dict(given["nonlocals"]),
+        Envelope(given["id"]),
+    )  # fmt: skip
+
+
+def _loaded(source: str, path: str, entry: str) -> Any:
+    """The entry point; the file runs here for the first time."""
+    module = types.ModuleType("skill")
+    module.__file__ = path
+    sys.modules["skill"] = module
+    try:
+        exec(compile(source, path, "exec"), module.__dict__)  # this process exists for it
+    except Exception as error:  # the skill's own code
+        raise CallError("skill.raised", f"The file could not be loaded. {_told(error)}") from error
+    function = getattr(module, entry, None)
+    if not callable(function):
+        raise CallError("skill.raised", f"There is no function {entry}(ctx, args).")
+    return function
+
+
+async def _called(function: Any, ctx: Context, args: dict[str, Any]) -> Any:
+    if inspect.iscoroutinefunction(function):
+        return await function(ctx, args)
+    value = await asyncio.to_thread(function, ctx, args)
+    return await value if inspect.isawaitable(value) else value
+
+
+def _told(error: BaseException) -> str:
+    """What it raised and where in the skill's own file."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "desktop/workers" not in frame.filename]
+    where = f" (line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}"[:MAX_TRACE] + where
+
+
+def _plain(value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CallError("skill.raised", f"It returned something that is not JSON: {type(value).__name__}.") from error
+
+
+def _plain_or_none(value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _limited() -> None:
+    """What the walls do not hold: memory, and core files. Not on every system."""
+    try:
+        resource = importlib.import_module("resource")
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main() -> None:
+    """Serve until the app closes the pipe."""
+    _limited()
+
+    async def serve() -> None:
+        host = SkillHost()
+        server = ChildServer(SERVICE, VERSION, {"run": host.run, "answer": host.answer})
+        await server.serve(*(await pipes()))
+
+    run(serve, SERVICE)

@@ -1,0 +1,106 @@
+"""``ctx`` inside the worker: data as it was when the call began, and a manager whose every call goes to the app."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class SkillError(Exception):
+    """A nested call failed; ``code`` is its machine code."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass
+class Envelope:
+    """Who this is; ``target`` is the served context in middleware, else the context itself."""
+
+    id: str
+    target: Any = None
+    parent: Any = None
+
+
+@dataclass
+class Run:
+    """What runs."""
+
+    tool: Mapping[str, Any]
+    origin: str
+    frontmatter: Mapping[str, Any]
+
+
+@dataclass
+class Context:
+    """The same names as in the app. ``globals`` is empty: the process's own things do not leave the app."""
+
+    args: Mapping[str, Any]
+    run: Run
+    locals: dict[str, Any]
+    nonlocals: dict[str, Any]
+    envelope: Envelope
+    globals: dict[str, Any] = field(default_factory=dict)
+    manager: Any = None
+    trigger: str = ""
+    wraps: str = ""
+
+    @property
+    def is_middleware(self) -> bool:
+        return self.envelope.target is not self
+
+
+class Manager:
+    """``ctx.manager``: each operation is a message to the app, which answers through the whole pipeline."""
+
+    def __init__(self, send: Callable[[Mapping[str, Any]], Awaitable[None]], nonlocals: Mapping[str, Any]) -> None:
+        self._send = send
+        self._nonlocals = nonlocals
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self.finished = False
+        self.value: Any = None
+        self.failed: str | None = None
+
+    async def invoke(
+        self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Call a tool; its value. Raises SkillError."""
+        return await self._ask("invoke", ref=ref, args=dict(args or {}), options=dict(options or {}))
+
+    async def next(self) -> Any:
+        """Middleware only: go on with the served call."""
+        return await self._ask("next")
+
+    def finish(self, value: Any = None) -> None:
+        """Record the result; it wins over what is returned."""
+        self.finished, self.value = True, value
+
+    def fail(self, reason: str) -> None:
+        """End with failure."""
+        self.failed = str(reason)
+        raise SkillError(self.failed, "skill.failed")
+
+    async def _ask(self, operation: str, **values: Any) -> Any:
+        number = next(self._numbers)
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = future
+        try:
+            await self._send({"number": number, "op": operation, **values, "nonlocals": dict(self._nonlocals)})
+            return await future
+        finally:
+            del self._waiting[number]
+
+    def answered(self, number: int, value: Any, error: str, code: str) -> None:
+        """The app's answer to one message."""
+        future = self._waiting.get(number)
+        if future is None or future.done():
+            return
+        if error:
+            future.set_exception(SkillError(error, code))
+        else:
+            future.set_result(value)

@@ -1,0 +1,293 @@
+"""Python code skills that are not the library's: confined, bound to what was approved, gated (R-SK-14)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.domain.permission import Decision
+from desktop.pipeline.context import Outcome
+from desktop.pipeline.python_worker import PythonWorker
+from desktop.safety.confinement import Confinement
+from tests.unit.pipeline.kit import FakeTool, Person
+from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
+from tests.unit.safety.world import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+class Place:
+    """One skill file, and a pipeline that runs it in its worker."""
+
+    def __init__(self, world: World, kinds: tuple[Any, ...] = ("bubblewrap", "landlock")) -> None:
+        self.world = world
+        self.confinement = Confinement(world.policy, lambda: world.settings, kinds=kinds)
+        if kinds and self.confinement.probe().kind == "none":
+            pytest.skip("nothing can confine a process here")
+        self.worker = PythonWorker(self.confinement, lambda: world.settings.workspace)
+
+    async def run(self, source: str, args: Any = None, *, person: Person | None = None, **values: Any) -> Outcome:
+        path = self.world.home / "skills" / "mine.skill.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(source)
+        others = values.pop("others", ())
+        given = {"kind": "python", "category": "read", **values}
+        tools = (FakeTool("look"), FakeTool("write-file", WRITE))
+        bench = SkillBench(
+            file_skill(path, skill("mine", **given)), *others, tools=tools, person=person,
+            runs={"python": self.worker},
+        )  # fmt: skip
+        self.bench, self.tools = bench, tools
+        return await bench.call("mine", args or {})
+
+    def close(self) -> None:
+        self.confinement.close()
+
+
+@pytest.fixture
+def place(world: World) -> Any:
+    made = Place(world)
+    yield made
+    made.close()
+
+
+@pytest.mark.spec("R-SK-14", "R-SK-7")
+async def test_it_runs_in_a_process_of_its_own_and_returns_its_value(place: Place) -> None:
+    outcome = await place.run(
+        "import os\n"
+        "async def run(ctx, args):\n"
+        "    return {'pid': os.getpid(), 'twice': args['n'] * 2, 'name': ctx.run.tool['name']}\n",
+        {"n": 21},
+    )
+    value = outcome.result.structured
+    assert value["twice"] == 42
+    assert value["name"] == "mine"
+    assert value["pid"] != os.getpid()
+
+
+@pytest.mark.spec("R-SK-14")
+async def test_its_environment_is_empty_and_the_boundary_binds_it(place: Place) -> None:
+    os.environ["ASSENT_TEST_SECRET"] = "sk-very-secret"
+    world = place.world
+    try:
+        outcome = await place.run(
+            "import os\n"
+            "def attempt(what):\n"
+            "    try:\n        return what() or 'done'\n"
+            "    except OSError as error:\n        return type(error).__name__\n"
+            "def run(ctx, args):\n"
+            "    return {\n"
+            "        'environment': sorted(os.environ),\n"
+            f"        'inside': attempt(lambda: open({str(world.workspace / 'new.txt')!r}, 'w').close()),\n"
+            f"        'outside': attempt(lambda: open({str(world.outside / 'secret.txt')!r}).read()),\n"
+            f"        'write outside': attempt(lambda: open({str(world.outside / 'new.txt')!r}, 'w').close()),\n"
+            f"        'ssh': attempt(lambda: open({str(world.ssh / 'id_rsa')!r}).read()),\n"
+            f"        'database': attempt(lambda: open({str(world.home / 'data' / 'assent.db')!r}).read()),\n"
+            "        'passwd': attempt(lambda: open('/etc/shadow').read()),\n"
+            "    }\n"
+        )  # fmt: skip
+    finally:
+        del os.environ["ASSENT_TEST_SECRET"]
+    found = outcome.result.structured
+    assert set(found["environment"]) <= {"TMPDIR", "PWD", "LC_CTYPE"}
+    assert found["inside"] == "done"
+    for name in ("outside", "write outside", "ssh", "database", "passwd"):
+        assert found[name] in ("FileNotFoundError", "PermissionError"), name
+    assert (world.workspace / "new.txt").exists()
+    assert not (world.outside / "new.txt").exists()
+
+
+@pytest.mark.spec("R-SK-14")
+async def test_it_has_no_network_unless_it_asked_and_a_person_agreed(place: Place) -> None:
+    source = (
+        "import socket\n"
+        "def run(ctx, args):\n"
+        "    try:\n        socket.socket().connect(('127.0.0.1', args['port']))\n"
+        "    except OSError as error:\n        return type(error).__name__\n"
+        "    return 'connected'\n"
+    )
+    server = await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        off = await place.run(source, {"port": port})
+        assert off.result.text != "connected"
+        person = Person("allow_once")
+        on = await place.run(source, {"port": port}, person=person, metadata={"network": True})
+        assert person.asked[0].category.value == "admin"
+        assert on.result.text == "connected"
+
+
+@pytest.mark.spec("R-SK-14", "R-INV-2", "R-PRM-5")
+async def test_its_calls_pass_every_gate(place: Place) -> None:
+    source = (
+        "async def run(ctx, args):\n"
+        "    seen = [await ctx.manager.invoke('look', {'path': 'a'})]\n"
+        "    try:\n        await ctx.manager.invoke('write-file', {'path': 'b'})\n"
+        "    except Exception as error:\n        seen.append(error.code)\n"
+        "    try:\n        await ctx.manager.invoke('look', {'path': 3})\n"
+        "    except Exception as error:\n        seen.append(error.code)\n"
+        "    return seen\n"
+    )
+    outcome = await place.run(source, person=Person("deny"))
+    assert outcome.result.structured == ["did look", "denied.permission", "tool.validation"]
+    assert not place.tools[1].calls
+
+
+@pytest.mark.spec("R-SK-14")
+async def test_calls_side_by_side_are_answered_each_to_its_own(place: Place) -> None:
+    source = (
+        "import asyncio\n"
+        "async def run(ctx, args):\n"
+        "    calls = [ctx.manager.invoke('echo', {'n': n}) for n in range(40)]\n"
+        "    return [value['n'] for value in await asyncio.gather(*calls)]\n"
+    )
+
+    async def echo(ctx: Any, args: Any) -> Any:
+        await asyncio.sleep(0.001 * (args["n"] % 3))
+        return {"n": args["n"]}
+
+    outcome = await place.run(source, others=(skill("echo", echo),))
+    assert outcome.result.structured == list(range(40))
+
+
+@pytest.mark.spec("R-PRM-5")
+async def test_only_the_source_that_was_approved_runs(place: Place) -> None:
+    path = place.world.home / "skills" / "mine.skill.py"
+
+    def change(request: Any) -> Decision:
+        path.write_text("def run(ctx, args):\n    return 'another thing'\n")
+        return Decision("allow_once", "digest")
+
+    person = Person(change, "deny")
+    outcome = await place.run("def run(ctx, args):\n    return 'one'\n", person=person, category="admin")
+    assert outcome.result.code == "denied.permission"
+    assert person.asked[1].stale
+
+
+@pytest.mark.spec("R-SK-7", "R-INV-9")
+@pytest.mark.parametrize(
+    ("source", "code", "words"),
+    [
+        ("def run(ctx, args):\n    raise ValueError('bad thing')\n", "skill.raised", "ValueError: bad thing (line 2)"),
+        ("raise RuntimeError('at import')\n", "skill.raised", "at import"),
+        ("x = 1\n", "skill.raised", "no function run"),
+        ("def run(ctx, args):\n    return {1, 2}\n", "skill.raised", "not JSON"),
+        ("def run(ctx, args):\n    ctx.manager.fail('on purpose')\n", "skill.failed", "on purpose"),
+        ("import os\ndef run(ctx, args):\n    os._exit(3)\n", "skill.died", "exit code 3"),
+        ("def run(ctx, args):\n    return bytearray(3 << 30)\n", "skill.raised", "MemoryError"),
+        ("def run(ctx, args)\n", "skill.raised", "SyntaxError"),
+    ],
+)
+async def test_whatever_the_code_does_wrong_is_content(place: Place, source: str, code: str, words: str) -> None:
+    outcome = await place.run(source)
+    assert outcome.result.code == code
+    assert words in outcome.result.text
+
+
+@pytest.mark.spec("R-INV-9")
+async def test_finish_wins_over_what_is_returned(place: Place) -> None:
+    outcome = await place.run("def run(ctx, args):\n    ctx.manager.finish([1, 2])\n    return 'ignored'\n")
+    assert outcome.result.structured == [1, 2]
+
+
+@pytest.mark.spec("R-INV-7")
+async def test_its_nonlocals_reach_its_children_and_the_apps_own_are_out_of_its_reach(place: Place) -> None:
+    source = (
+        "async def run(ctx, args):\n"
+        "    ctx.nonlocals['mine'] = 1\n"
+        "    ctx.nonlocals['host'] = 'evil'\n"
+        "    return await ctx.manager.invoke('inner')\n"
+    )
+
+    async def inner(ctx: Any, args: Any) -> Any:
+        return [ctx.nonlocals.get("mine"), ctx.nonlocals.get("host")]
+
+    assert (await place.run(source, others=(skill("inner", inner),))).result.structured == [1, None]
+
+
+@pytest.mark.spec("R-INV-4", "R-INV-6")
+async def test_it_can_be_middleware(place: Place) -> None:
+    source = (
+        "async def run(ctx, args):\n"
+        "    target = ctx.envelope.target\n"
+        "    value = await ctx.manager.next()\n"
+        "    return [target.args['n'], ctx.locals['config'], value]\n"
+    )
+
+    async def work(ctx: Any, args: Any) -> str:
+        return "core"
+
+    path = place.world.home / "skills" / "around.skill.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(source)
+    around = file_skill(
+        path, skill("around", kind="python", category="read", role="middleware", metadata={"params": {}})
+    )
+    bench = SkillBench(skill("work", work, metadata={"around": "x"}), around, runs={"python": place.worker})
+    assert (await bench.call("work", {"n": 5})).result.structured == [5, "x", "core"]
+
+
+@pytest.mark.spec("R-TMO-2", "R-CAN-8")
+async def test_a_stopped_run_ends_the_process_and_all_it_started(place: Place) -> None:
+    mark = place.world.workspace / "pids"
+    source = (
+        "import os, subprocess, time\n"
+        "def run(ctx, args):\n"
+        f"    child = subprocess.Popen(['sleep', '600'], env={{'PATH': '/usr/bin:/bin'}})\n"
+        f"    open({str(mark)!r}, 'w').write('started')\n"
+        "    time.sleep(600)\n"
+    )
+    task = asyncio.ensure_future(place.run(source))
+    for _ in range(3000):
+        if mark.exists() and mark.read_text():
+            break
+        await asyncio.sleep(0.01)
+    assert mark.read_text() == "started"
+    place.bench.token.cancel("stop")
+    outcome = await asyncio.wait_for(task, 20)
+    assert outcome.state == "aborted"
+    await place.bench.owner.close()
+    assert not [pid for pid in _sleepers() if "600" in pid]
+
+
+def _sleepers() -> list[str]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes().decode("utf-8", "replace")
+            except OSError:
+                continue
+            if line.startswith("sleep\0" + "600"):
+                found.append(line)
+    return found
+
+
+@pytest.mark.spec("R-SK-14")
+async def test_where_nothing_can_confine_it_it_does_not_run(world: World) -> None:
+    place = Place(world, kinds=())
+    outcome = await place.run("def run(ctx, args):\n    return 1\n")
+    assert outcome.result.code == "denied.boundary"
+    assert "confine" in outcome.result.text
+
+
+@pytest.mark.spec("R-SK-14")
+async def test_middleware_of_the_library_stands_around_it_as_around_any_other(place: Place) -> None:
+    seen = []
+
+    async def note(ctx: Any, args: Any) -> Any:
+        seen.append(ctx.envelope.target.run.tool.name)
+        return await ctx.manager.next()
+
+    outcome = await place.run(
+        "def run(ctx, args):\n    return 'x'\n", metadata={"note": 1}, others=(middleware("note", note),)
+    )
+    assert outcome.result.text == "x"
+    assert seen == ["mine"]
