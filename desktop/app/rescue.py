@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 
 from desktop.app.home import Home
-from desktop.domain.errors import KnownError, StoreCorrupt, StoreError
+from desktop.domain.errors import KnownError, StoreCorrupt
 from desktop.store import database
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.widgets.dialog import Answer, Dialog
 
 
-async def ask(window: MainWindow, home: Home, error: StoreError) -> bool:
+async def ask(window: MainWindow, home: Home, error: KnownError) -> bool:
     """Ask until there is a decision; True to try to open again, False to quit."""
     said = f"{error} {error.next_step}".strip()
     while True:

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject
 from desktop.app.composition import App, Hooks
 from desktop.app.home import Home
 from desktop.app.remembered import Remembered
-from desktop.domain.errors import KnownError, StoreError
+from desktop.domain.errors import HomeNotWritable, KnownError, StoreError
 from desktop.domain.models import ModelRef
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.shell import ShellViewModel
@@ -105,7 +105,7 @@ class Startup(QObject):
                     self._home.path, self._settings, self._bridge, windows=self._window_of,
                     script=Path(script) if script else None,
                 )  # fmt: skip
-            except StoreError as error:
+            except (StoreError, HomeNotWritable) as error:
                 logger.error("the database cannot be used: %s", error.code)
                 rescue = await self._load("desktop.app.rescue")
                 if not await rescue.ask(self._window, self._home, error):

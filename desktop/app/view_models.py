@@ -86,7 +86,7 @@ def _saved(rooms: Rooms) -> Saved:
 
     async def note() -> str:
         report = await rooms.secrets.probe()
-        return "" if report.usable else f"{report.sentence} Until there is one, keys last until Assent is closed."
+        return "" if report.usable else f"{report.sentence} Until one answers, keys last until Assent is closed."
 
     return Saved(
         connections=lambda: settings.current.models.connections,

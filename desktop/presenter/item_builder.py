@@ -264,8 +264,9 @@ def _answer(
             usage = message.usage if usage is None else usage.plus(message.usage)
     place, count = siblings.get(first.message_id, (1, 1))
     last = group[-1]
-    # A call's result with nothing after it: the run ended before the model could go on.
-    cut = last.status == "interrupted" or (final and last.role == "tool")
+    # A call's result with nothing after it, or a call without one: the run ended before the model could go on.
+    open_calls = any(isinstance(block, ToolCallBlock) and block.call_id not in results for block in last.blocks)
+    cut = last.status == "interrupted" or (final and (last.role == "tool" or open_calls))
     if cut:
         parts.append(notice_part(f"{last.message_id}:cut", INTERRUPTED))
     return TranscriptItem(

@@ -126,8 +126,8 @@ class ModelSetupViewModel(QObject):
             self._bridge.spawn(self._look(), name="look for models")
 
     async def _look(self) -> None:
+        self._bridge.spawn(self._ask_keyring(), name="ask keyring")  # it may take its time; models need not wait for it
         try:
-            self._note = await self._saved.keyring_note()
             self._servers = await self._catalogue.servers()
             self.changed.emit()
             self._models = tuple(await self._catalogue.models())
@@ -135,6 +135,12 @@ class ModelSetupViewModel(QObject):
             self.tested.emit("local", False, f"{error} {error.next_step}".strip())
         finally:
             self._looking = False
+            self.changed.emit()
+
+    async def _ask_keyring(self) -> None:
+        note = await self._saved.keyring_note()
+        if note != self._note:
+            self._note = note
             self.changed.emit()
 
     def test_and_keep(self, provider: str, fields: Mapping[str, str]) -> None:
@@ -173,7 +179,7 @@ class ModelSetupViewModel(QObject):
         await self._saved.keep_connections([*self.connections, connection])
         self._models = (*models, *(m for m in self._models if m.ref.connection_id != connection.connection_id))
         found = f"{info.title} works: {len(models)} models." if models else f"{info.title} works."
-        return found if kept else f"{found} There is no keyring, so the key is forgotten when Assent is closed."
+        return found if kept else f"{found} No keyring took the key, so it is forgotten when Assent is closed."
 
     async def _ask(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> list[ModelInfo]:
         more = {name: secrets[name] for name in info.secrets[1:] if name in secrets}

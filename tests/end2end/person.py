@@ -1,0 +1,181 @@
+"""The real app as a process, with a person inside who does what the scenario says and tells what is on screen.
+
+A wiring like the app's own (see ``desktop.app.composition``): the same window, the same rooms. The scenario's name
+is in ``ASSENT_TEST_SCENARIO``; each fact is a line of JSON on stdout, with ``at`` on the machine's monotonic clock.
+"""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QWidget
+
+from desktop.app import wiring
+from desktop.app.composition import App, Hooks
+from desktop.app.home import Home
+from desktop.presenter.bridge import Bridge
+from desktop.presenter.transcript_items import NoticePart, ToolPart
+from desktop.ui.widgets.dialog import Dialog
+
+KEY = "sk-person-0123456789abcdefghij"
+PATIENCE = 60.0
+
+
+def fact(kind: str, **what: Any) -> None:
+    """One write, so that a line is never cut."""
+    os.write(1, (json.dumps({"at": time.monotonic(), "kind": kind, **what}) + "\n").encode())
+
+
+def make_window(home: Home) -> QWidget:
+    return wiring.make_window(home)
+
+
+def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:
+    app = wiring.build(home, window, bridge, hooks)
+    person = Person(window, app, hooks)
+    bridge.spawn(person.act(os.environ["ASSENT_TEST_SCENARIO"]), name="person")
+    return app
+
+
+class Person:
+    """Looks at the window and acts in it."""
+
+    def __init__(self, window: Any, app: App, hooks: Hooks) -> None:
+        self.window, self.hooks = window, hooks
+        self.startup: Any = app.start.__self__  # type: ignore[attr-defined]
+        self.longest = 0.0
+        self._beat = time.monotonic()
+        self._timer = QTimer(window, interval=5, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+        self._timer.start()
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self.longest, self._beat = max(self.longest, now - self._beat), now
+
+    async def act(self, scenario: str) -> None:
+        try:
+            await getattr(self, scenario)()
+        except (AssertionError, TimeoutError) as error:
+            fact("failed", why=f"{scenario}: {error!r}")
+            self.hooks.quit()
+
+    async def until(self, true: Callable[[], Any], what: str) -> None:
+        end = time.monotonic() + PATIENCE
+        while not true():
+            assert time.monotonic() < end, what
+            await asyncio.sleep(0.01)
+
+    @property
+    def models(self) -> Any:
+        return self.startup._models
+
+    @property
+    def pane(self) -> Any:
+        return self.window.page("chats").pane
+
+    async def opened(self) -> None:
+        await self.until(lambda: self.startup._pages is not None and self.startup._pages._opened, "the pages")
+        self.longest = 0.0
+
+    @property
+    def shown(self) -> list[str]:
+        return [message.source() for message in self.pane.transcript.page.messages]
+
+    def say(self, text: str) -> None:
+        self.pane.foot.composer.text.setPlainText(text)
+        self.pane.foot.composer.submit()
+
+    # -- scenarios ----------------------------------------------------------------------------------------------------
+
+    async def look(self) -> None:
+        """What is there after a start."""
+        await self.opened()
+        await self.until(lambda: self.pane._items, "the thread that was open")
+        parts = [part for item in self.pane._items.values() for part in item.parts]
+        fact(
+            "seen", texts=self.shown, notices=[p.text for p in parts if isinstance(p, NoticePart)],
+            calls=[p.state for p in parts if isinstance(p, ToolPart)],
+            can_continue=any(item.can_continue for item in self.pane._items.values()),
+        )  # fmt: skip
+        self.hooks.quit()
+
+    async def stream(self) -> None:
+        """Ask, and tell how much of the answer is on screen, until somebody kills this process."""
+        await self.opened()
+        self.window.page("chats").new_chat()
+        await self.until(lambda: not self.pane._items, "a new chat")
+        rooms = self.startup._rooms
+        await self.until(lambda: rooms.child.health.state == "ready", "the model host")
+        fact("child", pid=rooms.child.health.pid)
+        self.say("tell me everything")
+        before = (0, ())
+        while True:
+            texts = self.shown
+            now = (sum(map(len, texts)), tuple(part.state for item in self.pane._items.values()
+                                               for part in item.parts if isinstance(part, ToolPart)))  # fmt: skip
+            if now != before:
+                before = now
+                fact("shown", texts=len(texts), characters=now[0], calls=now[1], late=self.longest)
+            await asyncio.sleep(0.005)
+
+    async def chat(self) -> None:
+        """Say something, change a setting, and tell what came of it."""
+        await self.opened()
+        refused: list[str] = []
+        self.models.settings.refused.connect(lambda _key, why: refused.append(why))
+        self.models.settings.set("appearance.theme", "dark")
+        self.say("Good morning")
+        await self.until(lambda: refused, "the refusal")
+        await self.until(lambda: self.models.approvals.requests, "a request")
+        request = self.models.approvals.requests[0]
+        self.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
+        await self.until(lambda: any("Hello there." in text for text in self.shown), "the answer")
+        await self.until(lambda: not self.models.chat.run_state.running, "the end of the run")
+        parts = [part for item in self.pane._items.values() for part in item.parts]
+        fact("refused", why=refused[0], toast=self.window.toast.isVisible())
+        fact("called", calls=[(p.state, p.result) for p in parts if isinstance(p, ToolPart)])
+        self.hooks.quit()
+
+    async def blocked(self) -> None:
+        """The database cannot be used: what is said, and quit."""
+        await self.until(lambda: [d for d in self.window.findChildren(Dialog) if d.isVisible()], "the dialog")
+        dialog = next(d for d in self.window.findChildren(Dialog) if d.isVisible())
+        fact("dialog", words=dialog._text.text(), answers=sorted(dialog.buttons))
+        dialog.buttons["quit"].click()
+
+    async def keys(self) -> None:
+        """First run: connect a server with a key, as somebody would who has no keyring that answers."""
+        await self.opened()
+        setup = self.models.setup
+        form = self.window.page("first_run").form
+        outcomes: list[dict[str, Any]] = []
+        setup.tested.connect(lambda _name, worked, said: outcomes.append({"worked": worked, "said": said}))
+        await self.until(lambda: setup.servers, "the look for local servers")
+        fact("servers", note=setup.keyring_note)
+        form.choose("openai_compatible")
+        form.field("base_url").setText(os.environ["ASSENT_TEST_SERVER"])
+        form.field("key").setText(KEY)
+        form.test.click()
+        await self.until(lambda: outcomes, "the test of the key")
+        assert outcomes[-1]["worked"], outcomes
+        await self.until(lambda: setup.keyring_note, "the word about the keyring")
+        fact(
+            "kept", said=outcomes[-1]["said"], note=form._note.text(), longest=self.longest,
+            only_here=self.startup._rooms.secrets.session_only(), in_field=form.field("key").text(),
+        )  # fmt: skip
+        self.hooks.quit()
+
+    async def keys_again(self) -> None:
+        """The start after it: what is said of the connection whose key is gone."""
+        await self.opened()
+        setup = self.models.setup
+        setup.look()
+        await self.until(lambda: not setup.looking and setup.connections, "the list of models")
+        name = setup.connections[0].connection_id
+        fact("again", problem=setup.problem(name), note=setup.keyring_note)
+        self.hooks.quit()
