@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler, qVersion
 
@@ -46,12 +46,13 @@ _LEVELS = {
 }
 
 
-class CrashReport(NamedTuple):
+class CrashReport:
     """``title`` is one line, ``text`` all of it (a person may copy it), ``path`` its file or None."""
 
-    title: str
-    text: str
-    path: Path | None
+    __slots__ = ("path", "text", "title")
+
+    def __init__(self, title: str, text: str, path: Path | None) -> None:
+        self.title, self.text, self.path = title, text, path
 
 
 def plain_redaction() -> Callable[[str], str]:

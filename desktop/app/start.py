@@ -14,7 +14,7 @@ from typing import Any
 
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import QCoreApplication, qVersion
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
 from desktop import __version__
 from desktop.app.crash import CrashReporter
@@ -69,7 +69,9 @@ def _live(
 
 
 def _painted(watch: WindowWatch) -> dict[str, float | int]:
-    return {"first_paint_ms": round(since_process_start_ms(watch.painted_at_ns), 1), "pss_kb": pss_kb()}
+    """``painted_ns`` is of ``time.monotonic_ns``, for whoever started this process and measures it exactly."""
+    at = watch.painted_at_ns
+    return {"first_paint_ms": round(since_process_start_ms(at), 1), "painted_ns": at, "pss_kb": pss_kb()}
 
 
 def _failed(crashes: CrashReporter, error: Exception) -> int:
@@ -85,16 +87,6 @@ def probe_qt() -> int:
     application = QApplication(["assent"])
     _say(json.dumps({"qt": qVersion(), "platform": application.platformName(), "pyside": pyside_version}))
     return 0
-
-
-def show(error: KnownError) -> None:
-    """A refusal in a window of its own. There is no loop of ours that it could stall."""
-    application = QCoreApplication.instance() or QApplication(["assent"])
-    box = QMessageBox(QMessageBox.Icon.Warning, "Assent", str(error))
-    box.setInformativeText(error.next_step)
-    box.finished.connect(application.quit)
-    box.open()
-    application.exec()
 
 
 def _say(line: str) -> None:

@@ -7,8 +7,11 @@ import sys
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QEventLoop, QObject, QTimer, Signal
+from PySide6 import QtCore
+from PySide6.QtCore import QEventLoop, QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
+
+from desktop.ui.shell.first_paint import FirstPaint
 
 PATIENCE_MS = 3000
 """A window that is not shown on any screen (started minimised) never paints; the start goes on after this."""
@@ -24,20 +27,17 @@ class WindowWatch(QObject):
         super().__init__(window)
         self._window = window
         self.painted_at_ns = 0
-        window.installEventFilter(self)
+        FirstPaint.of(window).painted.connect(self._painted)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QtCore.QEvent) -> bool:
         """Looks, and never interferes."""
-        kind = event.type()
-        if kind == QEvent.Type.Paint and not self.painted_at_ns:
-            self.painted_at_ns = time.monotonic_ns()
-            QTimer.singleShot(0, self, self._painted)  # the paint itself is over then, and on the screen
-        elif kind == QEvent.Type.Close:
+        if event.type() == QtCore.QEvent.Type.Close:
             QTimer.singleShot(0, self, self._perhaps_closed)
         return super().eventFilter(watched, event)
 
     def _painted(self) -> None:
         self.painted_at_ns = time.monotonic_ns()
+        self._window.installEventFilter(self)
         self.painted.emit()
 
     def _perhaps_closed(self) -> None:

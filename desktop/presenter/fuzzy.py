@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 Ranges = tuple[tuple[int, int], ...]
 """(start, length) of what matched, for underlining."""
 
 
-class Match(NamedTuple):
+class Match:
     """How well a text fits a query; higher is better."""
 
-    score: int
-    ranges: Ranges
+    __slots__ = ("ranges", "score")
+
+    def __init__(self, score: int, ranges: Ranges) -> None:
+        self.score, self.ranges = score, ranges
 
 
 def match(query: str, text: str) -> Match | None:

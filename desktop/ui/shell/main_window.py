@@ -14,13 +14,14 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
 from desktop.ui.shell import geometry
+from desktop.ui.shell.first_paint import FirstPaint
 from desktop.ui.shell.loading import PageFactory, load
 from desktop.ui.shell.rail import Rail
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, rescale
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QKeyEvent, QPaintEvent
+    from PySide6.QtGui import QCloseEvent, QKeyEvent
 
     from desktop.presenter.shell import ShellViewModel
     from desktop.ui.shell.notify import Notifier
@@ -85,6 +86,7 @@ class MainWindow(QMainWindow):
         shell.quitting.connect(self.show_quitting)
         shell.banner.connect(self.show_banner)
         self._theme.changed.connect(self._theme_changed)
+        FirstPaint.of(self).painted.connect(self._first_paint)
 
     # -- pages ------------------------------------------------------------------------------------------------------
 
@@ -219,11 +221,10 @@ class MainWindow(QMainWindow):
         else:
             super().keyPressEvent(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Nothing of its own, but the first paint starts what may wait for it."""
-        if not self._painted:
-            self._painted = True
-            QTimer.singleShot(0, self, self._after_first_paint)
+    def _first_paint(self) -> None:
+        """What may wait for it comes after it, and after whoever else waits for it."""
+        self._painted = True
+        QTimer.singleShot(0, self, self._after_first_paint)
 
     def _after_first_paint(self) -> None:
         """Keys go to the page, shortcuts work, the system's scheme counts."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QRectF
-from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap, QTransform
+from PySide6 import QtGui
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from desktop.ui.theme.resources import ICONS
@@ -56,7 +57,7 @@ def _render(name: str, color: QColor, size: int, ratio: float) -> QPixmap:
         svg = svg.replace('stroke-width="1.5"', f'stroke-width="{SMALL_STROKE}"')
     pixmap = _draw(svg, size, ratio, color.alphaF())
     if name in MIRRORED and QGuiApplication.isRightToLeft():
-        pixmap = pixmap.transformed(QTransform.fromScale(-1, 1))
+        pixmap = pixmap.transformed(QtGui.QTransform.fromScale(-1, 1))
         pixmap.setDevicePixelRatio(ratio)
     return pixmap
 
@@ -67,7 +68,7 @@ def _draw(svg: str, size: int, ratio: float, opacity: float = 1.0) -> QPixmap:
     pixmap.fill(QColor(0, 0, 0, 0))
     painter = QPainter(pixmap)
     painter.setOpacity(opacity)
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, side, side))
+    QSvgRenderer(svg.encode()).render(painter, QRectF(0, 0, side, side))
     painter.end()
     pixmap.setDevicePixelRatio(ratio)
     return pixmap

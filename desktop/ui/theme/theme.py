@@ -45,8 +45,6 @@ class Theme(QObject):
         self._scale = _clamped(scale)
         self._fonts = Fonts(self._tokens, self._scale)
         self._icons = IconCache()
-        self._hints = QGuiApplication.styleHints()  # kept: shiboken drops the accessibility hints with this wrapper
-        self._access = self._hints.accessibility()
         self._settled = False
         self._system_dark = _looks_dark(QGuiApplication.palette())
         self._mode: Mode = self._wanted_mode()
@@ -76,6 +74,8 @@ class Theme(QObject):
     def settle(self) -> None:
         """After the first paint: ask the system for its scheme and contrast, and follow them from now on."""
         if not self._settled:
+            self._hints = QGuiApplication.styleHints()  # kept: shiboken drops what it gives us along with it
+            self._access = self._hints.accessibility()
             self._settled = True
             self._hints.colorSchemeChanged.connect(self._system_changed)
             self._access.contrastPreferenceChanged.connect(self._system_changed)
