@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import NotFound
-from desktop.skills.frontmatter import FrontmatterError, parse
-from desktop.skills.names import is_bare_name, normal_tags
+from desktop.domain.skills import SkillDef
+from desktop.skills.formats import LoadedFile, load_from_bytes, load_skills_from_file, read_body
 
-MAX_BYTES = 1_000_000
 IGNORED = frozenset({"dist", "node_modules", ".git", ".cache", "__pycache__"})
 
 
@@ -48,58 +47,28 @@ class LoadProblem:
 
 def read_skill(path: Path) -> SkillFile | LoadProblem:
     """Read one file. Blocks; never raises for what the file says."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            return LoadProblem(str(path), f"the file is larger than {MAX_BYTES} bytes")
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        return LoadProblem(str(path), f"the file is not UTF-8 (byte {error.start})")
-    except OSError as error:
-        return LoadProblem(str(path), f"the file cannot be read: {error.strerror}")
-    return skill_from_text(text, str(path))
+    loaded = load_skills_from_file(str(path), source="library", root="")
+    if any(problem.severity == "error" for problem in loaded.problems):
+        return _problem(loaded)
+    return _file(loaded.definitions[0], read_body(loaded.definitions[0]))
 
 
 def skill_from_text(text: str, path: str) -> SkillFile | LoadProblem:
     """What a file with this text is."""
-    try:
-        parsed = parse(text)
-    except FrontmatterError as error:
-        return LoadProblem(path, str(error), error.line, error.column)
-    data = parsed.data
-    name, description = data.get("name"), data.get("description")
-    if not isinstance(name, str) or not is_bare_name(name):
-        problem = f"name must be 1 to 64 of a-z, 0-9 and single hyphens, not {name!r}"
-        return LoadProblem(path, problem, *_at(text, "name"))
-    if not isinstance(description, str) or not description.strip():
-        return LoadProblem(path, "description is required", *_at(text, "description"))
-    metadata = data.get("metadata") or {}
-    if not isinstance(metadata, Mapping):
-        return LoadProblem(path, "metadata must be a mapping", *_at(text, "metadata"))
-    allowed = data.get("allowed-tools", data.get("allowedTools"))
-    if isinstance(allowed, list):
-        allowed = " ".join(str(entry) for entry in allowed)
-    elif allowed is not None:
-        allowed = str(allowed)
-    tags = metadata.get("tags")
-    return SkillFile(
-        name,
-        " ".join(description.split()),
-        parsed.body,
-        path,
-        allowed,
-        dict(metadata),
-        normal_tags(tags) if isinstance(tags, list) else (),
-    )
+    loaded = load_from_bytes(text.encode("utf-8", "replace"), path, source="library", root="")
+    if any(problem.severity == "error" for problem in loaded.problems):
+        return _problem(loaded)
+    found = loaded.definitions[0]
+    return _file(found, text[found.body_at : found.body_end if found.body_end >= 0 else None])
 
 
-def _at(text: str, key: str) -> tuple[int, int]:
-    """Line and column of a top-level key; of the frontmatter's start where it is missing."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith(f"{key}:"):
-            return number, len(key) + 2
-        if number > 1 and line.rstrip() == "---":
-            break
-    return 1, 1
+def _problem(loaded: LoadedFile) -> LoadProblem:
+    first = next(problem for problem in loaded.problems if problem.severity == "error")
+    return LoadProblem(first.path, first.message, first.line, first.column)
+
+
+def _file(found: SkillDef, body: str) -> SkillFile:
+    return SkillFile(found.name, found.description, body, found.path, found.allowed_tools, found.metadata, found.tags)
 
 
 def skill_files(root: Path) -> Iterator[Path]:

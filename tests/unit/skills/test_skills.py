@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
-from desktop.skills.frontmatter import FrontmatterError, _quick, parse
+from desktop.skills.frontmatter import FrontmatterError, parse
 from desktop.skills.library import LoadProblem, SkillFile, load_library, skill_from_text
 from desktop.skills.names import is_bare_name, normal_tags
 
@@ -36,7 +33,7 @@ def test_tags_are_lowered_hyphened_trimmed_and_kept_once() -> None:
 def test_a_markdown_skill_is_read_with_its_body_byte_for_byte() -> None:
     head = "name: my-skill\ndescription: Does it.\nallowed-tools: [read-file, bash]\nmetadata:\n  tags: [A, b]\n"
     text = f"---\n{head}---\n# T\n\n x\n"
-    skill = skill_from_text(text, "p")
+    skill = skill_from_text(text, "p.md")
     assert isinstance(skill, SkillFile)
     assert skill.body == "# T\n\n x\n"
     assert skill.allowed_tools == "read-file bash"
@@ -45,8 +42,8 @@ def test_a_markdown_skill_is_read_with_its_body_byte_for_byte() -> None:
 
 
 def test_absent_and_empty_allowed_tools_differ() -> None:
-    absent = skill_from_text("---\nname: a\ndescription: d\n---\n", "p")
-    empty = skill_from_text('---\nname: a\ndescription: d\nallowed-tools: ""\n---\n', "p")
+    absent = skill_from_text("---\nname: a\ndescription: d\n---\n", "p.md")
+    empty = skill_from_text('---\nname: a\ndescription: d\nallowed-tools: ""\n---\n', "p.md")
     assert absent.allowed_names is None
     assert empty.allowed_names == ()
 
@@ -62,7 +59,7 @@ def test_absent_and_empty_allowed_tools_differ() -> None:
         ("---\nname: a\ndescription: [x\n---\n", 4, ""),
         ("---\n- a\n- b\n---\n", 2, "mapping"),
         ("---\nname: a\ndescription: d\nmetadata: 7\n---\n", 4, "metadata must be"),
-        ("---\nname: a\ndescription: !!python/object:os.system x\n---\n", 3, "constructor"),
+        ("---\nname: a\ndescription: !!python/object:os.system x\n---\n", 3, "is not allowed"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_a_problem_with_its_line(text: str, line: int, said: str) -> None:
@@ -70,44 +67,6 @@ def test_a_file_that_cannot_be_used_is_a_problem_with_its_line(text: str, line: 
     assert isinstance(problem, LoadProblem)
     assert problem.line == line
     assert said in problem.message
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        "a: 1\nb: yes\n", "a: 'it''s'\n", "a: |\n  text\n  more\n", "a: [1, {b: c}]\n", "a: &x 1\nb: *x\n",
-        "a: 1.5\n", "a: 2020-01-01\n", "a: text # comment\n", "a:\n  - x\n  - y\n", "a:\n- x\n", "a:\n  b:\n    c: 1\n",
-        'a: "q\\n"\n', "a: 0123\n", "a: ~\n", "a: null\nb:\n", "a: on\n", "a: -5\n", "a: x\na: y\n", "a: foo: bar\n",
-        "a:\n  b: 1\n  c: [x, y]\nd: e\n", "a: [x, y]\n", "a: []\n", "a: path/to it's\n", "a: 1_000\n", "a: .5\n",
-    ],
-)  # fmt: skip
-def test_the_quick_parser_agrees_with_yaml_or_steps_aside(head: str) -> None:
-    quick = _quick(head)
-    if quick is not None:
-        assert quick == yaml.load(head, Loader=yaml.CSafeLoader)
-
-
-_SCALAR = st.sampled_from(
-    ["", "x", "a b", "7", "-0", "007", "1.5", "1e3", "true", "Yes", "null", "~", "[a, b]", "[]", "[a,]", "[[a]]",
-     "[1, ]",
-     "'q'", '"q"', '"a\\n"', "a: b", "a #b", "a#b", "#", "-", "- a", "?", "? a", ":", ":a", "a:", "http://x/y", "/a/b",
-     "(a)", "a, b", "{a: 1}", "&a", "*a", "!x", "|", ">", "%a", "@a", "`a`", "é", "2020-01-01", "1_0", "0x1F", "12:30",
-     "=", "<<", ".inf", "it's", 'say "x"', "a\\b", "null x", "--- x", "..."]
-)  # fmt: skip
-_VALUE = st.one_of(st.sampled_from(["", "x", "7", "[a, b]"]), _SCALAR)
-_SHAPE = st.sampled_from(["K: V", "K: V", "K:", "  K: V", "  K:", "- V", "  - V", "    - V", "K V", "a: V"])
-_LINES = st.lists(st.tuples(_SHAPE, _VALUE), max_size=6).map(
-    lambda lines: [shape.replace("K", f"k{n}").replace("V", value) for n, (shape, value) in enumerate(lines)]
-)
-
-
-@pytest.mark.spec("R-SK-1")
-@given(_LINES)
-def test_whatever_the_quick_parser_reads_yaml_reads_the_same(lines: list[str]) -> None:
-    head = "\n".join(lines) + "\n"
-    quick = _quick(head)
-    if quick:
-        assert quick == yaml.load(head, Loader=yaml.CSafeLoader), head
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_obstacle() -> None:

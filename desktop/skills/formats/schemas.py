@@ -1,0 +1,264 @@
+"""``params`` and ``returns`` as JSON Schema 2020-12, with the JSON pointer of what is wrong (R-SK-4).
+
+Most schemas use a dozen keywords: ``_is_plain`` accepts these in microseconds. Anything else goes through the
+metaschema and the compiler of ``jsonschema_rs``, once for each text. Nothing is ever fetched: a reference out of the
+schema is a problem, and so is one that comes back to itself without looking at a part of the value.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+from desktop.skills.formats.problems import Keys, shown
+
+MAX_PROBLEMS = 5
+MAX_EXPRESSIONS = 20
+MAX_EXPRESSION_SIZE = 1_500_000
+"""Bytes of a compiled regular expression; compiling holds the interpreter, some 5 ms for one of this size."""
+_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
+_REFERENCES = ("$ref", "$dynamicRef")
+_DATA = frozenset({"const", "enum", "default", "examples"})
+"""Keywords whose values are no schemas, whatever they look like."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaProblem:
+    """``keys`` leads to the wrong value inside the schema."""
+
+    keys: Keys
+    message: str
+
+    @property
+    def pointer(self) -> str:
+        """RFC 6901: ``/properties/a~1b/type``."""
+        return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in self.keys)
+
+
+def check(schema: Any, *, arguments: bool) -> tuple[SchemaProblem, ...]:
+    """What is wrong with a schema; ``arguments``: it has to describe an object. May load a library: not on the loop."""
+    if not isinstance(schema, dict):
+        return (SchemaProblem((), f"a mapping is needed, not {shown(schema)}"),)
+    found = () if _is_plain(schema) else _thoroughly(json.dumps(schema, sort_keys=True))
+    kind = schema.get("type", "object")
+    if not found and arguments and kind != "object" and "object" not in kind:
+        return (SchemaProblem(("type",), f"arguments are always an object, not {shown(kind)}"),)
+    return found
+
+
+# -- the quick way ----------------------------------------------------------------------------------------------------
+
+
+def _is_plain(schema: Any) -> bool:
+    """Whether every keyword is a common one with a value that is certainly right."""
+    if isinstance(schema, bool):
+        return True
+    if not isinstance(schema, dict):
+        return False
+    for key, value in schema.items():
+        test = _PLAIN.get(key)
+        if test is None or not test(value):
+            return False
+    return True
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_type(value: Any) -> bool:
+    return isinstance(value, str) and value in _TYPES
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
+
+
+def _are_plain(value: Any) -> bool:
+    return isinstance(value, dict) and all(_is_plain(inner) for inner in value.values())
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _is_anything(_: Any) -> bool:
+    return True
+
+
+_PLAIN: dict[str, Callable[[Any], bool]] = {
+    "type": _is_type, "description": _is_text, "title": _is_text, "format": _is_text, "default": _is_anything,
+    "const": _is_anything, "enum": _is_list, "examples": _is_list, "properties": _are_plain, "required": _is_names,
+    "items": _is_plain, "additionalProperties": _is_plain, "minimum": _is_number, "maximum": _is_number,
+    "minLength": _is_count, "maxLength": _is_count, "minItems": _is_count, "maxItems": _is_count,
+}  # fmt: skip
+
+
+# -- the thorough way -------------------------------------------------------------------------------------------------
+
+
+@cache
+def _library() -> Any:
+    """The one place of this package that imports ``jsonschema_rs`` (15 to 50 ms): in a thread, please."""
+    return importlib.import_module("jsonschema_rs")
+
+
+@cache
+def _metaschema() -> Any:
+    return _library().Draft202012Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"}, offline=True)
+
+
+@lru_cache(maxsize=1_024)
+def _thoroughly(text: str) -> tuple[SchemaProblem, ...]:
+    """Regular expressions first, each under a limit; then the metaschema, our rules of references, and the compiler,
+    which knows what is left."""
+    schema = json.loads(text)
+    return _expressions(schema) or _against_metaschema(schema) or _references(schema) or _compiled(schema)
+
+
+def _expressions(schema: Any) -> tuple[SchemaProblem, ...]:
+    """Regular expressions that are none, or that would take long to compile."""
+    found: list[tuple[Keys, str]] = []
+    for keys, part in _parts(schema, ()):
+        if isinstance(part.get("pattern"), str):
+            found.append(((*keys, "pattern"), part["pattern"]))
+        if isinstance(part.get("patternProperties"), dict):
+            found += [((*keys, "patternProperties", text), text) for text in part["patternProperties"]]
+    distinct = {text: keys for keys, text in reversed(found)}
+    if len(distinct) > MAX_EXPRESSIONS:
+        return (SchemaProblem(found[-1][0], f"there are more than {MAX_EXPRESSIONS} different regular expressions"),)
+    for text, keys in reversed(distinct.items()):
+        if not _compiles(text):
+            shown_text = text if len(text) <= 60 else text[:59] + "…"
+            return (SchemaProblem(keys, f"{shown_text} is no regular expression, or too large a one"),)
+    return ()
+
+
+@lru_cache(maxsize=1_024)
+def _compiles(expression: str) -> bool:
+    library = _library()
+    options = library.FancyRegexOptions(size_limit=MAX_EXPRESSION_SIZE)
+    try:
+        library.Draft202012Validator({"x": 1, "pattern": expression}, offline=True, pattern_options=options)
+    except ValueError:
+        return False
+    return True
+
+
+def _against_metaschema(schema: Any) -> tuple[SchemaProblem, ...]:
+    errors = itertools.islice(_metaschema().iter_errors(schema), MAX_PROBLEMS)
+    return tuple(SchemaProblem(tuple(error.instance_path), _sentence(error)) for error in errors)
+
+
+def _sentence(error: Any) -> str:
+    path, message = tuple(error.instance_path), str(error.message)
+    if path and path[-1] == "type":
+        return f"type must be one of {', '.join(sorted(_TYPES))}"
+    return message if len(message) <= 200 else message[:199] + "…"
+
+
+def _compiled(schema: Any) -> tuple[SchemaProblem, ...]:
+    library = _library()
+    try:
+        library.Draft202012Validator(
+            schema, offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=100_000)
+        )
+    except library.ValidationError as error:
+        return (SchemaProblem(tuple(error.instance_path), _sentence(error)),)
+    except (ValueError, library.ReferencingError) as error:
+        return (SchemaProblem((), str(error).partition("\n")[0][:200]),)
+    return ()
+
+
+def _references(schema: Any) -> tuple[SchemaProblem, ...]:
+    """References that lead out of the schema, to nothing, or round in a circle."""
+    parts = dict(_parts(schema, ()))
+    references = [(keys, part, word) for keys, part in parts.items() for word in _REFERENCES if word in part]
+    named = any("$id" in part for part in parts.values())
+    found, local = [], []
+    for keys, part, word in references:
+        reference = part[word]
+        if not reference.startswith("#") and not named:
+            found.append(SchemaProblem((*keys, word), f"{reference[:80]} lies outside; nothing is fetched"))
+        elif reference == "#" or reference.startswith("#/"):
+            target = _follow(schema, reference)
+            local.append((keys, word, part, target))
+            if target is None:
+                found.append(SchemaProblem((*keys, word), f"there is no {reference[:80]}"))
+    endless = _endless(parts.values(), [(part, target) for _, _, part, target in local])
+    found += [SchemaProblem((*keys, word), f"{part[word][:80]} leads round in a circle without end")
+              for keys, word, part, target in local if id(part) in endless and id(target) in endless]  # fmt: skip
+    return tuple(found[:MAX_PROBLEMS])
+
+
+def _parts(value: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """Every mapping that may be a schema, with its place."""
+    if isinstance(value, dict):
+        yield keys, value
+        for key, inner in value.items():
+            if key not in _DATA:
+                yield from _parts(inner, (*keys, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _parts(inner, (*keys, number))
+
+
+def _follow(schema: Any, reference: str) -> Any:
+    """The part that a local pointer names, or None."""
+    value = schema
+    for step in reference.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list) and key.isdecimal() and len(key) < 6 and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, dict) and key in value:
+            value = value[key]
+        else:
+            return None
+    return value
+
+
+def _endless(parts: Iterable[Mapping[str, Any]], jumps: Iterable[tuple[Any, Any]]) -> set[int]:
+    """The parts that a validator could follow for ever without getting deeper into the value: all that are left when
+    those that lead nowhere, or only to such, are taken away."""
+    follows: dict[int, int] = {id(part): 0 for part in parts}
+    leads_from: dict[int, list[int]] = {}
+    steps = [(id(part), id(inner)) for part in parts for inner in _in_place(part)]
+    for part, inner in steps + [(id(part), id(target)) for part, target in jumps]:
+        if inner in follows:
+            follows[part] += 1
+            leads_from.setdefault(inner, []).append(part)
+    waiting = [part for part, count in follows.items() if count == 0]
+    while waiting:
+        part = waiting.pop()
+        del follows[part]
+        for before in leads_from.get(part, ()):
+            follows[before] -= 1
+            if follows[before] == 0:
+                waiting.append(before)
+    return set(follows)
+
+
+def _in_place(part: Mapping[str, Any]) -> Iterator[Any]:
+    """The schemas in ``part`` that apply to the same value."""
+    for word in _IN_PLACE:
+        inner = part.get(word)
+        if isinstance(inner, list):
+            yield from inner
+        elif word == "dependentSchemas" and isinstance(inner, dict):
+            yield from inner.values()
+        else:
+            yield inner
