@@ -14,7 +14,7 @@ from typing import Any
 
 from desktop.skills.patterns.globs import Glob, compile_glob
 from desktop.skills.patterns.grammar import Constraint, parse_pattern
-from desktop.skills.patterns.paths import PathKind, Where, normal_path, path_glob, path_kind
+from desktop.skills.patterns.paths import PathKind, Where, is_path_name, normal_path, path_glob, path_kind
 from desktop.skills.patterns.syntax import PatternError
 
 LISTS = ("allowedTools", "allowed-tools", "allowed_tools")
@@ -28,13 +28,14 @@ _MISSING = object()
 class Check:
     """A compiled constraint. Raises PatternError when its glob cannot be compiled."""
 
-    __slots__ = ("_glob", "_is_list", "_path_glob", "_where", "name", "text")
+    __slots__ = ("_glob", "_is_list", "_named", "_path_glob", "_where", "name", "text")
 
     def __init__(self, constraint: Constraint, where: Where) -> None:
         self.name = constraint.name
         self.text = f"{constraint.name}={constraint.glob}"
         self._glob = compile_glob(constraint.glob)
         self._is_list = constraint.name in LISTS
+        self._named = is_path_name(constraint.name)
         self._path_glob: Glob | None = None
         self._where = where
 
@@ -65,7 +66,7 @@ class Check:
     def _fits(self, part: str | None, params: Mapping[str, Any], enough: Callable[[Iterator[bool]], bool]) -> bool:
         if part is None:
             return False
-        kind = path_kind(self.name, part, params)
+        kind = path_kind(self.name, self._named, part, params)
         if kind is PathKind.NO:
             return self._glob.matches(part)
         if kind is PathKind.YES and enough is all:

@@ -22,7 +22,7 @@ from desktop.skills.patterns.syntax import MAX_ALTERNATIVES, MAX_EXPANDED, MAX_G
 
 Policy = Literal["allow", "ask", "deny"]
 POLICIES: dict[str, Policy] = {"allow": "allow", "ask": "ask", "deny": "deny"}
-MAX_LIST = 1_000_000
+MAX_LIST = 500_000
 MAX_PATTERNS = 20_000
 MAX_SPECS = 32
 

@@ -52,6 +52,12 @@ class Allows(Protocol):
 
     def names(self, name: str) -> bool: ...
 
+    @property
+    def discovers(self) -> bool: ...
+
+    @property
+    def exact_names(self) -> Sequence[str]: ...
+
     def explain(self, spec: Named, arguments: Mapping[str, Any] | None = None) -> Judged: ...
 
 
@@ -181,6 +187,15 @@ class Intersection:
 
     parent: Allows
     child: Allows
+
+    @property
+    def discovers(self) -> bool:
+        return self.parent.discovers and self.child.discovers
+
+    @property
+    def exact_names(self) -> Sequence[str]:
+        """The child's; which of them the parent allows is what ``offers`` says."""
+        return self.child.exact_names
 
     def names(self, name: str) -> bool:
         """Whether both name it: a hidden tool that the parent cannot see stays hidden."""

@@ -44,12 +44,18 @@ class Where(NamedTuple):
     home: str = ""
 
 
-def path_kind(name: str, value: str, params: Mapping[str, Any]) -> PathKind:
-    """``name`` is the argument or the dotted path to it, ``params`` the tool's schema (nothing in it is trusted)."""
+def is_path_name(name: str) -> bool:
+    """Whether an argument, or the last name of a dotted path to one, is named like a path."""
+    return _NAMED.fullmatch(re.split(r"[.\[]", name)[-1] or name) is not None
+
+
+def path_kind(name: str, named: bool, value: str, params: Mapping[str, Any]) -> PathKind:
+    """``name`` is the argument or the dotted path to it, ``named`` what ``is_path_name`` says of it, ``params`` the
+    tool's schema (nothing in it is trusted)."""
     declared = _declared(name, params)
     if declared:
         return PathKind.YES if declared in _FORMATS else PathKind.NO
-    if _NAMED.fullmatch(re.split(r"[.\[]", name)[-1] or name):
+    if named:
         return PathKind.YES
     return PathKind.MAYBE if _LOOKS.match(value) else PathKind.NO
 

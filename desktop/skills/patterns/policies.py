@@ -4,8 +4,9 @@
 
 A rule without a policy asks (R-PAT-13). A fitting ``$deny`` wins over everything (R-PAT-7); else the most specific
 rule counts, at equal specificity one with constraints before one without, then the earlier one. As in R-PAT-9 an
-allow counts only when no rule names the tool more specifically, whether or not that one's constraints fit. The match says whether the rule is ``specific``: only an allow that names the tool exactly or by a glob with letters may
-approve more than reading, so that neither a tag nor ``*`` does (R-PRM-11).
+allow counts only when no rule names the tool more specifically, whether or not that one's constraints fit. The match
+says whether the rule is ``specific``: only an allow that names the tool exactly or by a glob with letters may approve
+more than reading, so that neither a tag nor ``*`` does (R-PRM-11).
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ MAX_ALTERNATIVES = 1_000
 MAX_EXPANDED = 65_536
 """Characters of all alternatives together."""
 MAX_DEPTH = 16
+MAX_RANGES = 16
 
 
 class PatternError(ConfigurationError):
@@ -47,7 +48,7 @@ Token = str | Wild
 Alternative = list[Token]
 
 _CLASSES = re.compile(r"\\.|\[[!^]?+\]?+(?:\\.|[^\]\\])*+\]|\*+|[^\\\[*?{},]+|.", re.DOTALL)
-_NO_CLASSES = re.compile(r"\\.|\*+|[^\\*?{},]+|.", re.DOTALL)
+_NO_CLASSES = re.compile(r"\\.|\*+|[^\\\[*?{},]+|.", re.DOTALL)
 _NUMBERS = re.compile(r"(-?[0-9]{1,9})\.\.(-?[0-9]{1,9})")
 _LETTERS = re.compile(r"([^/.])\.\.([^/.])", re.DOTALL)
 
@@ -74,6 +75,8 @@ def alternatives(text: str) -> list[Alternative]:
         raise PatternError(f"A pattern may be {MAX_GLOB:,} characters long, not {len(text):,}", MAX_GLOB + 1)
     if "\0" in text:
         raise PatternError("A pattern cannot contain a null character", text.index("\0") + 1)
+    if text.count("..") > MAX_RANGES and "{" in text:
+        raise PatternError(f"A pattern may hold {MAX_RANGES} ranges", text.index("{") + 1)
     nodes = _tree(text)
     count, size = _size(nodes)
     if count > MAX_ALTERNATIVES or size > MAX_EXPANDED:

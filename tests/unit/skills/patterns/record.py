@@ -22,10 +22,10 @@ SEED = 20260
 
 NAMES = (
     """
-a b c ab abc abcd a-b a.b a_b A Ab file files filed filesx file-read file-read-all file-write file-delete file-x file-
-File-read profile-read bash callback-1a2b3c4d invoke-1a2b3c4d my-job amy-job other bob@mycompany.com
-bob@mycompany.com.evil src src/a src/a.txt src/b.txt src/a/b.txt src/a/b/c.txt src/.env src/.git/config lib/a .env .git
-.a .ab .git/config a/b a/b/c a/c a/b/c/d x/a x/y/a b/a a/ src/ /a /src/a a//b . .. ../a a/.. a/../b ./a a/./b -
+a b c ab abc abcd a-b a.b a_b A Ab file files filed filesx file-read file-read-all file-write file-delete file-x
+file- File-read profile-read bash callback-1a2b3c4d invoke-1a2b3c4d my-job amy-job other bob@mycompany.com
+bob@mycompany.com.evil src src/a src/a.txt src/b.txt src/a/b.txt src/a/b/c.txt src/.env src/.git/config lib/a .env
+.git .a .ab .git/config a/b a/b/c a/c a/b/c/d x/a x/y/a b/a a/ src/ /a /src/a a//b . .. ../a a/.. a/../b ./a a/./b -
 a,b a} {a {a,b} {a} a{b} [ ] [a] [ab] a[b] !a ^a a! a* a? * ? a+b (a) a(b) a|b \\ a\\b 1 2 3 10 12 01 a1 a10 z é 日本
 """.split()
     + ["a b", "file-read bash", "", "a\nb", " "]
@@ -33,21 +33,22 @@ a,b a} {a {a,b} {a} a{b} [ ] [a] [ab] a[b] !a ^a a! a* a? * ? a+b (a) a(b) a|b \
 
 CONTRACT = (
     """
-* file-read file-* {file-read,file-write} file-[rw]* file? callback-* my-* *@mycompany.com src/* src/** ** **/* */* a/**
-**/a a/**/b a/**/b/**/c **/a/** /** **/ a** **a a**b *** a/*** a/**/** a/**/**/b .* .** */.* **/.* .a* a.* *.txt *.* a*.*
-src/*.txt src/**/*.txt **/*.txt **/.env [abc] [a-c] [^a] [!a] [^a]* [!a]* a[bc] a[^b]c *[ab] [ab]* a[-b]c a[b-]c []a] [^]a]
-[ab]c ? ?? ??? a? ?b a?c .? ?/? a/? [.]a [.a]b [!.]a [+-9]a a[+-9]b a[/]b a[!/]b {a} {a,b} {a,} {,a} {,} a{b,c} a{b,}c
-{a,b}/c {a,b}* *{a,b} {a,{b,c}} {a,{b,c}d} {a/b,c}* {a,b}{c,d} {*,x} {.*,x} {**,x} {a/**,b} {**/a,b} a{/b,}/c {a?,b} {[ab],c}
-[z-a] [[:alpha:]] {1..3} {a..c} {c..a} a{1..3} {1..12} {01..12} {ab..cd} {1..3}{a..b} {a..c,z} {..} {a..} lone[ lone{ {a a} a{b a,b [ ] [] a[ a]
-!a !a* a! \\* a\\* \\? \\[a] \\{a,b\\} \\a \\\\ a\\\\b a\\b a\\/b \\.a a\\ {a\\,b,c} [\\]a] [a\\-c]
-+(a) @(a|b) ?(a) *(a) !(a) a|b (a|b) (a) a+b [a]+ "a" "a*" ./a ./a* a/./b ../a ../* a/../b .. . ./ a/ /a // a//b *// */
-^a $a a$ a^ @a a@b ~a %a é ? [é] 日* A a-b _ - #a
+* file-read file-* {file-read,file-write} file-[rw]* file? callback-* my-* *@mycompany.com src/* src/** ** **/* */*
+a/** **/a a/**/b a/**/b/**/c **/a/** /** **/ a** **a a**b *** a/*** a/**/** a/**/**/b .* .** */.* **/.* .a* a.*
+*.txt *.* a*.* src/*.txt src/**/*.txt **/*.txt **/.env [abc] [a-c] [^a] [!a] [^a]* [!a]* a[bc] a[^b]c *[ab] [ab]*
+a[-b]c a[b-]c []a] [^]a] [ab]c ? ?? ??? a? ?b a?c .? ?/? a/? [.]a [.a]b [!.]a [+-9]a a[+-9]b a[/]b a[!/]b {a} {a,b}
+{a,} {,a} {,} a{b,c} a{b,}c {a,b}/c {a,b}* *{a,b} {a,{b,c}} {a,{b,c}d} {a/b,c}* {a,b}{c,d} {*,x} {.*,x} {**,x}
+{a/**,b} {**/a,b} a{/b,}/c {a?,b} {[ab],c} [z-a] [[:alpha:]] {1..3} {a..c} {c..a} a{1..3} {1..12} {01..12} {ab..cd}
+{1..3}{a..b} {a..c,z} {..} {a..} lone[ lone{ {a a} a{b a,b [ ] [] a[ a] !a !a* a! \\* a\\* \\? \\[a] \\{a,b\\} \\a
+\\\\ a\\\\b a\\b a\\/b \\.a a\\ {a\\,b,c} [\\]a] [a\\-c] +(a) @(a|b) ?(a) *(a) !(a) a|b (a|b) (a) a+b [a]+ "a" "a*"
+./a ./a* a/./b ../a ../* a/../b .. . ./ a/ /a // a//b *// */ ^a $a a$ a^ @a a@b ~a %a é ? [é] 日* A a-b _ - #a
 """.split()
     + ["a b", "a *", "file-* bash"]
 )
 
 PIECES = ["*", "*", "*", "?", "**", "/", "/", "a", "b", "c", "file", "-", ".", "[ab]", "[^a]", "[a-c]", "{a,b}", "{b,}",
-          "{a,b*}", "{*,a}", "src", ".txt", "read", "\\*", "[!b]", "{a,b/c}", "1", "/**/", "**/", "/**", "-*", "{1..3}"]  # fmt: skip
+          "{a,b*}", "{*,a}", "src", ".txt", "read", "\\*", "[!b]", "{a,b/c}", "1", "/**/", "**/", "/**", "-*",
+          "{1..3}"]  # fmt: skip
 
 
 def patterns(count: int) -> list[str]:
@@ -202,11 +203,11 @@ def main(folder: str, count: int = 700) -> None:
     parts = list(dict.fromkeys(part for pattern in asked for part in expanded(pattern) if part))
     answers, of_parts = ask(folder, asked, texts), ask(folder, parts, texts)
     single = [
-        {part: bits(mask, len(texts)) for part, mask in zip(parts, of_parts[options])}
+        {part: bits(mask, len(texts)) for part, mask in zip(parts, of_parts[options], strict=True)}
         for options in ("defaults", "contract")
     ]
     rows, unexplained = [], []
-    for pattern, defaults in zip(asked, answers["defaults"]):
+    for pattern, defaults in zip(asked, answers["defaults"], strict=True):
         theirs = bits(defaults, len(texts))
         differing: dict[str, list[bool]] = {}
         for at, text in enumerate(texts):
