@@ -1,8 +1,6 @@
-"""What a skill or middleware asks of its context (semantics.md 6, S-RES-1): whom it serves, folders, its place.
+"""What a skill or middleware asks of its context (semantics.md 6, S-RES-1): whom it serves, folders, hooks.
 
-The protocols here say what these helpers need of a context; the pipeline's own class fits them. Where the running
-middleware stands is in its own ``locals["internals"]``: ``chain``, the entries of the served call from the outermost,
-and ``position``, the index of the one that is running.
+The protocols say what these helpers need of a context; the pipeline's own class fits them.
 """
 
 from __future__ import annotations
@@ -13,15 +11,6 @@ from typing import Any, Protocol
 
 from desktop.domain.errors import ConfigurationError
 from desktop.skills.values.path_entries import PathEntry
-
-
-class ChainEntry(Protocol):
-    """One middleware of a chain. ``trigger`` is ``$next`` or ``$invoke`` for a hook, and None for a real entry."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def trigger(self) -> str | None: ...
 
 
 class Envelope(Protocol):
@@ -35,18 +24,15 @@ class Envelope(Protocol):
     def parent(self) -> Any: ...
 
 
-class Globals(Protocol):
-    """What all contexts of the process share."""
-
-    @property
-    def config(self) -> Mapping[str, Any]: ...
-
-
 class Context(Protocol):
-    """One call as a skill sees it (R-INV-7): ``locals`` are its own, ``nonlocals`` copied into children."""
+    """One call as a skill sees it (R-INV-7).
+
+    ``locals`` are its own, ``nonlocals`` are copied into children, ``globals`` shared by all. In a hook ``trigger`` is
+    ``$next`` or ``$invoke`` and ``wraps`` the name of what it wraps; elsewhere both are empty.
+    """
 
     @property
-    def envelope(self) -> Any: ...
+    def envelope(self) -> Envelope: ...
     @property
     def args(self) -> Mapping[str, Any]: ...
     @property
@@ -56,9 +42,13 @@ class Context(Protocol):
     @property
     def nonlocals(self) -> MutableMapping[str, Any]: ...
     @property
-    def globals(self) -> Any: ...
+    def globals(self) -> MutableMapping[str, Any]: ...
     @property
     def manager(self) -> Any: ...
+    @property
+    def trigger(self) -> str: ...
+    @property
+    def wraps(self) -> str: ...
 
 
 def ctx_target(ctx: Context) -> Any:
@@ -82,29 +72,24 @@ def ctx_paths(ctx: Context) -> Sequence[PathEntry]:
 def ctx_cwd(ctx: Context) -> str:
     """The working folder of this call, else the configured one, else the process's."""
     found = _configured(ctx, "cwd")
-    return os.getcwd() if found is None else str(found)
+    return str(found) if found else os.getcwd()
 
 
 def ctx_hook_trigger(ctx: Context) -> str | None:
-    """What made this hook run, ``$next`` or ``$invoke``; None in a middleware that is no hook (R-INV-11)."""
-    chain, position = _place(ctx)
-    return chain[position].trigger if 0 <= position < len(chain) else None
+    """What made this hook run, ``$next`` or ``$invoke``; None where no hook runs (R-INV-11)."""
+    return ctx.trigger or None
 
 
 def ctx_hook_target(ctx: Context) -> str | None:
-    """The name of the real entry that follows: the one a ``$next`` hook wraps. None where there is none (R-INV-11)."""
-    chain, position = _place(ctx)
-    return next((entry.name for entry in chain[position + 1 :] if entry.trigger is None), None)
+    """The name of the real entry that this hook wraps; None where no hook runs (R-INV-11)."""
+    return ctx.wraps or None
 
 
 def _configured(ctx: Context, key: str) -> Any:
+    """``locals["config"]``, then ``globals["config"]``: a mapping, or of the latter a record."""
     own = ctx.locals.get("config")
     found = own.get(key) if isinstance(own, Mapping) else None
-    return ctx.globals.config.get(key) if found is None else found
-
-
-def _place(ctx: Context) -> tuple[Sequence[ChainEntry], int]:
-    internals = ctx.locals.get("internals")
-    if not isinstance(internals, Mapping) or not isinstance(internals.get("position"), int):
-        return (), -1
-    return internals.get("chain", ()), internals["position"]
+    if found is not None:
+        return found
+    shared = ctx.globals.get("config")
+    return shared.get(key) if isinstance(shared, Mapping) else getattr(shared, key, None)

@@ -22,7 +22,7 @@ from desktop.skills.values.jsonpath_tree import (
     Test,
     Wild,
 )  # fmt: skip
-from desktop.skills.values.kinds import MISSING, PathError, is_mapping, is_sequence
+from desktop.skills.values.kinds import MISSING, PathError, is_mapping, is_number, is_sequence, is_text
 
 MAX_WORK = 100_000
 """Values looked at by one expression, filters included: about 100 ms."""
@@ -90,7 +90,7 @@ class _Walk:
         value = place.value
         if is_mapping(value):
             for key in value:
-                if isinstance(key, str):
+                if is_text(key):
                     self._spend()
                     yield place.child(key, value[key])
         elif is_sequence(value):
@@ -154,7 +154,7 @@ class _Walk:
     def _call(self, call: Call, here: Any) -> Any:
         if call.name == "length":
             value = self._value(call.argument, here)
-            return len(value) if isinstance(value, str) or is_mapping(value) or is_sequence(value) else MISSING
+            return len(value) if is_text(value) or is_mapping(value) or is_sequence(value) else MISSING
         places = self.places(call.argument, here) if isinstance(call.argument, Query) else []
         if call.name == "count":
             return len(places)
@@ -188,18 +188,15 @@ class _Walk:
         return True
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _same(a: Any, b: Any) -> bool:
     """Whether two values that are no containers are equal; of what JSON has not, only a value and itself."""
-    if (isinstance(a, str) and isinstance(b, str)) or (_is_number(a) and _is_number(b)):
-        return bool(a == b)
-    return a is b
+    return bool(a == b) if _alike(a, b) else a is b
 
 
 def _less(a: Any, b: Any) -> bool:
-    if (isinstance(a, str) and isinstance(b, str)) or (_is_number(a) and _is_number(b)):
-        return bool(a < b)
-    return False
+    return _alike(a, b) and bool(a < b)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Two texts, or two numbers."""
+    return (is_text(a) and is_text(b)) or (is_number(a) and is_number(b))

@@ -56,6 +56,23 @@ def is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
     return kind is list or (issubclass(kind, Sequence) and not issubclass(kind, _TEXTS))
 
 
+def is_text(value: object) -> TypeGuard[str]:
+    """A text, by its type."""
+    return issubclass(type(value), str)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """A number, by its type; true and false are none."""
+    kind = type(value)
+    return kind is not bool and issubclass(kind, int | float)
+
+
+def answers_itself(kind: type) -> bool:
+    """Whether a class has a metaclass that answers for its attributes, so that even looking at it runs code."""
+    metaclass: Any = type(kind)
+    return metaclass.__getattribute__ is not type.__getattribute__
+
+
 def is_container(value: object) -> bool:
     """Something that a path can lead into."""
     return is_mapping(value) or is_sequence(value)

@@ -35,7 +35,7 @@ from types import MappingProxyType, MemberDescriptorType
 from typing import Any
 
 from desktop.skills.values.json_text import text_size
-from desktop.skills.values.kinds import MISSING, ValueProblem
+from desktop.skills.values.kinds import MISSING, ValueProblem, answers_itself
 from desktop.skills.values.scalars import clean, describe, enum_value, is_function, key_text, scalar, type_name
 
 MIN_BYTES = 64
@@ -292,9 +292,7 @@ def _message(error: BaseException) -> str:
 def _record(value: object) -> Opened | None:
     """A dataclass's fields, or None."""
     kind = type(value)
-    metaclass: Any = type(kind)
-    fields = inspect.getattr_static(kind, "__dataclass_fields__", None)
-    if type(fields) is not dict or metaclass.__getattribute__ is not type.__getattribute__:
+    if answers_itself(kind) or type(inspect.getattr_static(kind, "__dataclass_fields__", None)) is not dict:
         return None
     found = {}
     for each in dataclasses.fields(kind):  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from desktop.skills.values.kinds import MISSING
+from desktop.skills.values.kinds import MISSING, answers_itself
 
 MAX_NAME = 80
 _MAX_BITS = 1_024
@@ -92,7 +92,7 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
 def enum_value(value: object) -> object:
     """What an enum's member stands for; anything else unchanged."""
     for _ in range(4):
-        if not issubclass(type(value), Enum):
+        if not issubclass(type(value), Enum) or answers_itself(type(value)):
             return value
         value = inspect.getattr_static(value, "_value_", None)
     return value
@@ -129,7 +129,7 @@ def describe(value: object) -> str:
         return _function(value)
     if issubclass(kind, type):
         return f"[Class: {_named(value)}]"  # type: ignore[arg-type]
-    if issubclass(kind, Awaitable | Future):
+    if not answers_itself(kind) and issubclass(kind, Awaitable | Future):
         return "[Promise]"
     for raw in (bytes, bytearray, memoryview):
         if issubclass(kind, raw):

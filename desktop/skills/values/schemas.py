@@ -15,8 +15,8 @@ RESOLVE = "$resolve"
 def resolve_json_schema(schema: Mapping[str, Any] | None, ctx: Context) -> Mapping[str, Any] | None:
     """The mapping at the path ``schema["$resolve"]`` of the context, else ``schema`` unchanged.
 
-    The path sees ``args``, ``locals``, ``nonlocals`` and ``globals.config``, and of ``run`` what is a mapping. What is
-    not there, no mapping, or no path at all leaves the static schema in force.
+    The path sees ``args``, ``locals``, ``nonlocals``, ``globals`` and ``run.frontmatter``. What is not there, no
+    mapping, or no path at all leaves the static schema in force.
     """
     expr = None if schema is None else schema.get(RESOLVE)
     if not isinstance(expr, str):
@@ -31,8 +31,8 @@ def resolve_json_schema(schema: Mapping[str, Any] | None, ctx: Context) -> Mappi
 def _view(ctx: Context) -> dict[str, Any]:
     return {
         "args": ctx.args,
-        "run": ctx.run,
+        "run": {"frontmatter": ctx.run.frontmatter},
         "locals": ctx.locals,
         "nonlocals": ctx.nonlocals,
-        "globals": {"config": ctx.globals.config},
+        "globals": ctx.globals,
     }
