@@ -26,14 +26,15 @@ _MISSING = object()
 
 
 class Check:
-    """A compiled constraint. Raises PatternError when its glob cannot be compiled."""
+    """A constraint ready for use; its globs are compiled at the first call that needs them."""
 
-    __slots__ = ("_glob", "_is_list", "_named", "_path_glob", "_where", "name", "text")
+    __slots__ = ("_compiled", "_glob_text", "_is_list", "_named", "_path_glob", "_where", "name", "text")
 
     def __init__(self, constraint: Constraint, where: Where) -> None:
         self.name = constraint.name
         self.text = f"{constraint.name}={constraint.glob}"
-        self._glob = compile_glob(constraint.glob)
+        self._glob_text = constraint.glob
+        self._compiled: Glob | None = None
         self._is_list = constraint.name in LISTS
         self._named = is_path_name(constraint.name)
         self._path_glob: Glob | None = None
@@ -58,6 +59,12 @@ class Check:
             return self._judge_list(parts, enough)
         return enough(self._fits(part, params, enough) for part in parts)
 
+    @property
+    def _glob(self) -> Glob:
+        if self._compiled is None:
+            self._compiled = compile_glob(self._glob_text)
+        return self._compiled
+
     def _value(self, arguments: Mapping[str, Any]) -> object:
         if self._is_list:
             return next((arguments[name] for name in LISTS if name in arguments), _MISSING)
@@ -75,7 +82,7 @@ class Check:
 
     def _fits_path(self, part: str) -> bool:
         if self._path_glob is None:
-            self._path_glob = _path_glob(self._glob, self._where)
+            self._path_glob = path_glob(self._glob_text, self._where)
         path = normal_path(part, self._where)
         return path is not None and self._path_glob.matches(path)
 
@@ -85,13 +92,6 @@ class Check:
             tokens += [None] if part is None else part.split()
         one = covers if enough is all else touches
         return bool(tokens) and enough(token is not None and one(self._glob, token) for token in tokens)
-
-
-def _path_glob(glob: Glob, where: Where) -> Glob:
-    try:
-        return path_glob(glob.text, where)
-    except PatternError:  # only together with a long folder before it does it become too much
-        return compile_glob("\\/")
 
 
 def covers(glob: Glob, token: str) -> bool:

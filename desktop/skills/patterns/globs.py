@@ -13,7 +13,6 @@ everything a star skips ends at the first place where the rest up to the next st
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from desktop.skills.patterns.syntax import STAR, Alternative, PatternError, Token, Wild, alternatives
@@ -80,12 +79,7 @@ def compile_glob(text: str) -> Glob:
     simple = _ONE_STAR.fullmatch(text)
     if simple is not None:
         return Glob(text, [[part for part in (simple[1], STAR, simple[2]) if part]])
-    return glob_of(text, alternatives(text))
-
-
-def glob_of(text: str, made: Iterable[Alternative]) -> Glob:
-    """A glob that fits what any of these alternatives fits. Raises PatternError when that is too much."""
-    glob = Glob(text, list(made))
+    glob = Glob(text, alternatives(text))
     if glob.cost > MAX_WILD:
         raise PatternError("It stands for too many patterns with wildcards", 1)
     return glob

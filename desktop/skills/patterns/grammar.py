@@ -18,13 +18,18 @@ from typing import Literal, NamedTuple
 
 from desktop.skills.names import normal_tags
 from desktop.skills.patterns.globs import compile_glob
-from desktop.skills.patterns.syntax import MAX_ALTERNATIVES, MAX_EXPANDED, MAX_GLOB, PatternError
+from desktop.skills.patterns.syntax import MAX_ALTERNATIVES, MAX_GLOB, PatternError, check_text, expanded_size
 
 Policy = Literal["allow", "ask", "deny"]
 POLICIES: dict[str, Policy] = {"allow": "allow", "ask": "ask", "deny": "deny"}
 MAX_LIST = 500_000
 MAX_PATTERNS = 20_000
 MAX_SPECS = 32
+MAX_EXPANDED_LIST = 400_000
+"""Characters of everything that the braces of one list stand for: making it ready takes 1 us each."""
+LARGE = 1_000
+"""A glob that stands for more characters than this may be too much (each becomes up to 14 of a regular expression), so
+it is compiled when it is read; all others are compiled when they are needed, and cannot fail then."""
 
 _SIMPLE = re.compile(r"[^\s(){}\\,\[\]#\0][^\s(){}\\,\[\]\0]*+(?!\S)")
 _BLANK = re.compile(r"\s*")
@@ -117,6 +122,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._closing = _partners(text) if "{" in text else {}
+        self._size = 0
 
     def patterns(self) -> Iterator[Pattern]:
         text, at = self._text, 0
@@ -157,7 +163,7 @@ class _Reader:
             raise PatternError("A parenthesis is closed that was never opened", at + 1)
         if stop == ",":
             raise PatternError("Patterns are separated by spaces, not by commas", at + 1)
-        selector = _selector(self._text[start:at], start)
+        selector = self._selector(start, at)
         if stop != "(":
             return Pattern(selector, self._text[start:at], start + 1), at
         constraints, metas, end = self._specs(at)
@@ -169,7 +175,7 @@ class _Reader:
         constraints: list[Constraint] = []
         metas: list[Meta] = []
         for start, end in (parts := list(self._parts(opened))):
-            found = _spec(self._text[start:end], start)
+            found = self._spec(start, end)
             if isinstance(found, Meta):
                 metas.append(found)
             else:
@@ -198,6 +204,60 @@ class _Reader:
                 depth -= 1
             at += 1
 
+    def _selector(self, start: int, end: int) -> Selector:
+        text = self._text[start:end]
+        if not text:
+            raise PatternError("A pattern begins with a name or a tag, not with a parenthesis", start + 1)
+        if not text.startswith("#"):
+            self._check(text, start)
+            return Selector("glob", text)
+        tags = normal_tags([text])
+        if not tags or re.search(r"[*?\[{\\]", text):
+            raise PatternError("After # comes a tag of letters and digits, without wildcards", start + 1)
+        return Selector("tag", tags[0])
+
+    def _spec(self, start: int, end: int) -> Constraint | Meta:
+        part = self._text[start:end]
+        text = part.strip()
+        start += len(part) - len(part.lstrip())
+        if not text:
+            raise PatternError("A specifier is empty", start + 1)
+        if text.startswith("$"):
+            return _meta(text, start)
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise PatternError(f"A specifier is written name=value, not {text[:40]!r}", start + 1)
+        if not _NAME.fullmatch(name.rstrip()):
+            raise PatternError(f"{name[:40]!r} is no name of an argument", start + 1)
+        at = start + len(name) + 1 + len(value) - len(value.lstrip())
+        if not value.strip():
+            raise PatternError(f"The specifier {name.strip()[:40]} has no value", at + 1)
+        self._check(value.strip(), at)
+        return Constraint(name.rstrip(), value.strip(), start + 1)
+
+    def _check(self, glob: str, start: int) -> None:
+        """Raise PatternError for a glob that cannot be compiled, or one too many of those that stand for many."""
+        try:
+            size = _expanded_size(glob)
+            if max(size, len(glob)) > LARGE:
+                compile_glob(glob)
+        except PatternError as error:
+            raise error.moved(start) from None
+        self._size += size
+        if self._size > MAX_EXPANDED_LIST:
+            raise PatternError("Up to here the braces of the list stand for too many patterns", start + 1)
+
+
+def _expanded_size(glob: str) -> int:
+    """As ``expanded_size``, without reading it where an estimate does; 0 for a glob without braces and classes."""
+    check_text(glob)
+    if "[" not in glob and "{" not in glob:
+        return 0
+    if "[" in glob or ".." in glob or glob.count("{") > 1:
+        return expanded_size(glob)
+    size = (glob.count(",") + 1) * len(glob)
+    return size if size < MAX_ALTERNATIVES else expanded_size(glob)
+
 
 def _partners(text: str) -> dict[int, int]:
     """Where each opening brace is closed; a pair lies on one side of every parenthesis."""
@@ -215,49 +275,6 @@ def _partners(text: str) -> dict[int, int]:
             while opened and opened.pop() >= 0:
                 pass
     return closing
-
-
-def _selector(text: str, start: int) -> Selector:
-    if not text:
-        raise PatternError("A pattern begins with a name or a tag, not with a parenthesis", start + 1)
-    if not text.startswith("#"):
-        check_glob(text, start)
-        return Selector("glob", text)
-    tags = normal_tags([text])
-    if not tags or re.search(r"[*?\[{\\]", text):
-        raise PatternError("After # comes a tag of letters and digits, without wildcards", start + 1)
-    return Selector("tag", tags[0])
-
-
-def check_glob(text: str, start: int) -> None:
-    """Raise PatternError, with its column in the list, for a glob that cannot be compiled."""
-    many = text.count(",") + 1 if text.count("{") < 2 and ".." not in text else MAX_ALTERNATIVES
-    few = many < MAX_ALTERNATIVES and many * len(text) < MAX_EXPANDED
-    if len(text) <= MAX_GLOB and "\0" not in text and "[" not in text and (few or "{" not in text):
-        return
-    try:
-        compile_glob(text)
-    except PatternError as error:
-        raise error.moved(start) from None
-
-
-def _spec(part: str, start: int) -> Constraint | Meta:
-    text = part.strip()
-    start += len(part) - len(part.lstrip())
-    if not text:
-        raise PatternError("A specifier is empty", start + 1)
-    if text.startswith("$"):
-        return _meta(text, start)
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise PatternError(f"A specifier is written name=value, not {text[:40]!r}", start + 1)
-    if not _NAME.fullmatch(name.rstrip()):
-        raise PatternError(f"{name[:40]!r} is no name of an argument", start + 1)
-    at = start + len(name) + 1 + len(value) - len(value.lstrip())
-    if not value.strip():
-        raise PatternError(f"The specifier {name.strip()[:40]} has no value", at + 1)
-    check_glob(value.strip(), at)
-    return Constraint(name.rstrip(), value.strip(), start + 1)
 
 
 def _meta(text: str, start: int) -> Meta:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from desktop.skills.patterns.globs import Glob, glob_of, is_globstar, segments
+from desktop.skills.patterns.globs import Glob, is_globstar, segments
 from desktop.skills.patterns.syntax import Alternative, alternatives
 
 _FORMATS = frozenset({"path", "file-path", "directory", "directory-path"})
@@ -88,8 +88,11 @@ def normal_path(value: str, where: Where) -> str | None:
 
 
 def path_glob(text: str, where: Where) -> Glob:
-    """The glob for normalised paths. Raises PatternError. ``..`` takes back a name before it, never a ``**``."""
-    return glob_of("", [_tokens(_normal(segments(found), where)) for found in alternatives(text)])
+    """The glob for normalised paths of a text that can be compiled. ``..`` takes back a name before it, never a ``**``.
+
+    Not held to the size of other globs: a deny must not fail because the folder has a long name.
+    """
+    return Glob("", [_tokens(_normal(segments(found), where)) for found in alternatives(text)])
 
 
 def _normal(found: list[Alternative], where: Where) -> list[Alternative]:

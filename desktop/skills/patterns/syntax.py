@@ -71,21 +71,36 @@ class _Open:
 
 def alternatives(text: str) -> list[Alternative]:
     """The brace-free globs that ``text`` stands for, in order. Raises PatternError."""
+    nodes = _tree(text)
+    _measured(text, nodes)
+    return _expanded(nodes)
+
+
+def expanded_size(text: str) -> int:
+    """How many characters the alternatives have together, without making them. Raises PatternError."""
+    return _measured(text, _tree(text))
+
+
+def _measured(text: str, nodes: list[Node]) -> int:
+    count, size = _size(nodes)
+    if count > MAX_ALTERNATIVES or size > MAX_EXPANDED:
+        raise PatternError("Its braces stand for too many patterns", text.index("{") + 1)
+    return size
+
+
+def check_text(text: str) -> None:
+    """Raise PatternError for a glob that is not worth reading."""
     if len(text) > MAX_GLOB:
         raise PatternError(f"A pattern may be {MAX_GLOB:,} characters long, not {len(text):,}", MAX_GLOB + 1)
     if "\0" in text:
         raise PatternError("A pattern cannot contain a null character", text.index("\0") + 1)
     if text.count("..") > MAX_RANGES and "{" in text:
         raise PatternError(f"A pattern may hold {MAX_RANGES} ranges", text.index("{") + 1)
-    nodes = _tree(text)
-    count, size = _size(nodes)
-    if count > MAX_ALTERNATIVES or size > MAX_EXPANDED:
-        raise PatternError("Its braces stand for too many patterns", text.index("{") + 1)
-    return _expanded(nodes)
 
 
 def _tree(text: str) -> list[Node]:
     """Tokens with their braces nested. A brace without partner, or around neither a list nor a range, is literal."""
+    check_text(text)
     root = _Open(0, [[]])
     stack = [root]
     rule, at = _CLASSES, 0

@@ -130,6 +130,16 @@ def test_a_folder_with_special_characters_is_no_pattern() -> None:
     assert not allowed.permits(tool("r"), {"path": "/w/a/src/a"})
 
 
+@pytest.mark.spec("R-PAT-17", "R-PAT-7")
+def test_a_deny_of_many_paths_holds_in_a_folder_with_a_long_name() -> None:
+    cwd = "/" + "long/" * 40 + "folder"
+    text = "* r(path={" + ",".join(f"secret-{n}/*" for n in range(90)) + "},$deny)"
+    allowed = AllowedList.of(text, cwd=cwd)
+    assert allowed.problem is None
+    assert not allowed.permits(tool("r"), {"path": "x/../secret-89/a"})
+    assert allowed.permits(tool("r"), {"path": "secret-90/a"})
+
+
 @pytest.mark.spec("R-PAT-17")
 @pytest.mark.parametrize(
     ("name", "params", "value", "fits"),

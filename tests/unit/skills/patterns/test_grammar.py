@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.skills.patterns import Constraint, Meta, Pattern, PatternError, PatternList, Selector, parse_patterns
+from desktop.skills.patterns import (
+    Constraint,
+    Meta,
+    Pattern,
+    PatternError,
+    PatternList,
+    Selector,
+    compile_glob,
+    parse_patterns,
+)
 
 
 def problem(text: str) -> PatternError | None:
@@ -142,3 +151,12 @@ def test_any_text_is_a_list_or_a_mistake_at_a_column_in_it(text: str) -> None:
 @given(st.lists(st.from_regex(r"(#[a-z]{1,5}|[a-z*?]{1,6})(\([a-z]{1,3}=[a-z*]{1,4}(,\$deny)?\))?", fullmatch=True)))
 def test_what_is_written_apart_is_read_apart(entries: list[str]) -> None:
     assert texts("  ".join(entries)) == entries
+
+
+@given(
+    st.lists(st.sampled_from(["?", "*", ".*", "/", "{*,?}", "{.*,.?,[a/]}", "[+-9]", "a", "**/", ".*/"]), max_size=700)
+)
+def test_a_constraint_that_is_read_can_be_compiled_later(pieces: list[str]) -> None:
+    text = f"x(a={''.join(pieces) or '*'})"
+    if problem(text) is None:
+        assert compile_glob(only(text).constraints[0].glob).cost <= 16_384

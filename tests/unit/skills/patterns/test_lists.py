@@ -295,10 +295,20 @@ def test_ten_thousand_entries_decide_rightly() -> None:
         assert allowed.offers(tool(name, tag)) is fits
 
 
-def test_a_list_of_costly_patterns_allows_nothing_and_says_so() -> None:
-    allowed = AllowedList.of(["a" * n + "?" * 300 + "[bc]*" for n in range(300)])
-    assert allowed.problem is not None
-    assert "too many patterns with wildcards" in str(allowed.problem)
+@pytest.mark.parametrize(
+    ("entries", "says"),
+    [
+        (["a" * n + "?" * 300 + "[bc]*" for n in range(300)], "too many patterns with wildcards"),
+        (["{a,b}{c,d}{1..99}x"] * 10_000, "braces of the list stand for too many"),
+        (["x(a={a,b}{c,d}{1..99})"] * 10_000, "braces of the list stand for too many"),
+        (["{" + ",".join("abcdefgh" for _ in range(200)) + "}"] * 260, "braces of the list"),
+        (["x(a=" + "{a,b,c}" * 5 + "?*" * 9 + ")"], "too many patterns with wildcards"),
+    ],
+)  # fmt: skip
+def test_a_list_of_costly_patterns_allows_nothing_and_says_so(entries: list[str], says: str) -> None:
+    allowed = AllowedList.of(entries)
+    assert says in str(allowed.problem)
+    assert not allowed.offers(tool("a"))
 
 
 @given(st.text(alphabet="ab(){},=$#*?[]\\ ./~-\0", max_size=30), st.text(max_size=12), st.text(max_size=12))
