@@ -1,0 +1,54 @@
+"""The build-time index of a folder: names and files, written when a library is packed (R-RES-6).
+
+It saves a bare name from a walk over the folder. It is only a hint: the file it names is read and must declare the
+name, and a name that it does not have is looked for on the disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+
+from desktop.skills.names import is_bare_name
+from desktop.skills.resolution.scan import BUILD_INDEX, is_skill_file
+from desktop.skills.resolution.snapshot import below
+
+MAX_BYTES = 16_000_000
+VERSION = 1
+
+
+def read_build_index(folder: str) -> dict[str, str] | None:
+    """Name to absolute path, or None when there is none or it cannot be used. Never raises."""
+    try:
+        with open(os.path.join(folder, BUILD_INDEX), "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        found = json.loads(data) if len(data) <= MAX_BYTES else None
+    except (OSError, ValueError, RecursionError):
+        return None
+    names = found.get("names") if isinstance(found, dict) and found.get("version") == VERSION else None
+    if not isinstance(names, dict):
+        return None
+    return {name: below(folder, rel) for name, rel in names.items() if is_bare_name(name) and _is_inside(rel)}
+
+
+def _is_inside(rel: object) -> bool:
+    """Whether it names a skill file of the folder itself, with nothing that leads out of it."""
+    if not isinstance(rel, str) or "\0" in rel or "\\" in rel or not is_skill_file(rel.rpartition("/")[2]):
+        return False
+    return not any(part in ("", ".", "..") for part in rel.split("/"))
+
+
+def write_build_index(folder: str, names: Mapping[str, str]) -> None:
+    """Write it, atomically; ``names`` are of a checked folder (``Snapshot.names``). Raises OSError."""
+    found = {name: os.path.relpath(path, folder).replace(os.sep, "/") for name, path in sorted(names.items())}
+    part = os.path.join(folder, f"{BUILD_INDEX}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "x", encoding="utf-8") as file:
+            json.dump({"version": VERSION, "names": found}, file, indent=1)
+        os.replace(part, os.path.join(folder, BUILD_INDEX))
+    except OSError:
+        if os.path.exists(part):
+            os.unlink(part)
+        raise

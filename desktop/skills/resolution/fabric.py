@@ -1,0 +1,336 @@
+"""The skills fabric as the app holds it: resolution, index, pins, watching and the catalogue in one object.
+
+Everything blocks unless it says otherwise: call it in threads. Listeners are called in whatever thread saw the change.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from desktop.domain.errors import NotFound
+from desktop.domain.skills import SkillDef, SkillFunction
+from desktop.skills.resolution import authority, content, find, listing, near, programmatic
+from desktop.skills.resolution.folders import fingerprint, owner_of, refresh_folder
+from desktop.skills.resolution.globals import Config, Globals, search_path
+from desktop.skills.resolution.index_file import load_index, save_index
+from desktop.skills.resolution.pins import Difference, Fingerprint, Pins, PinStore
+from desktop.skills.resolution.programmatic import RegisterToolOptions
+from desktop.skills.resolution.roots import DEFAULT_IGNORES, SearchRoot, search_entries
+from desktop.skills.resolution.scan import Hint, Listing, parents
+from desktop.skills.resolution.search import SkillCatalog
+from desktop.skills.resolution.snapshot import Snapshot
+from desktop.skills.resolution.watch import FolderWatch
+
+_LOG = logging.getLogger(__name__)
+
+MOST_HINTED = 500
+"""Changed paths beyond which a folder is compared with the disk as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillChanges:
+    """What is different: names of skills, and absolute paths of files."""
+
+    names: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+
+    def __or__(self, other: SkillChanges) -> SkillChanges:
+        return SkillChanges(self.names | other.names, self.files | other.files)
+
+
+Listener = Callable[[SkillChanges], None]
+
+
+class SkillFabric:
+    """Implements ``domain.skills.SkillFinder``. Made by ``open``, ended by ``close``."""
+
+    def __init__(self, globals: Globals, roots: Iterable[SearchRoot], index_path: str = "") -> None:
+        self.globals = globals
+        self._index_path = index_path
+        self._roots = tuple(roots)
+        self._ignores: tuple[str, ...] = search_path(globals).ignore
+        self._listeners: list[Listener] = []
+        self._watch: FolderWatch | None = None
+        self._lock = threading.RLock()
+        self._catalog: SkillCatalog | None = None
+        self._catalog_of: tuple[Any, ...] = ()
+        self._pin_changes = 0
+        self._saved: list[Snapshot] = []
+
+    @classmethod
+    def open(
+        cls,
+        roots: Iterable[SearchRoot],
+        index_path: str = "",
+        *,
+        cwd: str = "",
+        project: str = "",
+        ignores: Iterable[str] = DEFAULT_IGNORES,
+        pin_store: PinStore | None = None,
+    ) -> SkillFabric:
+        """Read the index (30 ms for 10,000 skills) and nothing else: ``catalog`` can be shown at once. Then call
+        ``watch`` and ``refresh``, in this order. ``index_path`` "": nothing is kept."""
+        found = tuple(roots)
+        config = Config(search_entries(found, ignores), cwd or os.getcwd(), found, project=project)
+        globals = Globals(config, pins=None if pin_store is None else Pins(pin_store))
+        fabric = cls(globals, found, index_path)
+        wanted = {(root.path, fabric._ignores) for root in found}
+        if index_path:
+            globals.index.adopt(one for one in load_index(index_path) if (one.folder, one.ignore) in wanted)
+        fabric._saved = globals.index.all()
+        return fabric
+
+    def close(self) -> None:
+        """End watching and write the index. May be called more than once."""
+        if self._watch is not None:
+            self._watch.stop()
+            self._watch = None
+        self.save()
+
+    def save(self) -> None:
+        """Write the index if it changed; a disk that does not take it costs only time at the next start."""
+        now = self.globals.index.all()
+        if not self._index_path or _same(now, self._saved):
+            return
+        try:
+            os.makedirs(os.path.dirname(self._index_path), exist_ok=True)
+            save_index(self._index_path, now)
+            self._saved = now
+        except OSError as error:
+            _LOG.warning("the index of skills cannot be written: %s", error)
+
+    # -- folders ------------------------------------------------------------------------------------------------------
+
+    @property
+    def roots(self) -> tuple[SearchRoot, ...]:
+        """All folders, in search order; those not trusted are listed and not searched (R-SK-15)."""
+        return self._roots
+
+    def set_roots(self, roots: Iterable[SearchRoot], *, project: str = "") -> SkillChanges:
+        """Other folders, or another trust in them: a project was opened, trusted, closed."""
+        watching, self._roots = self._watch is not None, tuple(roots)
+        config = self.globals.config
+        entries = search_entries(self._roots, self._ignores)
+        self.globals.config = replace(config, paths=entries, roots=self._roots, project=project)
+        self.globals.index.keep_only((root.path, self._ignores) for root in self._roots)
+        self.globals.cache.clear()
+        if watching:
+            self.watch()
+        return self.refresh()
+
+    def refresh(self) -> SkillChanges:
+        """Compare every folder with the disk, reading only what changed; tells the listeners and writes the index."""
+        changes = self._checked(dict.fromkeys(self._roots))
+        self.save()
+        return changes
+
+    def watch(self, *, wait: float = 5.0) -> None:
+        """Watch the folders from now on; waits up to ``wait`` seconds until it does."""
+        if self._watch is not None:
+            self._watch.stop()
+        self._watch = watch = FolderWatch((root.path for root in self._roots), self._on_disk)
+        watch.start()
+        watch.wait_settled(wait)
+        self.globals.watched = frozenset(root.path for root in self._roots) if watch.live else frozenset()
+
+    def _on_disk(self, paths: frozenset[str] | None) -> None:
+        """What the watching thread saw."""
+        if self._watch is not None and not self._watch.live:
+            self.globals.watched = frozenset()
+        wanted: dict[SearchRoot, Hint | None] = {}
+        for root in self._roots:
+            if paths is None:
+                wanted[root] = None
+            elif rels := _below(root, paths):
+                wanted[root] = self._hint(root, rels)
+        if wanted:
+            self._checked(wanted)
+
+    def _checked(self, wanted: Mapping[SearchRoot, Hint | None]) -> SkillChanges:
+        changes, moved, asked = SkillChanges(), False, time.monotonic()
+        for root, hint in wanted.items():
+            checked = refresh_folder(self.globals, root, self._ignores, asked=asked, hint=hint)
+            changes |= SkillChanges(checked.names, checked.files)
+            moved = moved or checked.moved
+        if moved:
+            self._tell(changes)
+        return changes
+
+    def _hint(self, root: SearchRoot, rels: set[str]) -> Hint | None:
+        known = self.globals.index.peek(root.path, self._ignores)
+        if known is None or "" in rels or len(rels) > MOST_HINTED:
+            return None
+        return hint_for(known.listing, rels)
+
+    def _hint_at(self, root: SearchRoot, path: str) -> Hint | None:
+        """For one file, as ``owner_of`` names it."""
+        return self._hint(root, _below(root, [path]))
+
+    def invalidate_file(self, path: str, *, by_person: bool = False) -> SkillChanges:
+        """A file was written, moved or deleted by us: afterwards every cache is as if nothing had ever been kept of it
+        (R-SK-13, R-RES-17). ``by_person``: in the editor, so that what it says now has been seen."""
+        root, path = owner_of(self.globals, path)
+        changes = SkillChanges()
+        if root in self._roots:
+            changes = self._checked({root: self._hint_at(root, path)})
+            if by_person and self.globals.pins is not None and root.pinned:
+                found = self._fingerprint(root, path)
+                if found.files:
+                    self.globals.pins.accept(found, seen=found.digest)
+                    self._forget(found.path, changes.names)
+        known = self.globals.cache.file.get(path, ())
+        self.globals.cache.forget_folders([], [path], changes.names | {one.name for one in known})
+        return changes
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def on_change(self, listener: Listener) -> Callable[[], None]:
+        """Call ``listener`` after every change, in the thread that saw it; returns what ends that."""
+        with self._lock:
+            self._listeners.append(listener)
+
+        def end() -> None:
+            with self._lock:
+                if listener in self._listeners:
+                    self._listeners.remove(listener)
+
+        return end
+
+    def _tell(self, changes: SkillChanges) -> None:
+        with self._lock:
+            listeners = list(self._listeners)
+        for listener in listeners:
+            try:
+                listener(changes)
+            except Exception:  # noqa: BLE001 - a listener's own fault must not end the watching
+                _LOG.exception("a listener of skill changes failed")
+
+    # -- resolution ---------------------------------------------------------------------------------------------------
+
+    def find_tool(self, ref: str, *, cwd: str | None = None) -> SkillDef | None:
+        """For trusted callers; see ``find.find_tool``."""
+        return find.find_tool(ref, self.globals, cwd=cwd)
+
+    def find_limited(self, ref: str, limits: find.RefLimits, *, cwd: str | None = None) -> SkillDef | None:
+        """For references from models, jobs and saved configuration (Q-3). Raises Denied."""
+        return find.find_limited(ref, self.globals, limits, cwd=cwd)
+
+    def find_cached(self, ref: str) -> tuple[bool, SkillDef | None]:
+        """(known, definition) from memory alone; does not block."""
+        return find.find_cached(ref, self.globals)
+
+    def list_tools(self) -> list[SkillDef]:
+        """Everything that can be named; see ``listing.list_tools``."""
+        return listing.list_tools(self.globals)
+
+    def find_authority(self, definition: SkillDef) -> SkillDef | None:
+        """The main skill that a tool stands under; see ``authority.find_authority``."""
+        return authority.find_authority(definition, self.globals)
+
+    def near_names(self, ref: str, count: int = 3) -> list[str]:
+        """For "did you mean" (R-RES-20)."""
+        return near.near_names(ref, self.globals, count)
+
+    def register_tool(self, options: RegisterToolOptions) -> SkillDef:
+        """Does not block."""
+        return programmatic.register_tool(self.globals, options)
+
+    def unregister_tool(self, name: str) -> bool:
+        """Does not block."""
+        return programmatic.unregister_tool(self.globals, name)
+
+    def create_callback_ref(self, label: str, fn: SkillFunction, **options: Any) -> str:
+        """Does not block; see ``programmatic.create_callback_ref``."""
+        return programmatic.create_callback_ref(self.globals, label, fn, **options)
+
+    def trust_file(self, path: str) -> None:
+        """The person chose this file and agreed to load it (Q-3); until the app ends."""
+        config, path = self.globals.config, os.path.abspath(path)
+        self.globals.config = replace(config, trusted_files=config.trusted_files | {path})
+        self.globals.cache.forget_folders([], [path], ())
+
+    # -- content and pins ---------------------------------------------------------------------------------------------
+
+    def body(self, definition: SkillDef) -> str:
+        """The body as it is in the file now; see ``content.body``."""
+        return content.body(self.globals, definition)
+
+    def difference(self, path: str) -> Difference:
+        """What changed in a pinned skill since it was seen. Raises KnownError where nothing is pinned."""
+        root, path, pins = self._pinned(path)
+        refresh_folder(self.globals, root, self._ignores, hint=self._hint_at(root, path))
+        return pins.difference(self._fingerprint(root, path))
+
+    def accept(self, path: str, *, seen: str) -> None:
+        """The person has seen the difference with this digest and takes the skill as it is. Raises KnownError when it
+        has changed once more."""
+        root, path, pins = self._pinned(path)
+        checked = refresh_folder(self.globals, root, self._ignores, hint=self._hint_at(root, path))
+        pins.accept(self._fingerprint(root, path), seen=seen)
+        self._forget(path, checked.names)
+
+    def _forget(self, path: str, names: frozenset[str]) -> None:
+        """Its state changed, although its file did not."""
+        names |= {one.name for one in self.globals.cache.file.get(path, ())}
+        self.globals.cache.forget_folders([], [path], names)
+        self._pin_changes += 1
+        self._tell(SkillChanges(names, frozenset([path])))
+
+    def _pinned(self, path: str) -> tuple[SearchRoot, str, Pins]:
+        root, path = owner_of(self.globals, path)
+        pins = self.globals.pins
+        if pins is None or not root.pinned or not root.trusted or root not in self._roots:
+            raise NotFound(f"{path} is not pinned.")
+        return root, path, pins
+
+    def _fingerprint(self, root: SearchRoot, path: str) -> Fingerprint:
+        known = self.globals.index.peek(root.path, self._ignores)
+        rel = os.path.relpath(path, root.path).replace(os.sep, "/")
+        return Fingerprint(path, {}) if known is None else fingerprint(known, rel)
+
+    # -- the page -----------------------------------------------------------------------------------------------------
+
+    def catalog(self) -> SkillCatalog:
+        """Everything there is, as far as it is known; made anew when something changed. No call touches the disk."""
+        registered = programmatic.all_programmatic(self.globals)
+        folders = [(root, found) for root in self._roots
+                   if (found := self.globals.index.peek(root.path, self._ignores)) is not None]  # fmt: skip
+        of = (self.globals.tools.changes, self._pin_changes, *((root, id(found)) for root, found in folders))
+        with self._lock:
+            if self._catalog is None or of != self._catalog_of:
+                self._catalog = SkillCatalog(registered, folders, self.globals.pins)
+                self._catalog_of = of
+            return self._catalog
+
+
+def _same(now: list[Snapshot], then: list[Snapshot]) -> bool:
+    return len(now) == len(then) and all(one is other for one, other in zip(now, then, strict=True))
+
+
+def _below(root: SearchRoot, paths: Iterable[str]) -> set[str]:
+    """Those of the paths that lie in the folder, relative to it; "" is the folder itself."""
+    tops = {top.rstrip(os.sep) for top in (root.path, os.path.realpath(root.path))}
+    found = set()
+    for path in paths:
+        for top in tops:
+            if path == top or path.startswith(top + os.sep):
+                found.add(path[len(top) + 1 :].replace(os.sep, "/"))
+    return found
+
+
+def hint_for(listing: Listing, rels: Iterable[str]) -> Hint:
+    """Where to look for what happened to these paths: at the files, and at the nearest folders that are known."""
+    files, folders = set(), set()
+    for rel in rels:
+        if rel in listing.files:
+            files.add(rel)
+        if rel in listing.folders:
+            folders.add(rel)
+        folders.add(next((folder for folder in parents(rel) if folder in listing.folders), ""))
+    return Hint(frozenset(files), frozenset(folders))

@@ -1,0 +1,172 @@
+"""From a search folder to its definitions, through the caches ``name_index``, ``dir`` and ``file`` (R-RES-6)."""
+
+from __future__ import annotations
+
+import logging
+import os
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import replace
+
+from desktop.domain.errors import KnownError
+from desktop.domain.skills import SkillDef
+from desktop.skills.formats import load_from_bytes, load_skills_from_file
+from desktop.skills.resolution.build_index import read_build_index
+from desktop.skills.resolution.caches import NameIndex
+from desktop.skills.resolution.globals import Globals, search_path
+from desktop.skills.resolution.index import HASHED_BYTES, Checked
+from desktop.skills.resolution.pins import Fingerprint, Pins, fingerprints
+from desktop.skills.resolution.roots import SearchRoot, enclosing_root
+from desktop.skills.resolution.scan import Hint
+from desktop.skills.resolution.snapshot import NAMES, RELS, Snapshot, below
+
+_LOG = logging.getLogger(__name__)
+
+Ignore = tuple[str, ...]
+
+
+def refresh_folder(
+    globals: Globals, root: SearchRoot, ignore: Ignore, *, asked: float | None = None, hint: Hint | None = None
+) -> Checked:
+    """Compare a folder with the disk and bring the caches up to date with it. Blocks."""
+    first = globals.index.peek(root.path, ignore) is None
+    checked = globals.index.check(root, ignore, asked=asked, hint=hint)
+    caches = globals.cache
+    if checked.moved and not first:
+        caches.forget_folders([root.path], checked.files, checked.names)
+    if root.trusted and root.pinned and globals.pins is not None:
+        _admit(globals.pins, checked.snapshot)
+    snapshot = checked.snapshot
+    names = NameIndex(snapshot.names, ignore)
+    files = tuple(below(root.path, rel) for rel, stamp in snapshot.listing.files.items() if not stamp.companion)
+    with caches.lock:
+        if globals.index.peek(root.path, ignore) is snapshot:
+            caches.name_index[root.path] = names
+            caches.dir[(root.path, ignore)] = files
+    return checked
+
+
+def _admit(pins: Pins, snapshot: Snapshot) -> None:
+    """Pin what is new. A store that fails leaves it unpinned until next time; resolution goes on."""
+    try:
+        pins.admit(fingerprints(snapshot).values())
+    except (KnownError, OSError) as error:
+        _LOG.warning("skills in %s could not be pinned: %s", snapshot.folder, error)
+
+
+def current(globals: Globals, root: SearchRoot, ignore: Ignore) -> Snapshot:
+    """The folder, compared with the disk unless the caches say that it was and nothing happened since."""
+    known = globals.cache.name_index.get(root.path)
+    if known is not None and known.complete and known.ignore == ignore:
+        snapshot = globals.index.peek(root.path, ignore)
+        if snapshot is not None:
+            return snapshot
+    return refresh_folder(globals, root, ignore).snapshot
+
+
+def find_in_folder(
+    globals: Globals, root: SearchRoot, ignore: Ignore, name: str, *, asked: float, patient: bool = False
+) -> SkillDef | None:
+    """The folder's skill of this name. On a miss the folder is compared with the disk once more before the name counts
+    as absent (R-RES-6); not if ``patient``, for a folder whose changes are reported as they happen."""
+    known = globals.cache.name_index.get(root.path)
+    if known is None or known.ignore != ignore:
+        known = _hinted(globals, root, ignore)
+    found = _declared(globals, root, ignore, known, name) if known is not None else None
+    if found is not None or (patient and known is not None and known.complete):
+        return found
+    refresh_folder(globals, root, ignore, asked=asked)
+    known = globals.cache.name_index.get(root.path)
+    return None if known is None else _declared(globals, root, ignore, known, name)
+
+
+def _hinted(globals: Globals, root: SearchRoot, ignore: Ignore) -> NameIndex | None:
+    """The build-time index. Not for pinned folders, of which every file has to be looked at."""
+    if root.pinned or globals.index.was_checked(root.path, ignore):
+        return None
+    names = read_build_index(root.path)
+    if names is None:
+        return None
+    with globals.cache.lock:
+        return globals.cache.name_index.setdefault(root.path, NameIndex(names, ignore, complete=False))
+
+
+def _declared(globals: Globals, root: SearchRoot, ignore: Ignore, known: NameIndex, name: str) -> SkillDef | None:
+    path = known.names.get(name)
+    if path is None:
+        return None
+    found = definitions_of(globals, root, ignore, path)
+    return next((definition for definition in found if definition.name == name), None)
+
+
+def definitions_of(globals: Globals, root: SearchRoot, ignore: Ignore, path: str) -> tuple[SkillDef, ...]:
+    """The skills of one file, from the ``file`` cache, the index, or the disk."""
+    caches = globals.cache
+    found = caches.file.get(path)
+    if found is not None:
+        return found
+    began = caches.generation
+    known = caches.name_index.get(root.path)
+    snapshot = globals.index.peek(root.path, ignore) if known is not None and known.complete else None
+    rel = os.path.relpath(path, root.path).replace(os.sep, "/")
+    if snapshot is not None and rel in snapshot.listing.files:
+        found = tuple(from_rows(globals, root, snapshot, rel))
+    else:
+        found = tuple(judged(globals, root, definition) for definition in _read(globals, root, path))
+    return caches.keep(began, caches.file, path, found)
+
+
+def from_rows(globals: Globals, root: SearchRoot, snapshot: Snapshot, rel: str) -> Iterable[SkillDef]:
+    """The definitions of one file of a folder that has been checked."""
+    rels, names = snapshot.columns[RELS], snapshot.columns[NAMES]
+    rows = [number for number in range(bisect_left(rels, rel), bisect_right(rels, rel)) if names[number]]
+    digest = fingerprint(snapshot, rel).digest if rows and root.pinned and globals.pins is not None else ""
+    return [judged(globals, root, snapshot.definition(number, root), digest) for number in rows]
+
+
+def fingerprint(snapshot: Snapshot, rel: str) -> Fingerprint:
+    """The content of one skill of a pinned folder; of no files when there is none."""
+    found = fingerprints(snapshot).get(rel)
+    return found if found is not None else Fingerprint(below(snapshot.folder, rel), {})
+
+
+def judged(globals: Globals, root: SearchRoot, definition: SkillDef, digest: str = "") -> SkillDef:
+    """With the state that trust and pins give it; ``digest`` "" where pins do not apply."""
+    if not root.trusted:
+        return replace(definition, state="untrusted")
+    if digest and globals.pins is not None and globals.pins.is_changed(definition.path, digest):
+        return replace(definition, state="changed")
+    return definition
+
+
+def _read(globals: Globals, root: SearchRoot, path: str) -> tuple[SkillDef, ...]:
+    """A file that the index does not have: it lies outside the searched folders, or is passed over in them."""
+    if not os.path.isfile(path):
+        return ()
+    if not root.pinned or globals.pins is None:
+        return load_skills_from_file(path, source=root.source, root=root.path).definitions
+    try:
+        with open(path, "rb") as file:
+            data = file.read(HASHED_BYTES + 1)
+    except OSError:
+        return ()
+    found = load_from_bytes(data, path, source=root.source, root=root.path).definitions
+    seen = len(data) <= HASHED_BYTES and globals.pins.allows(path, data)
+    return found if seen else tuple(replace(definition, state="changed") for definition in found)
+
+
+def owner_of(globals: Globals, path: str) -> tuple[SearchRoot, str]:
+    """Whose a file is, links resolved, and its path below that root. A file that lies nowhere we know is nobody's: not
+    trusted unless the person chose it (Q-3) or it lies in a project that the person trusts."""
+    config = globals.config
+    real = os.path.realpath(path)
+    roots = {os.path.realpath(root.path): root for root in (*search_path(globals).roots, *config.roots)}
+    inner = enclosing_root(real, [SearchRoot(folder) for folder in roots])
+    if inner is not None:
+        root = roots[inner.path]
+        return root, os.path.join(root.path, os.path.relpath(real, inner.path))
+    trusted = path in config.trusted_files or real in config.trusted_files or any(
+        real.startswith(os.path.realpath(root.project).rstrip(os.sep) + os.sep)
+        for root in config.roots if root.project and root.trusted
+    )  # fmt: skip
+    return SearchRoot(os.path.dirname(path), "project", trusted), path

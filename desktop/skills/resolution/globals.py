@@ -1,0 +1,96 @@
+"""What resolution works on: configuration, programmatic tools, caches (S2 ``Globals``, ``emptyGlobals``)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from desktop.domain.skills import SkillDef
+from desktop.skills.resolution.caches import Caches, IgnoreKey, PathsKey
+from desktop.skills.resolution.index import SkillIndex
+from desktop.skills.resolution.pins import Pins
+from desktop.skills.resolution.roots import SearchRoot, root_of
+from desktop.skills.values.path_entries import PathEntry, extract_ignore, iter_paths, paths_key
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Replaced as a whole, never changed. ``paths`` is the search path, ``cwd`` what path references are against.
+    ``roots`` says of folders whose they are and whether the person trusts them; ``trusted_files`` were chosen by the
+    person one by one (Q-3); ``project`` is the folder of the project at hand, or ""."""
+
+    paths: tuple[PathEntry, ...] = ()
+    cwd: str = ""
+    roots: tuple[SearchRoot, ...] = ()
+    trusted_files: frozenset[str] = frozenset()
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPath:
+    """A search path worked out: its folders in order, what is ignored in them, and the key that the caches use."""
+
+    roots: tuple[SearchRoot, ...]
+    ignore: IgnoreKey
+    key: PathsKey
+
+
+@dataclass(slots=True)
+class ProgrammaticTools:
+    """Tools registered by code, by name, by provider alias (C-3) and by ``src``. Written under ``lock`` only."""
+
+    programmatic: dict[str, SkillDef] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    by_src: dict[str, str] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    changes: int = 0
+
+
+@dataclass(slots=True)
+class Globals:
+    """Shared by every context of the process."""
+
+    config: Config = field(default_factory=Config)
+    tools: ProgrammaticTools = field(default_factory=ProgrammaticTools)
+    cache: Caches = field(default_factory=Caches)
+    index: SkillIndex = field(default_factory=SkillIndex)
+    pins: Pins | None = None
+    watched: frozenset[str] = frozenset()
+    """Folders whose changes are reported as they happen (S-RES-2)."""
+    worked_out: tuple[Config, SearchPath] | None = None
+    """The configured search path, worked out once."""
+
+
+def empty_globals(paths: Iterable[PathEntry] = (), *, cwd: str = "") -> Globals:
+    """Fresh and empty, with these search folders if any (S2 ``emptyGlobals``)."""
+    return Globals(Config(paths=tuple(paths), cwd=cwd or os.getcwd()))
+
+
+def search_path(globals: Globals, paths: Iterable[PathEntry] | None = None) -> SearchPath:
+    """Of these entries, or of the configured ones. Folders of projects that are not trusted are not searched."""
+    config = globals.config
+    if paths is not None:
+        return _worked_out(config, tuple(paths))
+    known = globals.worked_out
+    if known is None or known[0] is not config:
+        known = globals.worked_out = (config, _worked_out(config, config.paths))
+    return known[1]
+
+
+def _worked_out(config: Config, entries: tuple[PathEntry, ...]) -> SearchPath:
+    folders = dict.fromkeys(os.path.normpath(os.path.join(config.cwd, entry.dir)) for entry in iter_paths(entries))
+    found = (root_of(folder, config.roots) for folder in folders)
+    key = (paths_key(entries), config.cwd)
+    return SearchPath(tuple(root for root in found if root.trusted), tuple(extract_ignore(entries)), key)
+
+
+def clear_tool_cache(globals: Globals, name: str) -> None:
+    """Forget all that the name may come from: afterwards a skill that was saved a moment ago is found (R-RES-17)."""
+    globals.cache.forget_everything_on_disk(name)
+
+
+def clear_all_caches(globals: Globals) -> None:
+    """Empty all twelve (R-RES-15)."""
+    globals.cache.clear()

@@ -1,0 +1,193 @@
+"""Pins: what a person has seen of skills installed from elsewhere (experience.md, Skills).
+
+Such a skill is pinned by the content of its file and, for a folder, of everything beside it. What is met for the first
+time is taken as seen: the person put it there or trusted the project, and there is nothing to compare it with. When the
+content changes the skill is off (``changed``) until the difference has been accepted; the texts that were seen are kept
+for showing it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from desktop.domain.errors import KnownError
+from desktop.skills.resolution.index import digest_of
+from desktop.skills.resolution.scan import FOLDER_FILES, parents
+from desktop.skills.resolution.snapshot import Snapshot, below
+
+MAX_TEXT = 256_000
+"""Bytes of one file that are kept for showing differences."""
+MAX_TEXTS = 1_000_000
+ALL = "skills.pins"
+ONE = "skills.pin:"
+
+
+class PinStore(Protocol):
+    """Where pins are kept; called in threads. Values are JSON."""
+
+    def get(self, key: str) -> Any:
+        """The value, or None."""
+        ...
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Write all or nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A skill's content: digests by file name (relative to the skill's file) and one over all of them."""
+
+    path: str
+    files: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        whole = "\n".join(f"{name}\0{digest}" for name, digest in sorted(self.files.items()))
+        return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def main(self) -> str:
+        """The digest of the skill's file itself."""
+        return self.files.get(os.path.basename(self.path), "")
+
+
+@dataclass(frozen=True, slots=True)
+class FileDifference:
+    """One file then and now. A text is None where there was no file, or none that can be shown."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed since the skill was seen. ``digest`` is what ``accept`` has to be given: the person agrees to this
+    content and no later one."""
+
+    path: str
+    digest: str
+    files: tuple[FileDifference, ...] = field(default=())
+
+
+def fingerprints(snapshot: Snapshot) -> dict[str, Fingerprint]:
+    """Of every skill file of a pinned folder, by ``rel``. A file beside or below a ``SKILL.md`` belongs to the nearest
+    one."""
+    if snapshot.prints is not None:
+        return snapshot.prints
+    owned: dict[str, dict[str, str]] = {}
+    files, digests = snapshot.listing.files, snapshot.digests
+    for rel, stamp in files.items():
+        if not stamp.companion and rel in digests:
+            owned[rel] = {rel.rpartition("/")[2]: digests[rel]}
+    for rel, stamp in files.items():
+        owner = _owner(rel, owned) if stamp.companion and rel in digests else None
+        if owner is not None:
+            start = owner.rfind("/") + 1
+            owned[owner][rel[start:]] = digests[rel]
+    snapshot.prints = {rel: Fingerprint(below(snapshot.folder, rel), found) for rel, found in owned.items()}
+    return snapshot.prints
+
+
+def _owner(rel: str, owned: Mapping[str, Any]) -> str | None:
+    for folder in parents(rel):
+        for name in FOLDER_FILES:
+            main = f"{folder}/{name}" if folder else name
+            if main in owned:
+                return main
+    return None
+
+
+class Pins:
+    """What was seen, by absolute path. Thread-safe; blocks where the store does."""
+
+    def __init__(self, store: PinStore) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        found = store.get(ALL)
+        entries = found.items() if isinstance(found, dict) else ()
+        self._seen: dict[str, tuple[str, str]] = {
+            path: (value[0], value[1]) for path, value in entries
+            if isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value)
+        }  # fmt: skip
+
+    def is_changed(self, path: str, digest: str) -> bool:
+        """Whether a skill with this content is off. One that was never met is not."""
+        seen = self._seen.get(path)
+        return seen is not None and seen[0] != digest
+
+    def allows(self, path: str, data: bytes) -> bool:
+        """Whether these are the bytes that were seen: asked of what is about to be used."""
+        seen = self._seen.get(path)
+        return seen is None or seen[1] == digest_of(data)
+
+    def admit(self, met: Iterable[Fingerprint]) -> list[str]:
+        """Pin what is met for the first time; returns the paths."""
+        with self._lock:
+            new = [found for found in met if found.path not in self._seen]
+            if new:
+                self._write(new)
+            return [found.path for found in new]
+
+    def accept(self, found: Fingerprint, *, seen: str) -> None:
+        """The person has seen the difference. Raises KnownError when the content is no longer what was ``seen``."""
+        if found.digest != seen:
+            raise KnownError(
+                "The skill has changed once more since its difference was shown.",
+                next_step="Look at the difference again.", code="skills.changed_again",
+            )  # fmt: skip
+        with self._lock:
+            self._write([found])
+
+    def difference(self, found: Fingerprint) -> Difference:
+        """What a person has to see before ``accept``. Blocks: reads the files."""
+        kept = self._store.get(ONE + found.path)
+        before = kept if isinstance(kept, dict) else {}
+        digests, texts = before.get("files", {}), before.get("texts", {})
+        now = _texts(found)
+        names = [name for name in sorted({*digests, *found.files}) if digests.get(name) != found.files.get(name)]
+        return Difference(
+            found.path, found.digest, tuple(FileDifference(name, texts.get(name), now.get(name)) for name in names)
+        )
+
+    def _write(self, found: Iterable[Fingerprint]) -> None:
+        seen = dict(self._seen)
+        values: dict[str, Any] = {}
+        for one in found:
+            seen[one.path] = (one.digest, one.main)
+            values[ONE + one.path] = {"files": dict(one.files), "texts": _texts(one)}
+        self._store.put({**values, ALL: {path: list(value) for path, value in seen.items()}})
+        self._seen = seen
+
+
+def _texts(found: Fingerprint) -> dict[str, str]:
+    """Files that can be shown, the skill's own first, as far as they have the content of the fingerprint."""
+    folder, own = os.path.split(found.path)
+    texts: dict[str, str] = {}
+    left = MAX_TEXTS
+    for name in sorted(found.files, key=lambda name: (name != own, name)):
+        text = _text(os.path.join(folder, *name.split("/")), found.files[name])
+        if text is not None and len(text) <= left:
+            texts[name] = text
+            left -= len(text)
+    return texts
+
+
+def _text(path: str, digest: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_TEXT + 1)
+    except OSError:
+        return None
+    if len(data) > MAX_TEXT or digest_of(data) != digest:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

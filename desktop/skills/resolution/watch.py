@@ -1,0 +1,166 @@
+"""Sees changes in the search folders within a second, by the system's own notifications (S-RES-2).
+
+One thread. It watches the folders with all that is below them, and, not recursively, what is above them: a folder that
+is made, deleted or replaced is noticed that way. Where the system does not let us watch (a limit on Linux), the folders
+are compared with the disk from time to time instead, and seldom enough to cost little.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+_LOG = logging.getLogger(__name__)
+
+STEP_MS = 120
+"""How often the thread looks for reported changes; a change is handed on once a step went by without another."""
+SHORT_STEP_MS = 20
+DEBOUNCE_MS = 500
+MODIFIED = 2
+"""``watchfiles.Change.modified``."""
+FLOOD = 2_000
+"""So many changes at once, and the system may have lost some: everything is looked at."""
+LEAST_PAUSE_S = 2.0
+COST_SHARE = 20
+"""Without notifications: a pause is at least so many times what the last look took."""
+
+Changed = Callable[[frozenset[str] | None], None]
+"""Called in the watching thread with absolute paths that changed; None: anything may have."""
+
+
+class Notify(Protocol):
+    """``watchfiles.RustNotify``."""
+
+    def watch(self, debounce_ms: int, step_ms: int, timeout_ms: int, stop_event: Any) -> Any: ...
+
+    def close(self) -> None: ...
+
+
+class OpenNotify(Protocol):
+    """Raises FileNotFoundError for a folder that is not there, other OSErrors and RuntimeError when the system does not
+    let us watch."""
+
+    def __call__(self, folders: list[str], *, recursive: bool) -> Notify: ...
+
+
+def _watchfiles() -> Any:
+    """The one place of this room that imports watchfiles (20 ms): in the watching thread."""
+    return importlib.import_module("watchfiles._rust_notify")
+
+
+def open_notify(folders: list[str], *, recursive: bool) -> Notify:
+    """The real thing; ends its own thread at ``close``."""
+    notify: Notify = _watchfiles().RustNotify(folders, False, False, 0, recursive, True)
+    return notify
+
+
+class FolderWatch:
+    """Watches ``folders`` (whether or not they exist yet) until ``stop``. ``live``: changes are really reported."""
+
+    def __init__(
+        self, folders: Iterable[str], changed: Changed, *, open_notify: OpenNotify = open_notify
+    ) -> None:  # fmt: skip
+        self._folders = tuple(dict.fromkeys(folders))
+        self._changed = changed
+        self._open = open_notify
+        self._stop = threading.Event()
+        self._settled = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="skills-watch", daemon=True)
+        self.live = False
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wait_settled(self, timeout: float) -> bool:
+        """Until it watches, or knows that it cannot. False when that took longer (seconds)."""
+        return self._settled.wait(timeout)
+
+    def stop(self, timeout: float = 10.0) -> None:
+        """End the thread and the system's watches; returns when both are gone."""
+        self._stop.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout)
+
+    # -- the thread ---------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        moved: frozenset[str] | None = None
+        while not self._stop.is_set():
+            try:
+                moved = self._watch(moved)
+            except FileNotFoundError:
+                self._stop.wait(STEP_MS / 1000)  # a folder went while we began
+            except (OSError, RuntimeError) as error:
+                _LOG.warning("skill folders cannot be watched (%s); they are looked at from time to time", error)
+                self._look_now_and_then()
+        self.live = False
+
+    def _watch(self, moved: frozenset[str] | None) -> frozenset[str]:
+        """Report changes until a watched folder itself comes or goes; returns the folders that did. ``moved`` are those
+        of last time, of which everything is reported once they are watched again."""
+        opened: list[Notify] = []
+        deep = [folder for folder in map(os.path.realpath, self._folders) if os.path.isdir(folder)]
+        above = {_existing(os.path.dirname(folder)) for folder in self._folders}
+        try:
+            for folders, recursive in ((deep, True), (sorted(above), False)):
+                if folders:
+                    opened.append(self._open(folders, recursive=recursive))
+            self.live = True
+            if moved:
+                self._report(moved)
+            self._settled.set()
+            moved = frozenset()
+            while not moved and not self._stop.is_set():
+                moved = self._drained(opened)
+        finally:
+            for notify in opened:
+                notify.close()
+        return moved
+
+    def _drained(self, opened: list[Notify]) -> frozenset[str]:
+        """Wait a moment for changes and report them; returns the watched folders that came or went."""
+        found: set[tuple[int, str]] = set()
+        for number, notify in enumerate(opened):
+            step = SHORT_STEP_MS if number else STEP_MS
+            raw = notify.watch(DEBOUNCE_MS, step, step, self._stop)
+            if not isinstance(raw, str):  # "timeout", or "stop", which the caller sees for itself
+                found |= raw
+        paths = {path for _, path in found}
+        tops = {top for folder in self._folders for top in (folder, os.path.realpath(folder))}
+        inside = frozenset(path for path in paths if any(path.startswith(top + os.sep) for top in tops))
+        self._report(None if len(paths) > FLOOD else inside)
+        events = [path for kind, path in found if kind != MODIFIED]
+        return frozenset(top for top in tops for path in events if top == path or top.startswith(path + os.sep))
+
+    def _report(self, paths: frozenset[str] | None) -> None:
+        if paths is not None and not paths:
+            return
+        try:
+            self._changed(paths)
+        except Exception:  # noqa: BLE001 - whoever takes the report must not end the watching
+            _LOG.exception("a change of skill folders could not be taken in")
+
+    def _look_now_and_then(self) -> None:
+        self.live = False
+        self._settled.set()
+        self._report(None)
+        pause = LEAST_PAUSE_S
+        while not self._stop.wait(pause):
+            began = time.monotonic()
+            self._report(None)
+            pause = max(LEAST_PAUSE_S, COST_SHARE * (time.monotonic() - began))
+
+
+def _existing(folder: str) -> str:
+    """The folder, or the nearest one above it that is there."""
+    while not os.path.isdir(folder):
+        above = os.path.dirname(folder)
+        if above == folder:
+            break
+        folder = above
+    return os.path.realpath(folder)
