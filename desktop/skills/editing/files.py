@@ -1,0 +1,299 @@
+"""Saving and managing skill files: atomic, guarded against changes made meanwhile, and undone on request.
+
+Every method blocks; callers use a thread. ``changed`` is called with each path before a method returns, so that no
+cache shows what is no longer there (R-SK-13).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from desktop.domain.errors import KnownError
+from desktop.domain.ids import new_id
+from desktop.skills.names import is_bare_name
+
+MAX_BYTES = 1_000_000
+TRASH_KEPT = 200
+
+
+class EditConflict(KnownError):
+    """The file is not what it was when it was opened. ``theirs`` is its text now, None when it is gone."""
+
+    code = "skill.conflict"
+
+    def __init__(self, path: str, theirs: str | None) -> None:
+        what = "was deleted" if theirs is None else "was changed by another program"
+        super().__init__(f"{path} {what} since it was opened.", next_step="Compare, then save over it or reload.")
+        self.theirs = theirs
+
+
+class CannotSave(KnownError):
+    """The disk or the rights say no; nothing was changed."""
+
+    code = "skill.not_saved"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A skill file as it was read. ``digest`` is sha256 of its bytes; ``bom`` whether it began with one.
+
+    ``text`` has the line ends of the file; ``writable`` is False where the person's rights or its place forbid it.
+    """
+
+    path: str
+    text: str
+    digest: str
+    bom: bool = False
+    writable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What was put aside: ``token`` brings it back to ``path``."""
+
+    token: str
+    path: str
+    name: str
+    at: float
+
+
+def digest_of(data: bytes) -> str:
+    """sha256, hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+class SkillFiles:
+    """``trash`` is a folder of the app's data; ``writable_roots`` are where skills may be made, changed and deleted."""
+
+    def __init__(
+        self, trash: Path, writable_roots: Callable[[], tuple[str, ...]], changed: Callable[[str], None]
+    ) -> None:
+        self._trash = trash
+        self._roots = writable_roots
+        self._changed = changed
+
+    # -- reading and saving -------------------------------------------------------------------------------------------
+
+    def open(self, path: str) -> OpenFile:
+        """Raises CannotSave (a KnownError) for a file that cannot be read as UTF-8 text."""
+        data = _read(path)
+        bom = data.startswith(b"\xef\xbb\xbf")
+        try:
+            text = data[3 if bom else 0 :].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise CannotSave(f"{path} is not UTF-8 text (byte {error.start}).", code="skill.not_text") from error
+        return OpenFile(path, text, digest_of(data), bom, self.may_change(path))
+
+    def may_change(self, path: str) -> bool:
+        """Whether this file lies in a folder of the person's and can be written."""
+        real = os.path.realpath(path)
+        inside = any(_within(real, os.path.realpath(root)) for root in self._roots())
+        return inside and os.access(real if os.path.exists(real) else os.path.dirname(real), os.W_OK)
+
+    def save(self, opened: OpenFile, text: str, *, over: bool = False) -> OpenFile:
+        """Replace the file at once or not at all. Raises EditConflict when it changed meanwhile, unless ``over``."""
+        path = os.path.realpath(opened.path)
+        self._require(path)
+        data = (b"\xef\xbb\xbf" if opened.bom else b"") + text.encode("utf-8")
+        if len(data) > MAX_BYTES:
+            raise CannotSave(f"A skill file has at most {MAX_BYTES} bytes; this has {len(data)}.")
+        self._unchanged(opened, path, over)
+        _replace(path, data)
+        self._changed(opened.path)
+        return OpenFile(opened.path, text, digest_of(data), opened.bom, True)
+
+    @staticmethod
+    def _unchanged(opened: OpenFile, path: str, over: bool) -> None:
+        if over:
+            return
+        try:
+            now = _read(path)
+        except CannotSave:
+            if not os.path.exists(path):
+                raise EditConflict(opened.path, None) from None
+            raise
+        if digest_of(now) != opened.digest:
+            raise EditConflict(opened.path, now.decode("utf-8", "replace").removeprefix("\ufeff"))
+
+    # -- making, moving, deleting -------------------------------------------------------------------------------------
+
+    def create(self, root: str, name: str, text: str, *, folder: bool) -> str:
+        """A new skill in ``root``: ``name/SKILL.md`` or ``name.skill.md``; the path. Never over an existing one."""
+        _require_name(name)
+        path = os.path.join(root, name, "SKILL.md") if folder else os.path.join(root, f"{name}.skill.md")
+        return self.create_file(path, text)
+
+    def create_file(self, path: str, text: str) -> str:
+        """A new file with this text. Raises CannotSave when there is one already."""
+        self._require(path)
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "xb") as file:
+                file.write(text.encode("utf-8"))
+        except FileExistsError as error:
+            raise CannotSave(f"{path} exists already.", next_step="Choose another name.") from error
+        except OSError as error:
+            raise CannotSave(f"{path} could not be made: {error.strerror}.") from error
+        self._changed(path)
+        return path
+
+    def duplicate(self, path: str, root: str, name: str) -> str:
+        """A copy in ``root`` under another name, with everything that belongs to it; the new path. The name inside
+        the file is the caller's to change."""
+        _require_name(name)
+        source = Path(path)
+        if source.name == "SKILL.md":
+            target = Path(root) / name
+            self._require(str(target))
+            if target.exists():
+                raise CannotSave(f"{target} exists already.", next_step="Choose another name.")
+            _copy_folder(source.parent, target)
+            self._changed(str(target / "SKILL.md"))
+            return str(target / "SKILL.md")
+        return self.create_file(str(Path(root) / f"{name}{_kind_of(source)}"), self.open(path).text)
+
+    def rename(self, path: str, name: str) -> str:
+        """Move a skill's file or folder to another name in the same place; the new path."""
+        _require_name(name)
+        source = Path(path)
+        own_folder = source.name == "SKILL.md"
+        moved = source.parent if own_folder else source
+        target = moved.with_name(name if own_folder else f"{name}{_kind_of(source)}")
+        if target == moved:
+            return path
+        self._require(str(moved))
+        if target.exists():
+            raise CannotSave(f"{target} exists already.", next_step="Choose another name.")
+        try:
+            os.rename(moved, target)
+        except OSError as error:
+            raise CannotSave(f"{moved} could not be renamed: {error.strerror}.") from error
+        self._changed(path)
+        new = str(target / "SKILL.md") if own_folder else str(target)
+        self._changed(new)
+        return new
+
+    def delete(self, path: str, name: str) -> Deleted:
+        """Put a skill aside, with its folder when it has one of its own; ``undo`` brings it back."""
+        source = Path(path)
+        moved = source.parent if source.name == "SKILL.md" else source
+        self._require(str(moved))
+        aside = Deleted(new_id(), str(moved), name, time.time())
+        place = self._trash / aside.token
+        try:
+            place.mkdir(parents=True, mode=0o700)
+            shutil.move(moved, place / moved.name)
+            note = {"path": aside.path, "name": name, "at": aside.at}
+            (place / "assent-deleted.json").write_text(json.dumps(note), "utf-8")
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                place.rmdir()
+            raise CannotSave(f"{moved} could not be deleted: {error.strerror}.") from error
+        self._changed(path)
+        self._sweep()
+        return aside
+
+    def undo(self, deleted: Deleted) -> str:
+        """Bring back what ``delete`` put aside; the skill's path. Raises CannotSave when its place is taken."""
+        place, target = self._trash / deleted.token, Path(deleted.path)
+        if target.exists():
+            raise CannotSave(f"{target} exists again already.", next_step="Rename that first.")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(place / target.name, target)
+            shutil.rmtree(place, ignore_errors=True)
+        except OSError as error:
+            raise CannotSave(f"{target} could not be brought back: {error.strerror}.") from error
+        path = str(target / "SKILL.md") if target.is_dir() else str(target)
+        self._changed(path)
+        return path
+
+    def _sweep(self) -> None:
+        """Forget the oldest of what was put aside."""
+        kept = sorted((entry for entry in self._trash.iterdir()), key=lambda entry: entry.stat().st_mtime)
+        for entry in kept[:-TRASH_KEPT]:
+            shutil.rmtree(entry, ignore_errors=True)
+
+    def _require(self, path: str) -> None:
+        if not any(_within(os.path.realpath(path), os.path.realpath(root)) for root in self._roots()):
+            raise CannotSave(
+                f"{path} is not in a skills folder of yours.",
+                next_step="Duplicate the skill into your own skills, and change the copy.",
+            )
+
+
+def _require_name(name: str) -> None:
+    if not is_bare_name(name):
+        raise CannotSave(
+            f"{name[:80]!r} cannot be a skill's name.",
+            next_step="Use 1 to 64 of a to z, 0 to 9, and single hyphens between them.",
+        )
+
+
+def _kind_of(path: Path) -> str:
+    """``.skill.md``, ``.skill.py``, ``.skill.js``: what follows the name."""
+    at = path.name.find(".skill.")
+    return path.name[at:] if at >= 0 else path.suffix
+
+
+def _within(path: str, root: str) -> bool:
+    return path != root and path.startswith(root.rstrip("/\\") + os.sep)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise CannotSave(f"{path} is not a regular file.")
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise CannotSave(f"{path} cannot be read: {error.strerror}.") from error
+    if len(data) > MAX_BYTES:
+        raise CannotSave(f"{path} is larger than {MAX_BYTES} bytes.")
+    return data
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Write beside, then rename over; the mode of the old file is kept."""
+    folder = os.path.dirname(path)
+    fresh = ""
+    try:
+        mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
+        handle, fresh = tempfile.mkstemp(prefix=".assent-", suffix=".tmp", dir=folder)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(fresh, mode)
+        os.replace(fresh, path)
+    except OSError as error:
+        if fresh:
+            with contextlib.suppress(OSError):
+                os.unlink(fresh)
+        raise CannotSave(f"{path} could not be saved: {error.strerror}.") from error
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    """The whole folder, links left out: a copy holds nothing that points elsewhere."""
+
+    def links(folder: str, names: list[str]) -> list[str]:
+        return [name for name in names if os.path.islink(os.path.join(folder, name))]
+
+    fresh = target.with_name(f".{target.name}.{new_id()}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(source, fresh, ignore=links)
+        os.rename(fresh, target)
+    except (OSError, shutil.Error) as error:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise CannotSave(f"{source} could not be copied: {error}.") from error
