@@ -34,19 +34,22 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class PythonWorker:
-    """``workspace`` is where the process starts; ``python`` the interpreter's command (a frozen app has its own)."""
+    """``workspace`` is where the process starts; ``source`` reads a skill's file (of a pinned one only what was seen);
+    ``python`` is the interpreter's command (a frozen app has its own)."""
 
     def __init__(
-        self, confinement: Confinement, workspace: Callable[[], str], python: tuple[str, ...] = (sys.executable,)
-    ) -> None:
+        self, confinement: Confinement, workspace: Callable[[], str], source: Callable[[SkillDef], str],
+        python: tuple[str, ...] = (sys.executable,),
+    ) -> None:  # fmt: skip
         self._confinement = confinement
+        self._source = source
         self._workspace = workspace
         self._python = python
 
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
         """The value it returned. Raises ToolFailure for whatever the code did wrong."""
         approved = context.call.check.identity.get(definition.path, "") if context.call.check is not None else ""
-        source = await asyncio.to_thread(_source, definition.path, approved)
+        source = await asyncio.to_thread(self._approved, definition, approved)
         spec = await asyncio.to_thread(self._spec, definition)
         child = ChildProcess(spec)
         try:
@@ -55,6 +58,16 @@ class PythonWorker:
             raise ToolFailure(f"The process of {definition.name} ended: {error}", code="skill.died") from error
         finally:
             await child.stop()
+
+    def _approved(self, definition: SkillDef, identity: str) -> str:
+        """The file as it was approved. Blocks; raises ToolFailure when it is another by now."""
+        path = definition.path
+        source = self._source(definition)
+        if identity_of(path) != identity:
+            raise ToolFailure(f"{path} changed after the call was allowed.", code="denied.permission")
+        if len(source) > MAX_SOURCE:
+            raise ToolFailure(f"{path} is larger than {MAX_SOURCE} characters.")
+        return source
 
     def _spec(self, definition: SkillDef) -> ChildSpec:
         """The confined command. Blocks. Raises ToolFailure where nothing on this machine can confine it."""
@@ -78,23 +91,6 @@ def _needed(interpreter: str) -> tuple[str, ...]:
     folders += [str(real.parent.parent), *(str(_ROOT / "desktop" / part) for part in ("workers", "domain"))]
     folders.append(str(_ROOT / "desktop" / "__init__.py"))
     return tuple(dict.fromkeys(folders))
-
-
-def _source(path: str, approved: str) -> str:
-    """The file as it was approved. Raises ToolFailure when it is another by now."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_SOURCE + 1)
-    except OSError as error:
-        raise ToolFailure(f"{path} cannot be read: {error.strerror}.") from error
-    if approved != identity_of(path):
-        raise ToolFailure(f"{path} changed after the call was allowed.", code="denied.permission")
-    if len(data) > MAX_SOURCE:
-        raise ToolFailure(f"{path} is larger than {MAX_SOURCE} bytes.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ToolFailure(f"{path} is not UTF-8.") from error
 
 
 class _Course:

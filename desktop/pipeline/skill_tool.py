@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from desktop.domain.errors import Denied
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.skills.formats.category import effective_category
 
 AGENT_LIMIT_S = 3600.0
 """Seconds for a markdown skill: an agent works in it, whose own limits come first."""
@@ -31,18 +32,17 @@ class SkillRunner(Protocol):
 
 
 def category_of(definition: SkillDef) -> Category:
-    """The declared category; without one code is admin and markdown read (Q-2), whose nested calls are gated singly.
+    """The effective category (Q-2), raised where the file's own word does not count.
 
     Code that came from elsewhere (``shared``, ``project``) never starts without a person, whatever it declares: a file
     may not grant itself anything. Code that asks for the network is admin: allowing the call allows that.
     """
-    foreign = definition.is_code and definition.source in ("shared", "project", "mcp")
-    if definition.is_code and definition.metadata.get("network") is True and definition.source != "library":
+    own = definition.source in ("library", "program")
+    if definition.is_code and not own and definition.metadata.get("network") is True:
         return Category.ADMIN
-    if definition.category in ("read", "write", "admin"):
-        declared = Category(definition.category)
-        return Category.WRITE if foreign and declared is Category.READ else declared
-    return Category.ADMIN if definition.is_code else Category.READ
+    found = effective_category(definition)
+    elsewhere = definition.is_code and definition.source in ("shared", "project", "mcp")
+    return Category.WRITE if elsewhere and found is Category.READ else found
 
 
 def spec_of(definition: SkillDef) -> ToolSpec:

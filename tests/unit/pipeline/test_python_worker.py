@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.permission import Decision
+from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Outcome
 from desktop.pipeline.python_worker import PythonWorker
 from desktop.safety.confinement import Confinement
@@ -23,6 +24,10 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
+def _text(definition: SkillDef) -> str:
+    return Path(definition.path).read_text()
+
+
 class Place:
     """One skill file, and a pipeline that runs it in its worker."""
 
@@ -31,7 +36,7 @@ class Place:
         self.confinement = Confinement(world.policy, lambda: world.settings, kinds=kinds)
         if kinds and self.confinement.probe().kind == "none":
             pytest.skip("nothing can confine a process here")
-        self.worker = PythonWorker(self.confinement, lambda: world.settings.workspace)
+        self.worker = PythonWorker(self.confinement, lambda: world.settings.workspace, _text)
 
     async def run(self, source: str, args: Any = None, *, person: Person | None = None, **values: Any) -> Outcome:
         path = self.world.home / "skills" / "mine.skill.py"
