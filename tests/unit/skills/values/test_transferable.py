@@ -80,7 +80,6 @@ def test_a_name_that_is_none_is_refused(names: dict[str, str]) -> None:
         transferable_serializer_source(names)
 
 
-@pytest.mark.spec("R-COD-14")
 @pytest.mark.parametrize(
     ("value", "text"),
     [
