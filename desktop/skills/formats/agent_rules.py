@@ -34,6 +34,8 @@ def check_folder(path: str, text: str) -> tuple[SkillProblem, ...]:
     except FormatError as error:
         report.failed(error)
         return tuple(report.found)
+    if text[:1] == "\ufeff":
+        report.add("agent-skills.mark", "the file begins with a byte order mark: save it without", (1, 1), "warning")
     rules = _Rules(data, locate, report)
     rules.name(os.path.basename(os.path.dirname(path)))
     rules.description()
@@ -78,7 +80,7 @@ class _Rules:
             self._say("compatibility", message, "compatibility")
         if not isinstance(self._data.get("license", ""), str):
             self._say("license", "license has to be text", "license")
-        if not isinstance(self._data.get("metadata", {}), dict):
+        if not isinstance(self._data.get("metadata") or {}, dict):
             self._say("metadata", "metadata has to be a mapping", "metadata")
 
     def keys(self) -> None:

@@ -110,7 +110,8 @@ class _Reader:
 
     def value(self, keys: Keys, depth: int) -> Any:
         first = self._next()
-        self.marks[keys] = start = self.at
+        start = self.at
+        self.marks[keys] = start + (first in ("'", '"', "`"))
         self._values += 1
         if depth > MAX_DEPTH or self._values > MAX_VALUES:
             self._fail("the frontmatter is nested too deep or too large", code="frontmatter.too-large")

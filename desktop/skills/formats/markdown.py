@@ -16,7 +16,7 @@ from desktop.skills.formats.problems import FormatError
 MAX_SECTIONS = 1_000
 _CODE_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _NAMED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[\w$\"'.-]+ *:(?:[ \t\r]|\Z)")
-_NAME_LINE = re.compile(r"^name *:", re.MULTILINE)
+_NAME_LINE = re.compile(r"^([\"']?)name\1 *:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,8 @@ class _Builder:
 
     def _value(self, event: Any, keys: Keys, depth: int) -> Any:
         if self._wanted:
-            self.marks[keys] = (self._first_line + event.start_mark.line, event.start_mark.column + 1)
+            quoted = getattr(event, "style", None) in ("'", '"')
+            self.marks[keys] = (self._first_line + event.start_mark.line, event.start_mark.column + 1 + quoted)
         kind = type(event).__name__
         if kind == "AliasEvent":
             return self._alias(event)

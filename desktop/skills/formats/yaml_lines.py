@@ -16,7 +16,7 @@ from desktop.skills.formats.problems import Keys
 _ODD_CHARACTERS = re.compile("[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 """A tab, what YAML takes for a line end, and what it refuses."""
 
-_LINE = re.compile(r"( *)(?:([A-Za-z_$][\w.$-]*):(?: +([^\s#][^\n]*?))?|-( +[^\s#][^\n]*?)|#[^\n]*?)? *\r?\Z")
+_LINE = re.compile(r"( *)(?:((?:[^\W\d]|\$)[\w.$-]*):(?: +([^\s#][^\n]*?))?|-( +[^\s#][^\n]*?)|#[^\n]*?)? *\r?\Z")
 """Indent, then a key with or without a value, an item of a list, a comment, or nothing."""
 
 _INTEGER = re.compile(r"(?:0|-?[1-9]\d{0,14})\Z")
@@ -28,13 +28,16 @@ _WORDS = {"true": True, "false": False, "null": None}
 _OTHER_WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
 """Words that one YAML or the other reads as something else."""
 _ODD, _FRESH = object(), object()
+MAX_HEAD = 8_000
+MAX_DEPTH = 30
+"""Beyond these it steps aside, so that the limits of ``yaml_events`` are the only ones."""
 _SHARED = 40
 """Strings up to this length are shared between files: types, tags, tool names."""
 
 
 def read(head: str) -> dict[str, Any] | None:
     """The mapping that ``head`` is, or None when something in it is beyond this reader."""
-    if _ODD_CHARACTERS.search(head) is not None:
+    if len(head) > MAX_HEAD or _ODD_CHARACTERS.search(head) is not None:
         return None
     reader = _Reader(head)
     return reader.root if reader.run() else None
@@ -101,7 +104,7 @@ class _Reader:
                 levels.pop()
             depth, holder = levels[-1]
         self._items = None
-        if depth != indent or key in holder:
+        if depth != indent or key in holder or len(levels) > MAX_DEPTH:
             return False
         if value is _FRESH:
             value = _flow(rest) if rest[0] in "[{" else self._block(rest, indent)
@@ -207,8 +210,8 @@ def _flow_scalar(text: str) -> Any:
 
 
 def locate(head: str, keys: Keys) -> tuple[int, int]:
-    """Line in ``head`` and column, from 1, of the value at ``keys`` in what ``read`` read; of the nearest key that is
-    there, (0, 1) when there is none."""
+    """Line in ``head`` and column, from 1, of the value at ``keys`` in what ``read`` read, inside of quotes; of the
+    nearest key that is there, (0, 1) when there is none."""
     best, found = (0, 1), 0
     trail: list[tuple[int, str]] = []
     item, block = 0, -1
@@ -225,5 +228,19 @@ def locate(head: str, keys: Keys) -> tuple[int, int]:
             item, place = item + 1, line.end(4) - len(line[4].lstrip(" "))
         names = (*(name for _, name in trail), *([item - 1] if line[4] is not None else []))
         if len(names) > found and names == keys[: len(names)]:
-            best, found = (number, place + 1), len(names)
+            best, found = (number, _inside(text, place, keys[len(names) :]) + 1), len(names)
     return best
+
+
+def _inside(line: str, place: int, keys: Keys) -> int:
+    """The offset of a value in the flow list or mapping at ``place``, or of the text in the quotes there."""
+    if line[place : place + 1] in ("[", "{") and keys:
+        at = place + 1
+        for number, part in enumerate(line[at:].split(",")):
+            key, colon, _ = part.partition(": ")
+            if keys[0] == (key.strip() if line[place] == "{" else number):
+                at += len(key) + 2 if line[place] == "{" and colon else 0
+                at += len(line[at:]) - len(line[at:].lstrip(" "))
+                return _inside(line, at, ())
+            at += len(part) + 1
+    return place + (line[place : place + 1] in ('"', "'"))
