@@ -51,7 +51,7 @@ class RuleIndex:
         self._names: dict[str, list[Rule]] = {}
         self._tags: dict[str, list[Rule]] = {}
         self._globs: list[Rule] = []
-        self._kept: dict[tuple[str, tuple[str, ...]], Sides] = {}
+        self._kept: dict[tuple[str, tuple[str, ...]], tuple[tuple[Rule, ...], Sides]] = {}
         self.rules = tuple(_rules(patterns.patterns, where))
         for rule in self.rules:
             if rule.tag:
@@ -63,16 +63,24 @@ class RuleIndex:
 
     def sides(self, name: str, tags: tuple[str, ...]) -> Sides:
         """Of the rules that select a tool, those that allow it, only the most specific (R-PAT-9), and those that deny
-        it, both in their order. Kept for the next call of the same tool."""
+        it, both in their order."""
+        return self._found(name, tags)[1]
+
+    def about(self, name: str, tags: tuple[str, ...]) -> tuple[Rule, ...]:
+        """The rules that select a tool, in their order."""
+        return self._found(name, tags)[0]
+
+    def _found(self, name: str, tags: tuple[str, ...]) -> tuple[tuple[Rule, ...], Sides]:
+        """Kept for the next call of the same tool."""
         found = self._kept.get((name, tags))
         if found is None:
             if len(self._kept) >= MAX_KEPT:
                 self._kept.clear()
-            found = self._kept[name, tags] = _sides(self.about(name, tags))
+            rules = self._search(name, tags)
+            found = self._kept[name, tags] = (rules, _sides(rules))
         return found
 
-    def about(self, name: str, tags: tuple[str, ...]) -> tuple[Rule, ...]:
-        """The rules that select a tool, in their order."""
+    def _search(self, name: str, tags: tuple[str, ...]) -> tuple[Rule, ...]:
         found = list(self._names.get(name, ()))
         for tag in tag_set(tags):
             found += self._tags.get(tag, ())

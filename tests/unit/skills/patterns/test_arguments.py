@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.skills.patterns import AllowedList, match_pattern
-from tests.unit.skills.patterns.tools import tool
+from tests.unit.skills.patterns.tools import patient, tool
 
 CWD, HOME = "/work/project", "/home/ada"
 
@@ -86,6 +86,7 @@ def test_an_argument_that_is_a_pattern_list_is_judged_token_by_token(constraint:
 
 
 @pytest.mark.spec("R-PAT-10")
+@patient
 @given(
     st.text("ab*?", min_size=1, max_size=4),
     st.text("ab*?", min_size=1, max_size=4),
@@ -171,6 +172,7 @@ def test_a_denied_path_is_denied_in_every_spelling() -> None:
 
 
 @pytest.mark.spec("R-PAT-17")
+@patient
 @given(st.lists(st.sampled_from(["src", "..", ".", "a", "", "~", "/", "**"]), max_size=6).map("/".join))
 def test_no_spelling_of_a_path_leaves_the_allowed_folder(path: str) -> None:
     if permits("r(path=src/**)", "r", path=path):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from desktop.skills.patterns import PatternError, compile_glob, escape_glob
 from tests.unit.skills.patterns import reference
+from tests.unit.skills.patterns.tools import patient
 
 
 def problem(pattern: str) -> PatternError | None:
@@ -31,6 +32,7 @@ def split_stars(part: str) -> list[str]:
     return [piece for at, piece in enumerate(pieces) if piece or at in {0, len(pieces) - 1}]
 
 
+@patient
 @given(PIECES, st.lists(st.sampled_from(["a", "b", ".", "/", "/", "ab"]), max_size=10))
 @example(["/**/", "a", "/**/", ".", "*"], ["/", "a", "/", "a", "/", ".", "b"])
 @example(["a", "/", "/", "**"], ["a", "/"])
@@ -69,6 +71,7 @@ def test_only_an_exact_pattern_has_a_literal() -> None:
     assert compile_glob("{a,b}").literal == ""
 
 
+@patient
 @given(st.text(min_size=1, max_size=30).filter(lambda text: "\0" not in text), st.text(max_size=30))
 def test_an_escaped_text_fits_itself_alone(text: str, other: str) -> None:
     glob = compile_glob(escape_glob(text))
@@ -78,6 +81,7 @@ def test_an_escaped_text_fits_itself_alone(text: str, other: str) -> None:
     assert glob.matches(other) == (other in {text, escape_glob(text)})
 
 
+@patient
 @given(st.text(alphabet="ab*?[]{}\\,./!^-.é\n", max_size=24), st.text(alphabet="ab/.[]{}-,\n", max_size=12))
 def test_any_text_is_a_glob_or_a_mistake_with_a_column_and_wildcards_fit_no_dots(pattern: str, text: str) -> None:
     mistake = problem(pattern)

@@ -14,6 +14,7 @@ from desktop.skills.patterns import (
     compile_glob,
     parse_patterns,
 )
+from tests.unit.skills.patterns.tools import patient
 
 
 def problem(text: str) -> PatternError | None:
@@ -134,6 +135,7 @@ def test_what_is_huge_is_refused_at_a_column(huge: str) -> None:
     assert len(str(caught.value)) < 300
 
 
+@patient
 @given(st.text(alphabet="ab(){},=$# \\*[]-\0\n1.", max_size=40))
 def test_any_text_is_a_list_or_a_mistake_at_a_column_in_it(text: str) -> None:
     mistake = problem(text)
@@ -148,11 +150,13 @@ def test_any_text_is_a_list_or_a_mistake_at_a_column_in_it(text: str) -> None:
             assert text.startswith(constraint.name, constraint.column - 1)
 
 
+@patient
 @given(st.lists(st.from_regex(r"(#[a-z]{1,5}|[a-z*?]{1,6})(\([a-z]{1,3}=[a-z*]{1,4}(,\$deny)?\))?", fullmatch=True)))
 def test_what_is_written_apart_is_read_apart(entries: list[str]) -> None:
     assert texts("  ".join(entries)) == entries
 
 
+@patient
 @given(
     st.lists(st.sampled_from(["?", "*", ".*", "/", "{*,?}", "{.*,.?,[a/]}", "[+-9]", "a", "**/", ".*/"]), max_size=700)
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from desktop.pipeline.names import AllowedTools, Caller, ExactTools, offered, resolve
 from desktop.skills.patterns import AllowedList, PatternError, intersect, match_pattern, matching, parse_patterns
-from tests.unit.skills.patterns.tools import tool
+from tests.unit.skills.patterns.tools import patient, tool
 
 CWD, HOME = "/work/project", "/home/ada"
 
@@ -162,6 +162,7 @@ def test_it_is_the_pipelines_allowed_tools_and_names_only_by_exact_names(text: s
 
 
 @pytest.mark.spec("R-PAT-5")
+@patient
 @given(st.lists(st.sampled_from(["a", "b", "file-r", "*"]), max_size=5), st.sampled_from(["a", "b", "c", "file-r"]))
 def test_plain_names_and_stars_mean_what_they_meant(entries: list[str], name: str) -> None:
     simple, whole = ExactTools(tuple(entries)), AllowedList.of(entries)
@@ -180,6 +181,7 @@ def test_what_lists_open_and_name_is_told() -> None:
 
 
 @pytest.mark.spec("R-PAT-7")
+@patient
 @given(st.permutations(["file-read", "file-*", "*", "#t", "file-read($deny)"]))
 def test_a_deny_wins_in_every_order(entries: list[str]) -> None:
     assert not permits(entries, "file-read", "t")
@@ -262,6 +264,7 @@ ENTRIES = st.lists(st.sampled_from(["*", "a", "a*", "#t", "b(x=1)", "a($deny)", 
 
 
 @pytest.mark.spec("R-AG-5")
+@patient
 @given(ENTRIES, ENTRIES, st.sampled_from(["a", "ab", "b", "c"]), st.booleans(), st.integers(1, 3))
 def test_an_intersection_permits_exactly_what_both_permit(
     one: list[str], two: list[str], name: str, tagged: bool, x: int
@@ -311,6 +314,7 @@ def test_a_list_of_costly_patterns_allows_nothing_and_says_so(entries: list[str]
     assert not allowed.offers(tool("a"))
 
 
+@patient
 @given(st.text(alphabet="ab(){},=$#*?[]\\ ./~-\0", max_size=30), st.text(max_size=12), st.text(max_size=12))
 def test_no_text_and_no_call_makes_it_raise(text: str, name: str, value: str) -> None:
     allowed = AllowedList.of(text, cwd=CWD, home=HOME)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.skills.patterns import PatternError, compile_glob
+from tests.unit.skills.patterns.tools import patient
 
 DATA = Path(__file__).with_name("picomatch.json")
 
@@ -63,6 +64,7 @@ def test_what_cannot_be_meant_is_refused_not_guessed() -> None:
 
 
 @pytest.mark.spec("R-PAT-3")
+@patient
 @given(st.data())
 def test_drawn_lists_of_recorded_patterns_match_what_one_of_them_matches(data: st.DataObject) -> None:
     rows = [row for row in recorded()["rows"] if not set(row[0]) & set("{}[]\\,")]
@@ -75,6 +77,7 @@ def test_drawn_lists_of_recorded_patterns_match_what_one_of_them_matches(data: s
 
 
 @pytest.mark.spec("R-PAT-3")
+@patient
 @given(st.data())
 def test_an_escaped_recorded_name_matches_itself_and_no_other_recorded_name(data: st.DataObject) -> None:
     names = [name for name in recorded()["names"] if name]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from desktop.domain.safety import CallFacts, RuleMatch
 from desktop.domain.tools import Category
 from desktop.skills.patterns import PatternError, PolicyRules
+from tests.unit.skills.patterns.tools import patient
 
 CWD = "/work/project"
 
@@ -43,6 +44,7 @@ def test_an_allow_is_specific_only_when_it_names_the_tool(selector: str, specifi
 
 
 @pytest.mark.spec("R-PAT-7", "R-PAT-13")
+@patient
 @given(st.permutations(["bash", "bash($policy=allow)", "b*($policy=allow)", "#t($deny)", "*"]))
 def test_a_deny_wins_in_every_order(rules: list[str]) -> None:
     assert policy(rules, "bash", "t") == "deny"
@@ -87,6 +89,7 @@ def test_malformed_rules_are_refused_at_their_column() -> None:
 RULES = st.sampled_from(["*", "a", "a*($policy=allow)", "#t($policy=allow)", "a(x=1,$deny)", "b($deny)"])
 
 
+@patient
 @given(st.lists(RULES, max_size=6), st.sampled_from(["a", "ab", "b"]), st.booleans(), st.integers(1, 2))
 def test_nothing_is_allowed_that_no_rule_allows_and_a_match_is_one_of_the_rules(
     rules: list[str], name: str, tagged: bool, x: int
