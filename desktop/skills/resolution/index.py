@@ -162,6 +162,7 @@ class _Build:
         self._root, self._ignore, self._listing, self._read = root, ignore, listing, read
         self._old: dict[str, list[Row]] = {}
         self._old_digests = {} if old is None else old.digests
+        self._problems_moved = old is None or old.listing.problems != listing.problems
         self._digests: dict[str, str] = {}
         for values in () if old is None else zip(*old.columns, strict=True):
             self._old.setdefault(values[0], []).append(Row(*values))
@@ -186,7 +187,7 @@ class _Build:
         names.update(row.name for row in rows if row.rel in different)
         snapshot = Snapshot(self._root.path, self._ignore, self._listing, _columns(rows), self._digests)
         paths = frozenset(below(self._root.path, rel) for rel in different)
-        return Checked(snapshot, paths, frozenset(names - {""}), True)
+        return Checked(snapshot, paths, frozenset(names - {""}), bool(different) or self._problems_moved)
 
     def _keep_digest(self, rel: str) -> None:
         if rel in self._old_digests:

@@ -216,7 +216,7 @@ class Scan:
             return "" if self._rules.ignored(rel, name) else rel
         wanted = is_skill_file(name)
         if not wanted and (not self._rules.companions or name in NO_COMPANIONS):
-            if entry.is_symlink() and entry.is_dir() and not self._rules.ignored(rel, name):
+            if entry.is_symlink() and _leads_to_folder(entry) and not self._rules.ignored(rel, name):
                 self._report(folder, f"{name} is a link to a folder; links are not followed", "scan.link", "warning")
             return ""
         if not self._rules.ignored(rel, name):
@@ -238,7 +238,7 @@ class Scan:
         self._note(rel, found, not wanted, None if known is None else known.files.get(rel))
 
     def _may_follow(self, folder: str, entry: os.DirEntry[str]) -> bool:
-        if entry.is_dir():
+        if _leads_to_folder(entry):
             self._report(folder, f"{entry.name} is a link to a folder; links are not followed", "scan.link", "warning")
             return False
         real, inside = os.path.realpath(entry.path), os.path.realpath(self._root).rstrip(os.sep) + os.sep
@@ -287,6 +287,13 @@ class Scan:
         if problem not in listed:
             listed.append(problem)
         self.found.folders[rel] = UNKNOWN
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that leads to itself
 
 
 def _children(folders: Iterable[str]) -> dict[str, list[str]]:

@@ -1,0 +1,158 @@
+"""The twelve caches: their keys, what is kept in them and what is evicted when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from desktop.skills.resolution import folders
+from desktop.skills.resolution.authority import find_authority
+from desktop.skills.resolution.caches import MAX_KEPT, Caches
+from desktop.skills.resolution.find import find_cached, find_tool
+from desktop.skills.resolution.globals import (
+    Globals,
+    clear_all_caches,
+    clear_tool_cache,
+    empty_globals,
+    search_path,
+)
+from desktop.skills.resolution.listing import list_tools
+from tests.unit.skills.resolution.kit import skill, write
+
+TWELVE = {
+    "tool", "list", "dir", "cascade", "file", "authority", "cyclic_peers", "cyclic_peers_seeded_dirs", "main_in_dir",
+    "name_index", "promotions", "cascade_deps",
+}  # fmt: skip
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "skills"
+
+
+def used(root: Path) -> Globals:
+    """Globals in which every cache holds something."""
+    write(root / "main.skill.md", "chief", role="main")
+    skill(root, "tool")
+    globals = empty_globals([str(root), {"ignore": "dist"}], cwd=str(root))
+    list_tools(globals)
+    find_tool("missing", globals)
+    find_tool("tool", globals)
+    find_authority(find_tool("tool", globals), globals)
+    caches = globals.cache
+    caches.cascade[("tool", "key")] = "cascade"
+    caches.cascade_deps[("tool", "key")] = ("args.path",)
+    caches.cyclic_peers, caches.cyclic_peers_seeded_dirs = {"tool": frozenset({"chief"})}, {str(root)}
+    caches.promotions = {"local": {}, "global": {}}
+    return globals
+
+
+@pytest.mark.spec("R-RES-13", "R-RES-14")
+def test_there_are_twelve_caches_with_the_keys_of_the_table(root: Path) -> None:
+    globals = used(root)
+    caches, key = globals.cache, search_path(globals).key
+    assert TWELVE == set(vars(caches)) - {"lock", "generation"}
+    assert caches.tool[("missing", key)] is None
+    assert caches.tool[("tool", key)].name == "tool"
+    assert [definition.name for definition in caches.list[key]] == ["chief", "tool"]
+    assert caches.dir[(str(root), ("dist",))] == (str(root / "main.skill.md"), str(root / "tool.skill.md"))
+    assert [definition.name for definition in caches.file[str(root / "tool.skill.md")]] == ["tool"]
+    assert caches.authority[f"file://{root}/tool.skill.md"].name == "chief"
+    assert caches.main_in_dir[str(root)].name == "chief"
+    assert caches.name_index[str(root)].names == {"chief": str(root / "main.skill.md"),
+                                                  "tool": str(root / "tool.skill.md")}  # fmt: skip
+
+
+@pytest.mark.spec("R-RES-13")
+def test_other_search_paths_have_other_entries(root: Path, tmp_path: Path) -> None:
+    skill(root, "tool", "Here.")
+    skill(tmp_path / "other", "tool", "There.")
+    globals = empty_globals([str(root)])
+    assert find_tool("tool", globals).description == "Here."
+    assert find_tool("tool", globals, paths=[str(tmp_path / "other")]).description == "There."
+    assert find_tool("tool", globals).description == "Here."
+    assert len([key for key in globals.cache.tool if key[0] == "tool"]) == 2
+
+
+@pytest.mark.spec("R-RES-15")
+def test_clearing_everything_leaves_nothing_promotions_included(root: Path) -> None:
+    globals = used(root)
+    clear_all_caches(globals)
+    assert not any(getattr(globals.cache, name) for name in TWELVE)
+    assert find_tool("tool", globals).name == "tool"
+
+
+@pytest.mark.spec("R-RES-15", "R-RES-17")
+def test_clearing_a_tool_evicts_all_that_it_could_come_from_and_no_promotions(root: Path) -> None:
+    globals = used(root)
+    find_tool("chief", globals)
+    clear_tool_cache(globals, "tool")
+    caches, key = globals.cache, search_path(globals).key
+    assert ("tool", key) not in caches.tool
+    assert ("missing", key) not in caches.tool
+    assert caches.tool[("chief", key)].name == "chief"
+    assert not any((caches.name_index, caches.dir, caches.file, caches.list, caches.main_in_dir, caches.authority,
+                    caches.cascade, caches.cascade_deps))  # fmt: skip
+    assert caches.cyclic_peers is None
+    assert caches.promotions is not None
+
+
+@pytest.mark.spec("R-RES-15")
+def test_nothing_is_forgotten_by_itself(root: Path) -> None:
+    globals = used(root)
+    before = find_tool("tool", globals)
+    write(root / "tool.skill.md", "tool", "Changed behind its back.")
+    assert find_tool("tool", globals) is before
+
+
+@pytest.mark.spec("R-RES-17")
+def test_a_name_that_moved_to_another_file_is_found_there(root: Path) -> None:
+    globals = used(root)
+    (root / "tool.skill.md").unlink()
+    write(root / "deep" / "er" / "x.skill.md", "tool", "Moved.")
+    clear_tool_cache(globals, "tool")
+    assert find_tool("tool", globals).description == "Moved."
+    assert [definition.name for definition in list_tools(globals)] == ["tool", "chief"]
+
+
+@pytest.mark.spec("R-RES-17")
+def test_an_edit_of_the_same_size_in_the_same_moment_is_seen(root: Path) -> None:
+    path = skill(root, "tool", "Text number 1.")
+    globals = empty_globals([str(root)])
+    for number in range(2, 8):
+        assert find_tool("tool", globals).description == f"Text number {number - 1}."
+        write(path, "tool", f"Text number {number}.")
+        clear_tool_cache(globals, "tool")
+
+
+@pytest.mark.spec("R-RES-17")
+def test_what_was_worked_out_before_an_invalidation_is_not_kept_after_it() -> None:
+    caches = Caches()
+    began = caches.generation
+    caches.forget_everything_on_disk("x")
+    assert caches.keep(began, caches.tool, ("x", ()), None) is None
+    assert not caches.tool
+    caches.keep(caches.generation, caches.tool, ("x", ()), None)
+    assert caches.tool == {("x", ()): None}
+
+
+def test_misses_do_not_fill_the_memory() -> None:
+    caches = Caches()
+    for number in range(MAX_KEPT + 10):
+        caches.keep(caches.generation, caches.tool, (f"name-{number}", ()), None)
+    assert len(caches.tool) <= MAX_KEPT
+
+
+@pytest.mark.spec("R-RES-17")
+def test_a_change_of_one_file_leaves_other_entries_alone(root: Path) -> None:
+    globals = used(root)
+    path = search_path(globals)
+    other = globals.cache.file[str(root / "main.skill.md")]
+    find_tool("chief", globals)
+    write(root / "tool.skill.md", "tool", "New text.")
+    folders.refresh_folder(globals, path.roots[0], path.ignore)
+    assert globals.cache.file[str(root / "main.skill.md")] is other
+    assert find_cached("chief", globals)[0]
+    assert find_cached("tool", globals) == (False, None)
+    assert find_tool("tool", globals).description == "New text."
