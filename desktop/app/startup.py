@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import logging
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,8 +90,16 @@ class Startup(QObject):
         )
         await self._pages.open()
         await asyncio.sleep(PREWARM_AFTER)
+        await self._follow_motion()
         rooms.child.start()
         self._models.setup.look()
+
+    async def _follow_motion(self) -> None:
+        """Less motion where the desktop asks for it; only Linux has a bus to ask."""
+        if sys.platform == "linux":
+            motion = (await self._load("desktop.app.motion")).SystemMotion(self._bridge, self)
+            motion.changed.connect(self._theme.set_system_less_motion)
+            motion.start()
 
     async def _load(self, name: str) -> Any:
         """Import in a thread: a room's first import takes tens of milliseconds."""

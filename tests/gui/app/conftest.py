@@ -44,5 +44,5 @@ async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> 
 
     yield begin
     for made in running:
-        if not made.home._lock.closed:
+        if made.home._lock is not None:
             await made.end()
