@@ -22,6 +22,7 @@ from desktop.safety.boundary import PathPolicy
 from desktop.safety.confinement import Confinement
 from desktop.safety.secrets import KeyringSecrets
 from desktop.store import database
+from desktop.workers.keyring_child import keyring_host
 from desktop.workers.model_child import model_host
 
 PATIENCE = 60.0
@@ -131,11 +132,11 @@ def database_of(home: Path) -> Health:
 
 async def keyring() -> Health:
     """Without one Assent works, and keys last until it closes (R-SEC-2)."""
-    secrets = KeyringSecrets()
+    secrets = KeyringSecrets(keyring_host())
     try:
         report = await secrets.probe()
     finally:
-        secrets.close()
+        await secrets.close()
     if report.usable:
         return Health("ok", report.sentence)
     return Health("notice", f"{report.sentence} Keys are kept for the session only.")

@@ -40,6 +40,7 @@ from desktop.supervision.tasks import RunSlots, TaskOwner
 from desktop.tools.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.registry import ToolRegistry
 from desktop.tools.shell import Bash
+from desktop.workers.keyring_child import keyring_host
 from desktop.workers.model_child import model_host
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,13 +76,12 @@ class Rooms:
 
     async def stop_children(self) -> None:
         """End the processes that outlive a call."""
-        await self.child.stop()
+        await asyncio.gather(self.child.stop(), self.secrets.close())
 
     async def close(self) -> None:
-        """After the runs are over: write and close the database, let go of the keyring."""
+        """After the runs are over: write and close the database."""
         await self.owner.close()
         await self.store.close()
-        self.secrets.close()
         await asyncio.to_thread(self.confinement.close)
 
 
@@ -140,7 +140,7 @@ async def open_rooms(
     await store.open()
     agents, library = await asyncio.to_thread(_read_definitions)
     redactor, bus, owner = Redactor(), Bus(), TaskOwner()
-    secrets = KeyringSecrets(on_value=redactor.remember)
+    secrets = KeyringSecrets(keyring_host(), on_value=redactor.remember)
     safety = safety_of(settings, home)
     walls = _walls(home, safety, secrets, redactor)
 

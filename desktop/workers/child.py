@@ -22,7 +22,8 @@ class ChildSpec:
     """What to run and how patient to be. Times are seconds; ``environment`` is the whole of it, nothing is inherited.
 
     A child that lived for ``healthy_after`` starts its next life without delay added by earlier deaths. ``once``: it
-    has one life, and its end is the end of its one call.
+    has one life, and its end is the end of its one call. ``on_demand``: it may end by itself with exit code 0, and is
+    started again when it is called.
     """
 
     service: str
@@ -35,6 +36,7 @@ class ChildSpec:
     healthy_after: float = 30.0
     end_grace: float = 1.0
     once: bool = False
+    on_demand: bool = False
 
 
 class ChildProcess:
@@ -51,6 +53,8 @@ class ChildProcess:
         self._link: Link | None = None
         self._changed = asyncio.Event()
         self._stopping = False
+        self._resting = False
+        self._waiting = 0
         self._generation = 0
         self._restarts = 0
         self._last_end = ""
@@ -65,7 +69,7 @@ class ChildProcess:
         return ChildHealth(self._state(), pid, self._generation, self._restarts, self._last_end, self._detail)
 
     def _state(self) -> ChildState:
-        if self._owner is None or self._owner.done() or self._stopping:
+        if self._owner is None or self._owner.done() or self._stopping or self._resting:
             return "stopped"
         if self._link is not None and self._link.ready and not self._link.closed:
             return "ready"
@@ -119,7 +123,14 @@ class ChildProcess:
 
     async def _ready_link(self) -> Link:
         self.start()
-        deadline = time.monotonic() + self._spec.start_timeout
+        self._waiting += 1
+        self._announce()
+        try:
+            return await self._when_ready(time.monotonic() + self._spec.start_timeout)
+        finally:
+            self._waiting -= 1
+
+    async def _when_ready(self, deadline: float) -> Link:
         while True:
             link = self._link
             if self._stopping:
@@ -146,11 +157,21 @@ class ChildProcess:
                 self._stopping = True
                 self._announce()
                 return
+            if self._resting:
+                await self._rest()
+                continue
             if time.monotonic() - began > self._spec.healthy_after:
                 delay = self._spec.backoff_first
             self._restarts += 1
             await self._pause(delay)
             delay = min(delay * 2, self._spec.backoff_max)
+
+    async def _rest(self) -> None:
+        """Until someone wants it again."""
+        while not self._waiting and not self._stopping:
+            self._changed.clear()
+            await self._changed.wait()
+        self._resting = False
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless it is stopped meanwhile."""
@@ -179,6 +200,7 @@ class ChildProcess:
         finally:
             watchdog.cancel()
             self._link = None
+            self._resting = self._spec.on_demand and violation is None and link.process.returncode == 0
             how = self._obituary(link, str(violation or ""))
             link.fail_all(violation or died(how))
 
@@ -191,7 +213,7 @@ class ChildProcess:
         how = why or (f"signal {-code}" if code < 0 else f"exit code {code}")
         self._detail = scrub(link.stderr, self._secrets(), limit=8000)
         self._last_end = self._last_end if self._stopping else how
-        if not self._stopping and not self._spec.once:
+        if not self._stopping and not self._spec.once and not self._resting:
             log.warning("%s ended with %s, starting it again. Its last words: %s",
                         self._spec.service, how, self._detail[-600:].strip() or "none")  # fmt: skip
         return how

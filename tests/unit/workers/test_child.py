@@ -57,6 +57,26 @@ async def test_a_call_is_answered_and_the_child_is_started_for_it() -> None:
         assert it.health.generation == 1
 
 
+@pytest.mark.expects_log("exit code 3")
+async def test_a_child_on_demand_may_end_by_itself_and_is_started_by_the_next_call(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with child(on_demand=True) as it:
+        with pytest.raises(ChildDied):
+            await it.call("die", {"code": 0}, timeout=30)
+        async with asyncio.timeout(30):
+            while it.health.state != "stopped":
+                await asyncio.sleep(0.01)
+        assert (it.health.pid, it.health.generation) == (None, 1)
+        answers = await asyncio.gather(*(it.call("echo", {"value": n}, timeout=30) for n in range(5)))
+        assert answers == list(range(5))
+        assert (it.health.generation, it.health.restarts, caplog.text) == (2, 0, ""), "an end that was due is no death"
+        with pytest.raises(ChildDied):
+            await it.call("die", {"code": 3}, timeout=30)
+        assert await it.call("echo", {"value": 1}, timeout=30) == 1
+        assert it.health.restarts == 1, "a death is still a death"
+
+
 async def test_a_stream_keeps_its_order_and_returns_its_value() -> None:
     async with child() as it:
         stream = it.stream("count", {"to": 5000, "size": 100})

@@ -1,0 +1,134 @@
+"""The keyring host's methods: ``name``, ``get``, ``put``, ``delete``. Secrets come and go by the pipe only (R-SEC-1).
+
+``keyring`` blocks for 9 to 77 ms a call and sometimes for good, so that each call runs in a thread: one that hangs
+costs its caller the time it gave, and the next call gets another thread. The host ends when nobody has asked for a
+while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from desktop.workers.inside import Call, CallError, ChildServer, pipes, run
+
+SERVICE = "keyring-host"
+VERSION = "1"
+IDLE = 120.0
+"""Seconds without a call after which the process ends. Starting it again takes a fifth of a second."""
+
+UNAVAILABLE = "keyring.unavailable"
+_TRUSTED = (
+    "keyring.backends.SecretService", "keyring.backends.libsecret", "keyring.backends.kwallet",
+    "keyring.backends.macOS", "keyring.backends.Windows",
+)  # fmt: skip
+
+T = TypeVar("T")
+
+
+def _library() -> Any:
+    """The one place that imports ``keyring``; called in a thread."""
+    return importlib.import_module("keyring")
+
+
+class KeyringHost:
+    """``load`` returns the keyring module. ``working`` is told True when a call begins and False when none is left."""
+
+    def __init__(self, load: Callable[[], Any] = _library) -> None:
+        self._load = load
+        self._backend: Any = None
+        self._turn = asyncio.Lock()
+        self._calls = 0
+        self.working: Callable[[bool], None] = lambda _: None
+
+    async def name(self, _: Call) -> str:
+        """The backend's name, for people."""
+        return await self._ask(lambda backend: str(getattr(backend, "name", type(backend).__name__)))
+
+    async def get(self, call: Call) -> str | None:
+        """``service``, ``user``: the entry, or None."""
+        service, user = _entry(call)
+        value = await self._ask(lambda backend: backend.get_password(service, user))
+        return value if isinstance(value, str) else None
+
+    async def put(self, call: Call) -> None:
+        """``service``, ``user``, ``value``: keep it."""
+        (service, user), value = _entry(call), str(call.params["value"])
+        await self._ask(lambda backend: backend.set_password(service, user, value))
+
+    async def delete(self, call: Call) -> None:
+        """``service``, ``user``: forget it; no error when there is none."""
+        service, user = _entry(call)
+        await self._ask(lambda backend: _delete(backend, service, user))
+
+    def methods(self) -> dict[str, Any]:
+        return {method.__name__: method for method in (self.name, self.get, self.put, self.delete)}
+
+    async def _ask(self, work: Callable[[Any], T]) -> T:
+        """One after the other; a call that was given up leaves its thread behind and its turn to the next."""
+        self._calls += 1
+        self.working(True)
+        try:
+            async with self._turn:
+                return await asyncio.to_thread(self._work, work)
+        finally:
+            self._calls -= 1
+            self.working(self._calls > 0)
+
+    def _work(self, work: Callable[[Any], T]) -> T:
+        try:
+            if self._backend is None:
+                self._backend = usable_backend(self._load())
+            return work(self._backend)
+        except CallError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the boundary to third-party backends; the text may hold the value
+            raise CallError(UNAVAILABLE, failure(error)) from None
+
+
+def _entry(call: Call) -> tuple[str, str]:
+    return str(call.params["service"]), str(call.params["user"])
+
+
+def usable_backend(keyring: Any) -> Any:
+    """The backend, never the chain around it, which could fall back to plain files. Raises CallError (R-SEC-2)."""
+    chosen = keyring.get_keyring()
+    candidates = list(getattr(chosen, "backends", ())) or [chosen]
+    for backend in candidates:
+        if type(backend).__module__.startswith(_TRUSTED):
+            return backend
+    names = ", ".join(sorted({type(backend).__module__ for backend in candidates})) or "none"
+    raise CallError(
+        UNAVAILABLE, f"There is no keyring that keeps secrets safely on this computer (found: {names})."
+    )
+
+
+def _delete(backend: Any, service: str, name: str) -> None:
+    if backend.get_password(service, name) is not None:
+        backend.delete_password(service, name)
+
+
+def failure(error: Exception) -> str:
+    """Says which kind of failure, never the backend's own text, which could quote what was to be stored."""
+    kinds = {"KeyringLocked": "is locked", "PromptDismissedException": "was not unlocked", "InitError": "did not start",
+             "NoKeyringError": "is missing", "ItemNotFoundException": "lost the entry"}  # fmt: skip
+    what = kinds.get(type(error).__name__, f"failed ({type(error).__name__})")
+    return f"The keyring {what}."
+
+
+async def serve(host: KeyringHost, idle: float) -> None:
+    """Until the app is gone, or nobody has asked for ``idle`` seconds."""
+    reader, writer = await pipes()
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(idle) as limit:
+            host.working = lambda working: limit.reschedule(None if working else loop.time() + idle)
+            await ChildServer(SERVICE, VERSION, host.methods()).serve(reader, writer)
+
+
+def main(load: Callable[[], Any] = _library, idle: float = IDLE) -> None:
+    """The process's life."""
+    run(lambda: serve(KeyringHost(load), idle), SERVICE)
