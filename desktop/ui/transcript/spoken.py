@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 from shiboken6 import Shiboken
 
+from desktop.presenter.transcript_items import TranscriptItem
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.piece import Spot
 from desktop.ui.transcript.spoken_text import spoken_text
@@ -57,7 +58,7 @@ class Spoken:
 
     def announce(self, message: Message) -> None:
         """A reply is finished: said once."""
-        text = f"{message.item.author} answered: {spoken_text(message.item)}"[:ANNOUNCED]
+        text = f"{message.item.author} answered: {spoken_text(message.item, 2 * ANNOUNCED)}"[:ANNOUNCED]
         self._view.announced.emit(text)
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._view, text))
@@ -198,6 +199,7 @@ class MessageInterface(_Virtual):
         self.message = message
         self._text = TextInterface(self)
         self._spots: dict[str, SpotInterface] = {}
+        self._said: tuple[TranscriptItem, str] | None = None
 
     def register(self) -> None:
         super().register()
@@ -270,7 +272,14 @@ class MessageInterface(_Virtual):
     def text(self, kind: QAccessible.Text) -> str:
         if kind == Text.Name:
             return self.message.name()
-        return spoken_text(self.message.item) if kind in (Text.Description, Text.Value) else ""
+        return self.said() if kind in (Text.Description, Text.Value) else ""
+
+    def said(self) -> str:
+        """The message in words; kept, because a screen reader asks for it again and again."""
+        item = self.message.item
+        if self._said is None or self._said[0] is not item:
+            self._said = (item, spoken_text(item))
+        return self._said[1]
 
 
 class TextInterface(_Virtual):
@@ -295,7 +304,7 @@ class TextInterface(_Virtual):
         return state
 
     def text(self, kind: QAccessible.Text) -> str:
-        return spoken_text(self._owner.message.item) if kind in (Text.Name, Text.Value) else ""
+        return self._owner.said() if kind in (Text.Name, Text.Value) else ""
 
 
 class _Press(QAccessibleActionInterface):

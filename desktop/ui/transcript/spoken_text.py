@@ -1,6 +1,8 @@
-"""A message in words, as a screen reader says it."""
+"""A message in words, as a screen reader says it: what stands there, not the marks it was written with."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from desktop.presenter.transcript_items import (
     AttachmentPart,
@@ -11,20 +13,25 @@ from desktop.presenter.transcript_items import (
     ToolPart,
     TranscriptItem,
 )
+from desktop.ui.transcript.inline import InlineParser
+from desktop.ui.transcript.markdown_blocks import Block, split_markdown
+from desktop.ui.transcript.markdown_text import cells_of
 from desktop.ui.transcript.tool_drawing import STATES
 
 LONGEST = 20_000
 """Characters of a message that a screen reader is given."""
+_MARKERS = {"☑": "done:", "☐": "to do:"}
 
 
-def spoken_text(item: TranscriptItem) -> str:
-    """A message in words: text as written, calls with their state, notices."""
-    return (item.accessible or "\n".join(_spoken_part(part) for part in item.parts))[:LONGEST]
+def spoken_text(item: TranscriptItem, longest: int = LONGEST) -> str:
+    """A message in words: its text, calls with their state, notices; from about ``longest`` characters as written."""
+    parser = InlineParser()
+    return (item.accessible or "\n".join(_spoken_part(part, parser, longest) for part in item.parts))[:longest]
 
 
-def _spoken_part(part: Part) -> str:
+def _spoken_part(part: Part, parser: InlineParser, longest: int) -> str:
     if isinstance(part, TextPart):
-        return part.markdown[:LONGEST]
+        return _words(part.markdown[:longest], parser)
     if isinstance(part, ToolPart):
         return f"Tool call {part.tool} {part.summary[:120]}, {STATES[part.state][2]}"
     if isinstance(part, NoticePart):
@@ -32,3 +39,27 @@ def _spoken_part(part: Part) -> str:
     if isinstance(part, AttachmentPart):
         return f"Attachment {part.name}"
     return "Thinking" if isinstance(part, ReasoningPart) else ""
+
+
+def _words(markdown: str, parser: InlineParser) -> str:
+    blocks, references = split_markdown(markdown)
+    out = ""
+    for block in blocks:
+        text = "\n".join(_lines(block, parser, references))
+        out += (block.glue if block.part else "\n" if out and text else "") + text
+    return out
+
+
+def _lines(block: Block, parser: InlineParser, references: dict[str, str]) -> Iterator[str]:
+    if block.kind == "table":
+        rows = block.text.split("\n")
+        for row in rows if block.part else [rows[0], *rows[2:]]:  # the second says how columns are set
+            yield ", ".join(parser.parse(cell, references)[0] for cell in cells_of(row) if cell)
+        return
+    if block.kind == "code" and not block.part:
+        yield f"Code, {block.info}:" if block.info else "Code:"
+    markers = "".join(f"{_MARKERS.get(marker, marker)} " for _, marker in block.markers)
+    written = block.kind in ("code", "math")
+    text = block.text if written else parser.parse(block.text, references)[0].replace("\u2028", "\n")
+    if text or markers:
+        yield markers + text

@@ -30,9 +30,60 @@ def test_the_transcript_is_a_list_of_messages_with_their_texts(view: TranscriptV
     assert found.indexOfChild(first) == 0
     text = found.child(1).child(0)
     assert text.role() == Role.Paragraph
-    assert text.text(NAME) == "an *answer*"
+    assert text.text(NAME) == "an answer"
     assert not first.state().offscreen
     assert first.rect().width() == view.column()[1]
+
+
+WRITTEN = """\
+# The *whole* story
+
+It is **bold**, `code`, a [link](https://e.org), ![a tide](t.png) and $x^2$.
+
+> - first
+> - [x] second
+
+1. one
+
+| gauge | high |
+|---|--:|
+| **Husum** | 4.1 |
+
+```py
+x = "*"
+```
+
+---
+
+<b>not bold</b> and 2 * 3 * 4
+"""
+HEARD = """\
+The whole story
+It is bold, code, a link, a tide and x^2.
+• first
+done: second
+1. one
+gauge, high
+Husum, 4.1
+Code, py:
+x = "*"
+<b>not bold</b> and 2 * 3 * 4"""
+
+
+def test_what_is_heard_is_the_text_and_not_its_marks(view: TranscriptView) -> None:
+    view.set_items((said(1, WRITTEN),))
+    message = QAccessible.queryAccessibleInterface(view).child(0)
+    assert message.child(0).text(NAME) == HEARD
+    assert message.text(QAccessible.Text.Value) == HEARD
+    view.change_item(said(1, "now *this*"))
+    assert message.child(0).text(NAME) == "now this"
+
+
+def test_a_very_long_message_is_heard_from_its_beginning(view: TranscriptView) -> None:
+    view.set_items((said(1, "**word** and more. " * 100_000),))
+    heard = QAccessible.queryAccessibleInterface(view).child(0).child(0).text(NAME)
+    assert heard.startswith("word and more. word")
+    assert 10_000 < len(heard) <= 20_000
 
 
 def test_everything_that_can_be_pressed_is_a_button_or_a_link(view: TranscriptView) -> None:
