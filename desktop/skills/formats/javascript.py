@@ -64,8 +64,8 @@ class _Module:
             while (at := skip_blank(self._text, self._at)) < len(self._text):
                 self._at = at
                 self._token(self._text[at])
-        except FormatError:
-            if self._file.frontmatter is None and self._file.skills is None:
+        except FormatError as error:
+            if error.code != "code.syntax" or (self._file.frontmatter is None and self._file.skills is None):
                 raise
             self._rest()
         if ENTRY not in self._file.functions and "run" in self._file.functions:

@@ -21,6 +21,7 @@ _NUMBER = re.compile(
 _PLAIN = {'"': re.compile(r'[^"\\\n\r]*'), "'": re.compile(r"[^'\\\n\r]*"), "`": re.compile(r"[^`\\$]*")}
 _ESCAPE = re.compile(r"\\(?:u\{0*([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+_ENDED = "the file ends inside of the frontmatter"
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -186,24 +187,25 @@ class _Reader:
         if mark == ",":
             self.at += 1
         elif mark != closing:
-            what = "an operation follows the value" if mark else "the file ends inside of the frontmatter"
-            self._fail(f"{what}: expected a comma or {closing}")
+            self._fail(f"an operation follows the value: expected a comma or {closing}" if mark else _ENDED)
 
     def _key(self) -> str:
         """A key and its colon."""
         start = self.at
-        if self._text[start] in "\"'":
+        first = self._text[start : start + 1]
+        if first and first in "\"'":
             key, self.at = read_string(self._text, start)
         elif (name := _NAME.match(self._text, start)) is not None:
             key, self.at = name[0], name.end()
-        elif self._text[start].isdecimal():
+        elif first.isdecimal():
             key = str(self._number())
         else:
-            self._fail("a key has to be written out", code="frontmatter.key")
+            self._fail("a key has to be written out" if first else _ENDED, code="frontmatter.key")
         if key == "__proto__":
             self._fail("__proto__ is no key for data", start, "frontmatter.key")
+        after = self.at
         if self._next() != ":":
-            self._fail(f"{key[:40]} needs a colon and a value", code="frontmatter.not-literal")
+            self._fail(f"{key[:40]} needs a colon and a value", after)
         self.at += 1
         if problem := json_problem(key):
             self._fail(problem, start, "frontmatter.key")

@@ -19,6 +19,7 @@ PIECE = 16_000
 """Characters parsed at once where the file allows it: some 3 ms."""
 
 _STATEMENT = re.compile(r"^(?!(?:else|elif|except|finally)\b)[A-Za-z_@]", re.MULTILINE)
+_QUOTES = re.compile(r"[A-Za-z]{0,2}(?:\"\"\"|'''|[\"'])")
 _NAMES = ("frontmatter", "skills")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -132,8 +133,16 @@ class _Reader:
         before = self._lines[line - 1].encode("utf-8", "replace")[: node.col_offset]
         return line, len(before.decode("utf-8", "replace")) + 1
 
+    def _start(self, node: ast.expr) -> tuple[int, int]:
+        """As ``place``, but of a text inside of its quotes."""
+        line, column = self.place(node)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and self._lines is not None:
+            quotes = _QUOTES.match(self._lines[line - 1], column - 1)
+            column += len(quotes[0]) if quotes is not None else 0
+        return line, column
+
     def literal(self, node: ast.expr) -> Literal:
-        return Literal(self._value(node, (), 1), self._marks, self.place)
+        return Literal(self._value(node, (), 1), self._marks, self._start)
 
     def _error(self, node: ast.expr, message: str, code: str = "frontmatter.not-literal") -> FormatError:
         return FormatError(message, *self.place(node), code=code)

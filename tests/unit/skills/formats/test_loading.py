@@ -44,7 +44,8 @@ def test_a_markdown_skill_has_all_that_its_file_says(tmp_path: Path) -> None:
     status = os.stat(path)
     assert loaded.problems == ()
     assert found.stamp == loaded.stamp == f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
-    assert (found.name, found.description, found.kind, found.source) == ("pay-bill", "Pays a bill.", "markdown", "project")
+    assert (found.name, found.description) == ("pay-bill", "Pays a bill.")
+    assert (found.kind, found.source) == ("markdown", "project")
     assert (found.path, found.src, found.root, found.entry) == (path, f"file://{path}", str(tmp_path), "")
     assert (found.allowed_tools, found.tags, found.role) == ("file-read bash", ("money", "e-mail"), "")
     assert (found.visibility, found.category, found.state) == ("hidden", "write", "ready")
@@ -187,7 +188,8 @@ def test_flat_keys_are_read_as_metadata_with_a_warning_each() -> None:
     head = "params:\n  type: object\nrole: middleware\ntags: [x]\nvisibility: hidden\nmodel:\n  maxTurns: 3\nother: 1\n"
     loaded = load(markdown(head))
     (found,) = loaded.definitions
-    assert (found.params, found.role, found.tags, found.visibility) == ({"type": "object"}, "middleware", ("x",), "hidden")
+    assert (found.role, found.tags, found.visibility) == ("middleware", ("x",), "hidden")
+    assert found.params == {"type": "object"}
     assert found.metadata["model"] == {"maxTurns": 3}
     assert found.extras == {"other": 1}
     assert {problem.code for problem in loaded.problems} == {"key.flat"}
@@ -218,7 +220,8 @@ def test_metadata_that_is_no_mapping_is_an_error_at_its_place(value: str) -> Non
 @pytest.mark.parametrize(
     ("value", "tags", "code"),
     [
-        ("[Big Data, big--data, ' !x! ', '', B]", ("big-data", "x", "b"), None), ("a, b c", ("a", "b", "c"), "tags.text"),
+        ("[Big Data, big--data, ' !x! ', '', B]", ("big-data", "x", "b"), None),
+        ("a, b c", ("a", "b", "c"), "tags.text"),
         ("[1, {a: b}, x]", ("1", "x"), None), ("7", (), "tags.invalid"), ("", (), None),
     ],
 )  # fmt: skip
@@ -242,7 +245,8 @@ def test_only_the_library_carries_reserved_tags(tag: str) -> None:
 
 
 @pytest.mark.spec("R-SK-10")
-@pytest.mark.parametrize("head", ["metadata:\n  role: main\n", "metadata:\n  main: true\n", "role: main\n", "main: true\n"])
+@pytest.mark.parametrize("head",
+["metadata:\n  role: main\n", "metadata:\n  main: true\n", "role: main\n", "main: true\n"])
 def test_role_main_counts_in_a_project_and_in_the_library_only(head: str) -> None:
     assert skill(markdown(head), source="project").role == "main"
     assert skill(markdown(head), source="library").role == "main"
@@ -265,7 +269,8 @@ def test_a_folder_skill_is_context_unless_it_says_otherwise_or_is_the_librarys()
 
 @pytest.mark.parametrize(
     ("line", "code"),
-    [("role: boss", "role.invalid"), ("visibility: private", "visibility.invalid"), ("category: Read", "category.invalid")],
+    [("role: boss", "role.invalid"), ("visibility: private", "visibility.invalid"),
+    ("category: Read", "category.invalid")],
 )
 def test_a_word_that_is_none_of_the_known_ones_is_a_warning_at_its_place(line: str, code: str) -> None:
     loaded = load(markdown(f"metadata:\n  x: y\n  {line}\n"))
