@@ -17,7 +17,8 @@ class PermissionRequest:
     """One call that needs assent. Everything a dialog shows; all text is untrusted and shown as plain text.
 
     ``digest`` binds the answer to exactly these arguments and this state of the files (R-PRM-5).
-    ``preview`` and ``judgements`` as in ``PreCheck``; ``asked_at`` is seconds since the epoch.
+    ``preview`` and ``judgements`` as in ``PreCheck``; ``asked_at`` is seconds since the epoch. ``original`` are the
+    arguments as the model wrote them, when a person changed them since: then everything here is about the edited call.
     """
 
     request_id: str
@@ -36,6 +37,7 @@ class PermissionRequest:
     digest: str
     asked_at: float
     stale: bool = False
+    original: Mapping[str, Any] | None = None
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -74,7 +76,12 @@ class Asker(Protocol):
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
     """One line of the activity log (R-PRM-13). ``at`` is seconds since the epoch; arguments only as a digest
-    and a redacted summary."""
+    and a redacted summary.
+
+    ``decision`` is a ``Choice``, or ``refused`` when a gate refused the call before anyone was asked; ``by`` then names
+    the gate. ``outcome`` says what came of it: ``done``, ``failed, exit code 7``, ``denied``, ``aborted``, or ``asked
+    again`` for a decision that a later one of the same call replaced; empty while it runs.
+    """
 
     at: float
     run_id: str

@@ -267,6 +267,26 @@ class Redactor(Protocol):
         """Only the exact values known from the keyring: for what the model receives (R-SEC-5)."""
         ...
 
+    def mask_data(self, value: Any) -> Any:
+        """The same for JSON-like data, keys included; what holds no known value is returned as it is."""
+        ...
+
+    def masker(self) -> TextMasker:
+        """Masks known values in a text that comes in pieces."""
+        ...
+
+
+class TextMasker(Protocol):
+    """One text that comes in pieces. What may be the beginning of a known value is held back until it is certain."""
+
+    def feed(self, piece: str) -> str:
+        """What can be shown now."""
+        ...
+
+    def flush(self) -> str:
+        """The text is over: the rest of it."""
+        ...
+
 
 # -- rules of trust ---------------------------------------------------------------------------------------------------
 
@@ -305,4 +325,5 @@ class RuleBook(Protocol):
         ...
 
 
-AuditSink = Callable[[AuditEntry], Awaitable[None]]
+AuditSink = Callable[[AuditEntry], Awaitable[int | None]]
+"""Writes an entry down before it returns; the number it has from now on, or None where entries have none."""

@@ -107,8 +107,9 @@ class Call(FunctionContext):
     """The function-level context of one call on its way through the gates.
 
     ``frozen`` is the private copy of the validated arguments that is approved and run; ``arguments`` is what user
-    middleware sees. ``cascade`` is what the skill's frontmatter comes to (step 4); ``nested`` lists the calls that its
-    code made, for the card.
+    middleware sees. ``original`` is what the model asked for once a person edited the arguments; ``logged`` are the
+    numbers of this call's lines in the activity log. ``cascade`` is what the skill's frontmatter comes to (step 4);
+    ``nested`` lists the calls that its code made, for the card.
     """
 
     request: CallRequest
@@ -118,11 +119,24 @@ class Call(FunctionContext):
     check: PreCheck | None = None
     decision: Decision | None = None
     stale: bool = False
-    edited: bool = False
+    original: Mapping[str, Any] | None = None
+    logged: list[int] = field(default_factory=list)
     waited_s: float = 0.0
     cascade: Cascade = EMPTY
     context: Context | None = None
     nested: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def edited(self) -> bool:
+        """Whether a person changed the arguments."""
+        return self.original is not None and dict(self.original) != dict(self.frozen)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What a person changed: the arguments that the model did not ask for, as they are now."""
+        if self.original is None:
+            return {}
+        return {k: v for k, v in self.frozen.items() if k not in self.original or self.original[k] != v}
 
     @property
     def failure(self) -> ToolFailure | None:

@@ -13,7 +13,6 @@ from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import Category, ToolCallContext, ToolResult
 from desktop.pipeline.context import Call
 from desktop.pipeline.gates import TrustGate, refused
-from desktop.pipeline.validation import as_json
 
 ABORTED = "Operation aborted"
 ABORT_GRACE_S = 0.06
@@ -41,11 +40,7 @@ class Executor:
         """Set ``call.result``; raises ToolFailure, CancellationError or what the tool raised."""
         if call.category is not Category.READ:
             await self._still_as_approved(call)
-        result = await self._limited(call)
-        if call.edited:
-            note = f"[The person changed the arguments before allowing this call to: {as_json(call.frozen)}]\n"
-            result = ToolResult(note + result.text, result.is_error, result.structured, result.code, result.facts)
-        call.result = result
+        call.result = await self._limited(call)
 
     async def _still_as_approved(self, call: Call) -> None:
         """Look at paths and files again; a change voids the approval and asks anew (R-PRM-5)."""

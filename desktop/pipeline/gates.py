@@ -6,7 +6,8 @@ Each is also usable by itself, because edited or outdated approvals pass them a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from desktop.domain.errors import Denied, LimitReached, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
@@ -16,7 +17,7 @@ from desktop.domain.tools import Category, PreCheck
 from desktop.pipeline.context import Call, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 
-MAX_QUESTIONS = 5
+MAX_QUESTIONS = 20
 
 
 class AllowedToolsGate:
@@ -88,8 +89,8 @@ def refused(check: PreCheck) -> None:
 class TrustGate:
     """Gate 10: rules, remembered decisions, a person. Sets ``call.decision`` or raises Denied (R-PRM-4).
 
-    Arguments that the person edited pass gates 6, 7 and 9 again, and are asked about again if that raises the
-    category. No ``trust``: read runs, everything else is denied (R-PRM-6).
+    Arguments that the person edited pass gates 6, 7 and 9 again and are asked about again, with what the edited call
+    would do: nobody has seen that yet (R-PRM-2). No ``trust``: read runs, everything else is denied (R-PRM-6).
     """
 
     def __init__(self, trust: Trust | None, again: tuple[AllowedToolsGate, SchemaGate, SafetyGate]) -> None:
@@ -109,20 +110,19 @@ class TrustGate:
             if not decision.allowed:
                 reason = f": {decision.reason}" if decision.reason else ""
                 raise Denied(_refusal(decision) + reason, code="denied.permission")
-            if decision.edited_arguments is None or not await self._edit(call, decision):
+            if decision.edited_arguments is None:
                 return
+            await self._edit(call, decision.edited_arguments)
         raise Denied("The call kept changing while it was asked about.", code="denied.permission")
 
-    async def _edit(self, call: Call, decision: Decision) -> bool:
-        """Take over edited arguments; True when they need a new question."""
-        before = call.category
-        call.arguments = dict(decision.edited_arguments or {})
-        call.edited = True
+    async def _edit(self, call: Call, arguments: Mapping[str, Any]) -> None:
+        """Take over edited arguments; what the model asked for stays beside them."""
+        call.original = call.frozen if call.original is None else call.original
+        call.arguments = dict(arguments)
         self._allowed.check(call)
         await self._schema.check(call)
         await self._safety.check(call)
         call.stale = False
-        return call.category.rank > before.rank
 
     async def _decide(self, call: Call) -> Decision:
         if self._trust is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.errors import (
@@ -27,18 +27,20 @@ from desktop.pipeline.gates import gates
 from desktop.pipeline.names import ToolTable, resolve
 from desktop.pipeline.observe import Observer
 from desktop.pipeline.skill_side import SkillSide
-from desktop.pipeline.validation import Validator
+from desktop.pipeline.validation import Validator, as_json
 from desktop.pipeline.wrapping import Wrapping
 from desktop.skills.names import is_bare_name
 
 OUTPUT_LIMIT = 200_000
 TIMEOUT_S = 120.0
 MAX_NESTED_SHOWN = 100
+MAX_EDIT_SHOWN = 2000
 
 _log = logging.getLogger(__name__)
 
-Journal = Callable[[Call, Outcome], None]
-"""Appends one finished call to the run's journal and the activity log; must not wait."""
+Journal = Callable[[CallRequest, Call | None, Outcome], None]
+"""Writes down what came of a call, refused ones included; must not wait. No ``Call``: it was refused before there was
+one, as when there is no such tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +189,13 @@ class Pipeline:
         )
 
     def _finish(self, request: CallRequest, call: Call | None, result: ToolResult, started: float) -> Outcome:
-        """Step 13: truncation, event, journal."""
+        """Step 13: secrets masked, truncation, event, journal."""
         elapsed = int((time.perf_counter() - started - (call.waited_s if call else 0.0)) * 1000)
         size = len(result.text.encode("utf-8", "replace"))
-        text = cut(result.text, self._settings.output_limit())
-        if self._redactor is not None:
-            text = self._redactor.mask_known(text)
-        result = ToolResult(text, result.is_error, result.structured, result.code, result.facts)
+        result = self._masked(result)
+        note = edit_note(call) if call is not None else ""
+        text = cut(note + result.text, self._settings.output_limit())
+        result = replace(result, text=text)
         state = _state(result)
         facts: dict[str, Any] = {**result.facts, "state": state, "elapsed_ms": max(0, elapsed), "bytes": size}
         if result.code:
@@ -202,9 +204,22 @@ class Pipeline:
             facts.update(_decided(call))
         outcome = Outcome(result, state, facts, max(0, elapsed))
         self._tell(request, outcome)
-        if self._journal is not None and call is not None:
-            self._journal(call, outcome)
+        if self._journal is not None:
+            self._journal(request, call, outcome)
         return outcome
+
+    def _masked(self, result: ToolResult) -> ToolResult:
+        """Without the values known from the keyring, before anything is cut: a half of one would not be known any more
+        (R-SEC-5)."""
+        mask = self._redactor
+        if mask is None:
+            return result
+        return replace(
+            result,
+            text=mask.mask_known(result.text),
+            structured=mask.mask_data(result.structured),
+            facts=mask.mask_data(result.facts),
+        )
 
     @staticmethod
     def _tell(request: CallRequest, outcome: Outcome) -> None:
@@ -236,10 +251,25 @@ def _decided(call: Call) -> dict[str, Any]:
     if call.waited_s:
         facts["waited_ms"] = int(call.waited_s * 1000)
     if call.edited:
-        facts["edited"] = True
+        facts["edited"] = call.changes
     if call.nested:
         facts["nested"] = call.nested[:MAX_NESTED_SHOWN]
     return facts
+
+
+def edit_note(call: Call) -> str:
+    """What the model has to know of a call that a person changed, or "". What it asked for it knows itself."""
+    if not call.edited or call.decision is None or not call.decision.allowed:
+        return ""
+    changes = {key: shown_value(value) for key, value in call.changes.items()}
+    return f"[The person changed the arguments before allowing this call to: {as_json(changes)}]\n"
+
+
+def shown_value(value: Any) -> Any:
+    """A long text by its beginning and its length."""
+    if isinstance(value, str) and len(value) > MAX_EDIT_SHOWN:
+        return f"{value[:MAX_EDIT_SHOWN]}… ({len(value)} characters)"
+    return value
 
 
 def _may_be_brought(request: CallRequest) -> bool:

@@ -27,6 +27,8 @@ from desktop.safety.trust_rules import escape_glob
 
 MAX_RUNS = 1000
 MAX_VOID_ANSWERS = 3
+ASKED_AGAIN = "asked again"
+"""The outcome of a decision that a later one of the same call replaced."""
 _SUMMARY = 500
 
 
@@ -73,10 +75,23 @@ class GatedCall(Protocol):
     def stale(self) -> bool: ...
 
     @property
+    def original(self) -> Mapping[str, Any] | None: ...
+
+    @property
+    def logged(self) -> list[int]: ...
+
+    @property
     def meta(self) -> RunMeta: ...
 
     @property
     def request(self) -> RequestLike: ...
+
+
+def summary_of(arguments: Mapping[str, Any], redactor: Redactor | None) -> str:
+    """Arguments for the activity log: as JSON, short and without secrets."""
+    shortened = {str(key): _shortened(value) for key, value in arguments.items()}
+    clean = redactor.redact_data(shortened) if redactor is not None else shortened
+    return json.dumps(clean, ensure_ascii=False, default=str)[:_SUMMARY]
 
 
 def digest_of(tool: str, arguments: Mapping[str, Any], category: Category, check: PreCheck) -> str:
@@ -129,7 +144,7 @@ class PermissionGate:
             decision = await self._ask(request, call.meta.cancellation, asking)
             decision = await self._keep(decision, request, facts)
         if not unasked_read:
-            await self._write_down(request, decision)
+            await self._write_down(request, decision, call.logged)
         return decision
 
     def forget_run(self, run_id: str) -> None:
@@ -158,6 +173,8 @@ class PermissionGate:
         rule = self._rules.match(facts)
         if rule is not None and rule.policy == "deny":
             return replace(_deny(request, "rule", rule.reason), rule={"pattern": rule.pattern})
+        if request.original is not None:  # whatever rules say, the person looks at what their edit would do
+            return self._nobody(request)
         if request.category is Category.READ:
             asks = rule is not None and rule.policy == "ask" and rule.specific
             return None if asks else Decision("allow_once", request.digest, by="setting")
@@ -287,11 +304,11 @@ class PermissionGate:
             digest=digest_of(spec.name, call.frozen, call.category, check),
             asked_at=self._clock(),
             stale=call.stale,
+            original=call.original,
         )
 
-    async def _write_down(self, request: PermissionRequest, decision: Decision) -> None:
-        """One line of the activity log (R-PRM-13)."""
-        summary = json.dumps(self._redacted(request.arguments), ensure_ascii=False, default=str)[:_SUMMARY]
+    async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:
+        """One line of the activity log (R-PRM-13); its number goes into ``logged``."""
         extra: dict[str, Any] = {"waited_s": round(decision.waited_s, 3)}
         if decision.reason:
             extra["reason"] = decision.reason[:_SUMMARY]
@@ -299,7 +316,11 @@ class PermissionGate:
             extra["rule"] = dict(decision.rule)
         if request.raised_because:
             extra["raised_because"] = request.raised_because[:_SUMMARY]
-        await self._audit(
+        if request.original is not None:
+            extra["original"] = summary_of(request.original, self._redactor)
+        if decision.edited_arguments is not None:
+            extra["edited"] = summary_of(decision.edited_arguments, self._redactor)
+        number = await self._audit(
             AuditEntry(
                 at=self._clock(),
                 run_id=request.run_id,
@@ -311,15 +332,14 @@ class PermissionGate:
                 decision=decision.choice,
                 by=decision.by,
                 digest=request.digest,
-                summary=summary,
+                summary=summary_of(request.arguments, self._redactor),
                 paths=request.paths,
+                outcome=_known_outcome(decision),
                 extra=extra,
             )
         )
-
-    def _redacted(self, arguments: Mapping[str, Any]) -> Any:
-        shortened = {key: _shortened(value) for key, value in arguments.items()}
-        return self._redactor.redact_data(shortened) if self._redactor is not None else shortened
+        if number is not None:
+            logged.append(number)
 
 
 class RunMemory:
@@ -361,6 +381,13 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
     spec = call.target.spec
     constraint = check.constraint or json.dumps(call.frozen, sort_keys=True, default=str)
     return CallFacts(spec.name, call.category, constraint, spec.tags, call.frozen, spec.source)
+
+
+def _known_outcome(decision: Decision) -> str:
+    """What comes of the call, as far as the decision itself says."""
+    if not decision.allowed:
+        return "denied"
+    return "" if decision.edited_arguments is None else ASKED_AGAIN
 
 
 def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:

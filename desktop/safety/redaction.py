@@ -41,6 +41,7 @@ class Redactor:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._values: set[str] = set()
+        self._beginnings: tuple[frozenset[str], int] = frozenset(), 0
         self._pattern: re.Pattern[str] | None = None
 
     def remember(self, value: str) -> None:
@@ -50,6 +51,8 @@ class Redactor:
         with self._lock:
             self._values.update(_spellings(value))
             longest_first = sorted(self._values, key=len, reverse=True)
+            beginnings = frozenset(text[:end] for text in self._values for end in range(1, len(text)))
+            self._beginnings = beginnings, max(map(len, self._values)) - 1
             self._pattern = re.compile("|".join(re.escape(text) for text in longest_first))
 
     def contains_known(self, text: str) -> bool:
@@ -61,6 +64,42 @@ class Redactor:
         """Exact known values only (R-SEC-5)."""
         pattern = self._pattern
         return text if pattern is None else pattern.sub(REDACTED, text)
+
+    def mask_data(self, value: Any) -> Any:
+        """Exact known values in JSON-like data; other data is handed back untouched."""
+        return value if self._pattern is None else self._masked(value, 0)
+
+    def _masked(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return self.mask_known(value)
+        if depth > _MAX_DEPTH:
+            return "[too deep]" if isinstance(value, (Mapping, list, tuple)) else value
+        if isinstance(value, Mapping):
+            return {self._masked(key, depth + 1): self._masked(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            masked = [self._masked(item, depth + 1) for item in value]
+            return masked if isinstance(value, list) else tuple(masked)
+        return value
+
+    def masker(self) -> StreamMasker:
+        """For a text that comes in pieces."""
+        return StreamMasker(self)
+
+    def split_known(self, text: str) -> tuple[str, str]:
+        """``text`` masked as far as it is certain, and its end that may be the beginning of a known value."""
+        pattern, beginnings = self._pattern, self._beginnings
+        if pattern is None:
+            return text, ""
+        held = _held_from(text, 0, beginnings)
+        done, out = 0, []
+        for match in pattern.finditer(text):
+            if match.start() >= held:
+                break
+            out += [text[done : match.start()], REDACTED]
+            done = match.end()
+            if done > held:  # a whole value: what it ends with begins no other
+                held = _held_from(text, done, beginnings)
+        return "".join((*out, text[done:held])), text[held:]
 
     def redact_text(self, text: str) -> str:
         """Known values, and whatever looks like a secret (R-SEC-4)."""
@@ -88,6 +127,34 @@ class Redactor:
         if names_secret and item not in (None, "") and not isinstance(item, bool):
             return REDACTED
         return self._data(item, depth + 1)
+
+
+class StreamMasker:
+    """Implements ``domain.safety.TextMasker``. Values learnt while the text comes count from their next beginning."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What is certain of all that came."""
+        certain, self._held = self._redactor.split_known(self._held + piece)
+        return certain
+
+    def flush(self) -> str:
+        """The rest."""
+        rest, self._held = self._held, ""
+        return self._redactor.mask_known(rest)
+
+
+def _held_from(text: str, start: int, known: tuple[frozenset[str], int]) -> int:
+    """Where the longest end of ``text`` begins, from ``start`` on, that a known value could begin with. ``known``: all
+    beginnings of values, and how long the longest is."""
+    beginnings, longest = known
+    for at in range(max(start, len(text) - longest), len(text)):
+        if text[at:] in beginnings:
+            return at
+    return len(text)
 
 
 def _spellings(value: str) -> set[str]:

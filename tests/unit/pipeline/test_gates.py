@@ -187,24 +187,59 @@ async def test_a_file_that_changed_while_the_person_thought_voids_the_approval_a
     assert tool.calls == []
 
 
-@pytest.mark.spec("R-PRM-5", "R-TOOL-2")
-async def test_edited_arguments_pass_the_gates_again_and_the_model_reads_what_ran() -> None:
-    def edit(arguments: dict[str, object]):
-        return lambda request: Decision("allow_edited", "digest", edited_arguments=arguments)
+def edited(**arguments: object):
+    """A person's answer: allow, with other arguments."""
+    return lambda request: Decision("allow_edited", "digest", edited_arguments={**request.arguments, **arguments})
 
+
+@pytest.mark.spec("R-PRM-5", "R-PRM-2", "R-TOOL-2")
+async def test_an_edited_call_comes_back_with_what_it_really_does_before_anything_runs() -> None:
+    def checks(args):
+        return PreCheck(Category.WRITE, paths=(f"/w/{args['path']}",), identity={args["path"]: "1:2"})
+
+    tool, person = writer(checks=checks), Person(edited(path="important.txt"), "allow_once")
+    outcome = await Bench(tool, person=person).call("write_file", {"path": "new.txt"})
+    first, second = person.asked
+    assert (first.paths, first.arguments) == (("/w/new.txt",), {"path": "new.txt"})
+    assert (second.paths, second.arguments) == (("/w/important.txt",), {"path": "important.txt"})
+    assert tool.calls == [{"path": "important.txt"}]
+    assert '{"path": "important.txt"}' in outcome.result.text
+    assert outcome.facts["edited"] == {"path": "important.txt"}
+
+
+@pytest.mark.spec("R-PRM-5", "R-PRM-4")
+async def test_an_edited_call_that_is_denied_at_its_second_look_does_not_run() -> None:
     tool = writer()
-    outcome = await Bench(tool, person=Person(edit({"path": "safer"}))).call("write_file")
-    assert tool.calls == [{"path": "safer"}]
-    assert '{"path": "safer"}' in outcome.result.text
-    refused = await Bench(tool, person=Person(edit({"path": 5}))).call("write_file")
+    outcome = await Bench(tool, person=Person(edited(path="other"), "deny")).call("write_file")
+    assert (outcome.state, tool.calls) == ("denied", [])
+    assert "changed the arguments" not in outcome.result.text
+
+
+@pytest.mark.spec("R-PRM-5", "R-TOOL-2")
+async def test_edited_arguments_pass_the_gates_again() -> None:
+    tool = writer()
+    refused = await Bench(tool, person=Person(edited(path=5))).call("write_file")
     assert refused.result.code == "tool.validation"
-    assert len(tool.calls) == 1
+    assert tool.calls == []
+
+
+@pytest.mark.spec("R-PRM-5", "R-LOOP-3")
+async def test_the_model_hears_of_an_edit_also_when_the_edited_call_fails_and_not_in_full_when_it_is_long() -> None:
+    def fail(_args: object, _context: object) -> ToolResult:
+        raise Denied("The disk said no.", code="file.failed")
+
+    person = Person(edited(path="x" * 5000), "allow_once")
+    outcome = await Bench(writer(body=fail), person=person).call("write_file")
+    assert outcome.result.text.startswith("[The person changed the arguments")
+    assert outcome.result.text.endswith("The disk said no.")
+    assert "(5000 characters)" in outcome.result.text
+    assert len(outcome.result.text) < 3000
 
 
 @pytest.mark.spec("R-PRM-5", "R-TOOL-4")
-async def test_an_edit_that_raises_the_category_is_asked_about_again() -> None:
+async def test_an_edit_that_raises_the_category_is_asked_about_as_what_it_is() -> None:
     tool = writer(checks=lambda a: PreCheck(Category.ADMIN if a["path"] == "/etc/x" else Category.WRITE))
-    person = Person(lambda _: Decision("allow_edited", "d", edited_arguments={"path": "/etc/x"}), "deny")
+    person = Person(edited(path="/etc/x"), "deny")
     outcome = await Bench(tool, person=person).call("write_file")
     assert [request.category for request in person.asked] == [Category.WRITE, Category.ADMIN]
     assert outcome.state == "denied"

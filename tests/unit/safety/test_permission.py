@@ -30,6 +30,8 @@ class Call:
     frozen: Mapping[str, Any] = field(default_factory=lambda: {"path": "a.txt", "content": "x"})
     check: PreCheck | None = None
     stale: bool = False
+    original: Mapping[str, Any] | None = None
+    logged: list[int] = field(default_factory=list)
     run: str = "run-1"
     call_id: str = "call-1"
     token: CancellationToken = field(default_factory=CancellationToken)
@@ -79,8 +81,9 @@ class Desk:
         self.shown: list[PermissionRequest] = []
         self.gate = PermissionGate(person, self.rules, self.audit, lambda: self.settings, redactor=Redactor())
 
-    async def audit(self, entry: AuditEntry) -> None:
+    async def audit(self, entry: AuditEntry) -> int:
         self.log.append(entry)
+        return len(self.log)
 
     async def decide(self, call: Any) -> Decision:
         return await self.gate.decide(call, self.shown.append)

@@ -151,3 +151,43 @@ def test_endless_nesting_is_cut() -> None:
     value: list[object] = []
     value.append(value)
     assert "[too deep]" in json.dumps(Redactor().redact_data(value))
+
+
+VALUES = ("sk-abcabcab", "sk-abcabcabX", "cabsk-zz", "zzzzzzzz")
+
+
+@pytest.mark.spec("R-SEC-1", "R-SEC-5")
+@given(
+    st.lists(st.sampled_from([*VALUES, "sk-ab", "c", "ab", "z", "X", " ", "plain text ", "sk-abcabca"]), max_size=12),
+    st.lists(st.integers(1, 9), min_size=1, max_size=30),
+)
+def test_a_known_value_is_masked_wherever_a_stream_is_cut(parts: list[str], sizes: list[int]) -> None:
+    redactor = Redactor()
+    for value in VALUES:
+        redactor.remember(value)
+    text, masker, out, at = "".join(parts), redactor.masker(), [], 0
+    while at < len(text):
+        size = sizes[len(out) % len(sizes)]
+        out.append(masker.feed(text[at : at + size]))
+        at += size
+    shown = "".join((*out, masker.flush()))
+    assert not redactor.contains_known(shown)
+    assert shown == redactor.mask_known(text)
+
+
+@pytest.mark.spec("R-SEC-5")
+def test_a_stream_without_the_beginning_of_a_secret_is_not_held_back() -> None:
+    redactor = Redactor()
+    assert redactor.masker().feed("anything s") == "anything s"
+    redactor.remember("sk-secret-value")
+    masker = redactor.masker()
+    assert [masker.feed(piece) for piece in ("wo", "rds", " and sk", "y")] == ["wo", "rd", "s and ", "sky"]
+    assert masker.flush() == ""
+
+
+def test_data_without_a_known_value_is_handed_back_as_it_is() -> None:
+    redactor = Redactor()
+    value = {"a": [1, "known-secret", ("known-secret", None)], "known-secret": True}
+    assert redactor.mask_data(value) is value
+    redactor.remember("known-secret")
+    assert redactor.mask_data(value) == {"a": [1, REDACTED, (REDACTED, None)], REDACTED: True}

@@ -32,11 +32,23 @@ async def test_every_decision_is_kept_newest_first_and_outlives_its_thread(store
     assert len(await store.audit.list_entries()) == 6
 
 
-async def test_an_outcome_is_filled_in_once(store):
+@pytest.mark.spec("R-PRM-13")
+async def test_an_outcome_is_filled_in_once_and_lines_are_noted_without_waiting(store):
     number = await store.audit.add(entry=entry(1))
-    assert await store.audit.set_outcome(number=number, outcome="done")
-    assert not await store.audit.set_outcome(number=number, outcome="failed")
-    assert (await store.audit.list_entries())[0][1].outcome == "done"
+    store.audit.settle(number=number, outcome="done")
+    store.audit.settle(number=number, outcome="failed")
+    store.audit.note(entry=entry(2, decision="refused", by="boundary", outcome="denied"))
+    later, first = [e for _, e in await store.audit.list_entries()]
+    assert first.outcome == "done"
+    assert (later.decision, later.by, later.outcome) == ("refused", "boundary", "denied")
+
+
+async def test_a_line_of_the_activity_log_is_found_by_what_a_person_reads_of_it(store):
+    for number, more in enumerate(({"paths": ("/tmp/100%_mine/A",)}, {"summary": "ls -la"}, {"outcome": "failed"})):
+        await store.audit.add(entry=entry(number, **more))
+    for text, found in (("100%_MINE", ["c0"]), ("-la", ["c1"]), ("failed", ["c2"]), ("100x", []), ("bash", 3)):
+        calls = [e.call_id for _, e in await store.audit.list_entries(text=text)]
+        assert (len(calls) if isinstance(found, int) else calls) == found, text
 
 
 async def test_rules_are_remembered_counted_and_revoked(store):

@@ -1,0 +1,90 @@
+"""What models say, without the secrets that this computer keeps (R-SEC-1, R-SEC-5).
+
+A model, or the server that speaks for it, may repeat a key that it was sent. It is masked where the stream enters the
+app, so that everything behind it, the screen, the database, the search, titles, exports, calls and the next request,
+only ever has the masked text, and what a person is shown is what runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.errors import AssentError
+from desktop.domain.messages import ToolCallBlock
+from desktop.domain.models import (
+    Finished,
+    ModelClient,
+    ModelRequest,
+    ReasoningDelta,
+    StreamItem,
+    TextDelta,
+)
+from desktop.domain.safety import Redactor
+
+
+class MaskedModel:
+    """Implements ``ModelClient`` around another one."""
+
+    def __init__(self, client: ModelClient, redactor: Redactor) -> None:
+        self._client = client
+        self._redactor = redactor
+
+    async def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
+        """The same items, known secrets masked, also where they come in several pieces."""
+        pieces = _Pieces(self._redactor)
+        items: Any = self._client.stream(request, meta)
+        try:
+            async with aclosing(items):
+                async for item in items:
+                    for masked in pieces.take(item):
+                        yield masked
+        except AssentError:  # the stream is over; what was held back still belongs to what was said
+            for rest in pieces.rest():
+                yield rest
+            raise
+
+
+class _Pieces:
+    """One answer on its way: text and thinking come in pieces, each kind by turns."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._masker = redactor.masker()
+        self._kind: type[TextDelta] | type[ReasoningDelta] = TextDelta
+
+    def take(self, item: StreamItem) -> Iterator[StreamItem]:
+        if isinstance(item, (TextDelta, ReasoningDelta)):
+            if type(item) is not self._kind:
+                yield from self.rest()
+                self._kind = type(item)
+            if text := self._masker.feed(item.text):
+                yield self._kind(text)
+        elif isinstance(item, Finished):
+            yield from self.rest()
+            yield self._finished(item)
+        else:
+            yield replace(item, tool=self._redactor.mask_known(item.tool))
+
+    def rest(self) -> Iterator[StreamItem]:
+        """What was held back."""
+        if text := self._masker.flush():
+            yield self._kind(text)
+
+    def _finished(self, item: Finished) -> Finished:
+        calls = tuple(self._call(call) for call in item.tool_calls)
+        return replace(item, tool_calls=calls, model=self._redactor.mask_known(item.model))
+
+    def _call(self, call: ToolCallBlock) -> ToolCallBlock:
+        mask = self._redactor.mask_known
+        return replace(
+            call,
+            call_id=mask(call.call_id),
+            tool=mask(call.tool),
+            arguments=self._redactor.mask_data(call.arguments),
+            raw=mask(call.raw),
+            problem=mask(call.problem),
+        )
