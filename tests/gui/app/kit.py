@@ -36,12 +36,11 @@ class Running:
 
     async def opened(self) -> None:
         """Until the thread that was open is shown again."""
-        loaded = asyncio.Event()
-        async with asyncio.timeout(PATIENCE):
-            while self.startup._models is None:
-                await asyncio.sleep(0)
-            self.startup._models.chat.loaded.connect(loaded.set)
-            await loaded.wait()
+        def done() -> bool:
+            pages = self.startup._pages
+            return pages is not None and pages._opened and "open thread" not in self.bridge.task_names
+
+        await self.until_true(done, "the pages")
         await self.until(lambda: type(self.page).__name__ == "ChatPage", "the chat page")
 
     @property
