@@ -301,9 +301,16 @@ def _question(message: MessageRecord, siblings: Siblings) -> TranscriptItem:
 
 
 def build_items(
-    messages: Sequence[MessageRecord], siblings: Siblings | None = None, titles: Mapping[str, str] | None = None
+    messages: Sequence[MessageRecord],
+    siblings: Siblings | None = None,
+    titles: Mapping[str, str] | None = None,
+    *,
+    at_end: bool = True,
 ) -> list[TranscriptItem]:
-    """Items for a stretch of a thread's active path. ``titles`` maps an agent's name to what a person reads."""
+    """Items for a stretch of a thread's active path. ``titles`` maps an agent's name to what a person reads.
+
+    ``at_end``: the stretch is the path's end, so that a run that was cut there can be gone on with.
+    """
     known = siblings or {}
     items: list[TranscriptItem] = []
     group: list[MessageRecord] = []
@@ -321,5 +328,5 @@ def build_items(
             if group and message.role == "assistant" and message.side != group[0].side:
                 close()
             group.append(message)
-    close(final=True)
+    close(final=at_end)
     return items

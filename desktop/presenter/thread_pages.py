@@ -1,7 +1,7 @@
 """Loading a thread for display: its last screen first, then everything older in pages, newest first.
 
 A page never cuts an answer in two: messages before the first message of a person are held back and joined to the
-next older page.
+next older page. So the first page of a thread that ends in a long run is as long as that run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ async def pages(
     titles: Mapping[str, str],
     measured: Callable[[int], None] = lambda _: None,
 ) -> AsyncIterator[tuple[TranscriptItem, ...]]:
-    """Pages of items from the newest to the oldest; the first may be empty for an empty thread.
+    """Pages of items from the newest to the oldest; none is empty but the one page of an empty thread.
 
     ``measured`` hears roughly how many tokens each batch of messages is (characters / 4, R-CTX-8).
     """
@@ -47,9 +47,9 @@ async def pages(
         held = batch + held
         cut = 0 if reached_start else _first_question(held)
         ready, held = held[cut:], held[:cut]
-        if ready or first:
+        if ready or (first and reached_start):
             siblings = await read_siblings([m.message_id for m in ready])
-            yield tuple(await asyncio.to_thread(build_items, ready, siblings, titles))
+            yield tuple(await asyncio.to_thread(build_items, ready, siblings, titles, at_end=first))
             first = False
         if reached_start:
             return

@@ -95,6 +95,7 @@ class ThreadPane(QFrame):
     def _prepend(self, items: tuple[TranscriptItem, ...]) -> None:
         self._items.update((item.message_id, item) for item in items)
         self.transcript.prepend_items(items)
+        self._show_empty()
         self._jump()
 
     def _add(self, item: TranscriptItem) -> None:

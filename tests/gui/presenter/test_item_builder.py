@@ -51,6 +51,12 @@ def test_a_call_that_was_never_answered_is_shown_as_aborted():
     assert items[0].parts[0].state == "aborted"
 
 
+def test_a_run_cut_off_in_the_middle_of_a_thread_offers_nothing_to_go_on_with():
+    call = record("a", "assistant", ToolCallBlock("c", "bash", {"command": "ls"}), side="a")
+    assert build_items([call])[0].can_continue
+    assert not build_items([call], at_end=False)[0].can_continue
+
+
 def test_an_interrupted_answer_says_so_and_can_be_continued():
     items = build_items([record("a", "assistant", TextBlock("half"), side="a", status="interrupted")])
     assert items[0].can_continue
