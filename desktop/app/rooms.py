@@ -20,11 +20,13 @@ from desktop.domain.processes import Child
 from desktop.domain.safety import ConfinementReport, SafetySettings
 from desktop.models.client import Models
 from desktop.models.client import build as build_models
+from desktop.pipeline.activity import ActivityJournal
 from desktop.pipeline.pipeline import Pipeline
 from desktop.pipeline.pipeline import Settings as CallSettings
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.confinement import Confinement
 from desktop.safety.environment import EnvironmentBuilder
+from desktop.safety.model_text import MaskedModel
 from desktop.safety.opening import GuardedFiles
 from desktop.safety.permission import PermissionGate
 from desktop.safety.process import ProcessRunner
@@ -144,12 +146,13 @@ async def open_rooms(
     safety = safety_of(settings, home)
     walls = _walls(home, safety, secrets, redactor)
 
-    async def audit(entry: AuditEntry) -> None:
-        await store.audit.add(entry=entry)
+    async def audit(entry: AuditEntry) -> int:
+        return await store.audit.add(entry=entry)
 
     gate = PermissionGate(asker, SimpleRules(), audit, safety, redactor=redactor)
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
-    pipeline = Pipeline(walls.tools, owner.spawn, trust=gate, redactor=redactor, settings=limits)
+    journal = ActivityJournal(store.audit, redactor)
+    pipeline = Pipeline(walls.tools, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits)
     bus.listen(lambda event: gate.forget_run(event.run_id) if isinstance(event, RunEnded) else None)
     await pipeline.validator.prepare()
     child = model_host()
@@ -157,7 +160,7 @@ async def open_rooms(
     runtime = Runtime(
         store=store,
         bus=bus,
-        client=models.client,
+        client=MaskedModel(models.client, redactor),
         pipeline=pipeline,
         agents=agents,
         library=library,
@@ -165,6 +168,7 @@ async def open_rooms(
         context_window=windows,
         safety=safety,
         redact=redactor.redact_text,
+        mask=redactor.mask_known,
     )
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,

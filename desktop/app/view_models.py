@@ -98,14 +98,7 @@ def _saved(rooms: Rooms) -> Saved:
 
 
 async def _activity(rooms: Rooms, text: str, limit: int) -> list[AuditEntry]:
-    entries = [entry for _, entry in await rooms.store.audit.list_entries(limit=limit)]
-    wanted = text.casefold().strip()
-    return [entry for entry in entries if wanted in _activity_text(entry)] if wanted else entries
-
-
-def _activity_text(entry: AuditEntry) -> str:
-    words = (entry.tool, entry.category, entry.decision, entry.by, entry.summary, *entry.chain, *entry.paths)
-    return " ".join(words).casefold()
+    return [entry for _, entry in await rooms.store.audit.list_entries(text=text.strip(), limit=limit)]
 
 
 async def _skills(rooms: Rooms) -> list[Offer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from desktop.conversation.export import render
 from desktop.domain.errors import ConfigurationError
@@ -20,11 +20,15 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 class ThreadDesk:
-    """Reads and small writes; every write is told on the bus as ``ThreadChanged``. Errors are the store's."""
+    """Reads and small writes; every write is told on the bus as ``ThreadChanged``. Errors are the store's.
 
-    def __init__(self, store: Store, bus: Bus) -> None:
+    ``mask`` takes known secrets out of what a person wrote, before it is stored (R-SEC-1).
+    """
+
+    def __init__(self, store: Store, bus: Bus, mask: Callable[[str], str] = lambda text: text) -> None:
         self._store = store
         self._bus = bus
+        self._mask = mask
 
     def _changed(self, thread_id: str, what: str) -> None:
         self._bus.publish(ThreadChanged(thread_id=thread_id, run_id="", what=what))
@@ -50,7 +54,7 @@ class ThreadDesk:
 
     async def rename(self, thread_id: str, title: str) -> None:
         """A person's title; it is never replaced by an automatic one."""
-        await self._store.threads.rename(thread_id=thread_id, title=title, by_person=True)
+        await self._store.threads.rename(thread_id=thread_id, title=self._mask(title), by_person=True)
         self._changed(thread_id, "title")
 
     async def pin(self, thread_id: str, pinned: bool) -> None:
@@ -98,7 +102,7 @@ class ThreadDesk:
                     f"{name!r} cannot be kept with a thread.",
                     next_step="Use letters, digits and _; keep keys and passwords in the keyring.",
                 )
-        await self._store.state.put(key=f"environment:{thread_id}", value=dict(values))
+        await self._store.state.put(key=f"environment:{thread_id}", value={name: self._mask(value) for name, value in values.items()})
         self._changed(thread_id, "environment")
 
     # -- drafts -------------------------------------------------------------------------------------------------------
@@ -110,7 +114,8 @@ class ThreadDesk:
 
     async def save_draft(self, thread_id: str, text: str) -> None:
         """Keep it; an empty one is forgotten."""
-        await self._store.drafts.put(draft=DraftRecord(thread_id, text, updated_at=time.time()))
+        draft = DraftRecord(thread_id, self._mask(text), updated_at=time.time())
+        await self._store.drafts.put(draft=draft)
 
     # -- messages and branches ----------------------------------------------------------------------------------------
 

@@ -54,7 +54,8 @@ class Runtime:
     """Everything a run needs, wired by ``app``.
 
     ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the system text
-    names; ``budget`` bounds each run tree; ``agent_layers`` and ``chat_layers`` are middleware, outermost first.
+    names; ``mask`` takes known secrets out of what a person wrote; ``budget`` bounds each run tree; ``agent_layers``
+    and ``chat_layers`` are middleware, outermost first.
     """
 
     store: Store
@@ -69,6 +70,7 @@ class Runtime:
     budget: ExecutionBudget = field(default_factory=ExecutionBudget)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     redact: Callable[[str], str] = lambda text: text
+    mask: Callable[[str], str] = lambda text: text
     agent_layers: Sequence[Middleware[AgentContext]] = ()
     chat_layers: Sequence[Middleware[ChatContext]] = ()
 

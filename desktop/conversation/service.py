@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.desk import ThreadDesk
 from desktop.conversation.endings import CLOSING, Ending, failed
+from desktop.conversation.masking import masked
 from desktop.conversation.run import RunExecution, RunOrder, Runtime
 from desktop.conversation.titles import title_from
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import RunEnded, UserMessageQueued
 from desktop.domain.ids import new_id
-from desktop.domain.messages import Block, TextBlock, Usage
+from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord
 from desktop.supervision.tasks import TaskOwner
 
@@ -54,7 +55,7 @@ class ConversationService(ThreadDesk):
     """Threads and their runs. ``owner`` holds the tasks of runs; ``close`` ends them all."""
 
     def __init__(self, runtime: Runtime, owner: TaskOwner) -> None:
-        super().__init__(runtime.store, runtime.bus)
+        super().__init__(runtime.store, runtime.bus, runtime.mask)
         self._runtime = runtime
         self._owner = owner
         self._active: dict[str, _Active] = {}
@@ -87,7 +88,7 @@ class ConversationService(ThreadDesk):
         record = await self.message(message_id)
         active = self._reserve(record.thread_id)
         try:
-            kept = [block for block in record.blocks if not isinstance(block, TextBlock)]
+            kept = [block for block in record.blocks if not isinstance(block, (TextBlock, NoticeBlock))]
             return await self._begin(active, text, kept, record.parent_id)
         except BaseException:
             self._release(active)
@@ -179,7 +180,8 @@ class ConversationService(ThreadDesk):
             raise
 
     async def _enqueue(self, thread_id: str, text: str, blocks: Sequence[Block]) -> Sent:
-        record = QueuedRecord(new_id(), thread_id, text, tuple(blocks), time.time())
+        text, blocks = masked(text, blocks, self._mask)
+        record = QueuedRecord(new_id(), thread_id, text, blocks, time.time())
         await self._store.queue.add(record=record)
         active = self._active.get(thread_id)
         run_id = active.run_id if active is not None else ""
@@ -217,6 +219,7 @@ class ConversationService(ThreadDesk):
         self, active: _Active, text: str, blocks: Sequence[Block], parent_id: str | None, queue_id: str = ""
     ) -> Sent:
         """Commit the person's message, then start the run that answers it."""
+        text, blocks = masked(text, blocks, self._mask)
         own = (TextBlock(text),) if text else ()
         record = MessageRecord(new_id(), active.thread_id, parent_id, "user", (*own, *blocks), time.time())
         await self._store.messages.add(record=record, from_queue=queue_id)

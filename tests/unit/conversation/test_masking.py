@@ -1,0 +1,64 @@
+"""A key that this computer keeps, in what a person or a model writes: it reaches neither the disk nor the model."""
+
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.messages import FileBlock, NoticeBlock, TextBlock
+from desktop.domain.models import Finished, ModelRequest, TextDelta
+from desktop.safety.model_text import MaskedModel
+from desktop.safety.redaction import Redactor
+from tests.unit.conversation.kit import world
+
+KEY = "sk-live-0123456789abcdef"
+
+
+class Echo:
+    """A server that says the key it was sent, a letter at a time, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.requests: list[ModelRequest] = []
+
+    async def stream(self, request: ModelRequest, meta: RunMeta):
+        self.requests.append(request)
+        for letter in f"key {KEY}!":
+            yield TextDelta(letter)
+        yield Finished("end")
+
+
+def knowing() -> Redactor:
+    redactor = Redactor()
+    redactor.remember(KEY)
+    return redactor
+
+
+@pytest.mark.spec("R-SEC-1", "R-SEC-5")
+async def test_a_key_that_the_server_repeats_or_the_person_pastes_is_nowhere_on_the_disk(tmp_path: Path) -> None:
+    redactor, echo = knowing(), Echo()
+    async with world(tmp_path, MaskedModel(echo, redactor), mask=redactor.mask_known) as made:
+        thread = await made.thread()
+        await made.service.save_draft(thread, f"draft {KEY}")
+        question, answer = await made.ask(thread, f"use {KEY}", FileBlock("keys.txt", f"a={KEY}"))
+        await made.service.rename(thread, f"about {KEY}")
+        found = await made.service.search("live")
+        shown = repr((question, answer, found, made.events, await made.service.draft(thread), echo.requests))
+        assert KEY not in shown
+        assert answer.blocks == (TextBlock("key [REDACTED]!"),)
+        assert question.blocks[0] == TextBlock("use [REDACTED]")
+        (notice,) = [block for block in question.blocks if isinstance(block, NoticeBlock)]
+        assert "keyring" in notice.text
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert KEY.encode() not in stored
+    assert b"key [REDACTED]!" in stored
+
+
+@pytest.mark.spec("R-SEC-1")
+async def test_an_ordinary_message_has_no_notice_and_an_edited_one_loses_its_own(tmp_path: Path) -> None:
+    redactor = knowing()
+    async with world(tmp_path, MaskedModel(Echo(), redactor), mask=redactor.mask_known) as made:
+        thread = await made.thread()
+        first, *_ = await made.ask(thread, f"use {KEY}")
+        await made.service.edit(first.message_id, "use nothing")
+        (question, *_) = await made.settled(thread)
+        assert question.blocks == (TextBlock("use nothing"),)
