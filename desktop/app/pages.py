@@ -63,7 +63,7 @@ class Pages(QObject):
         report = await self._rooms.confinement_report()
         held = (report.kind != "none", report.sentence)
         demo = str(self._rooms.home / "workspace" / "demo")
-        skills = tuple((s.name, s.description) for s in self._rooms.library.skills.values())
+        skills = tuple((s.name, s.description) for s in await self._rooms.skills.listed() if s.visibility != "hidden")
         self._window.install(
             {
                 FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, demo),

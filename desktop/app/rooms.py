@@ -10,10 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agents import AgentBook, load_agents
 from desktop.conversation.run import Runtime
 from desktop.conversation.service import ConversationService
-from desktop.domain.events import RunEnded
+from desktop.conversation.skill_desk import SkillDesk
+from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker, AuditEntry
 from desktop.domain.processes import Child
@@ -35,7 +38,6 @@ from desktop.safety.secrets import KeyringSecrets
 from desktop.safety.shell import ShellReader
 from desktop.safety.trust_rules import SimpleRules
 from desktop.settings import SettingsService
-from desktop.skills.library import Library, load_library
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import RunSlots, TaskOwner
@@ -68,7 +70,8 @@ class Rooms:
     child: Child
     models: Models
     agents: AgentBook
-    library: Library
+    skills: SkillWorld
+    desk: SkillDesk
     gate: PermissionGate
     service: ConversationService
 
@@ -83,6 +86,7 @@ class Rooms:
     async def close(self) -> None:
         """After the runs are over: write and close the database."""
         await self.owner.close()
+        await asyncio.to_thread(self.skills.close)
         await self.store.close()
         await asyncio.to_thread(self.confinement.close)
 
@@ -140,7 +144,7 @@ async def open_rooms(
     """Open the store and make every room. Raises what ``Store.open`` raises; then nothing is left open."""
     store = Store(home / "data" / "assent.db")
     await store.open()
-    agents, library = await asyncio.to_thread(_read_definitions)
+    agents = await asyncio.to_thread(load_agents, RESOURCES / "agents")
     redactor, bus, owner = Redactor(), Bus(), TaskOwner()
     secrets = KeyringSecrets(keyring_host(), on_value=redactor.remember)
     safety = safety_of(settings, home)
@@ -151,9 +155,15 @@ async def open_rooms(
 
     gate = PermissionGate(asker, SimpleRules(), audit, safety, redactor=redactor)
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
+    skills = await asyncio.to_thread(
+        open_skills, home, SKILLS, settings, walls.tools, walls.files, walls.confinement, safety
+    )
     journal = ActivityJournal(store.audit, redactor)
-    pipeline = Pipeline(walls.tools, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits)
-    bus.listen(lambda event: gate.forget_run(event.run_id) if isinstance(event, RunEnded) else None)
+    pipeline = Pipeline(
+        skills.table, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits, skills=skills.side
+    )
+    skills.runs.pipeline = pipeline
+    bus.listen(lambda event: _over(event, gate, skills))
     await pipeline.validator.prepare()
     child = model_host()
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
@@ -163,17 +173,20 @@ async def open_rooms(
         client=MaskedModel(models.client, redactor),
         pipeline=pipeline,
         agents=agents,
-        library=library,
+        skills=skills,
         slots=RunSlots(settings.current.limits.concurrent_runs),
         context_window=windows,
         safety=safety,
         redact=redactor.redact_text,
         mask=redactor.mask_known,
     )
+    owner.spawn(keep_current(skills), "skills: watch and compare")
+    follow_settings(skills, settings, home, SKILLS, owner.spawn)
+    desk = SkillDesk(skills, pipeline, agents, mine=home / "skills", trash=home / "data" / "deleted-skills")
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,
         confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
-        child=child, models=models, agents=agents, library=library, gate=gate,
+        child=child, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
         service=ConversationService(runtime, owner),
     )  # fmt: skip
 
@@ -182,5 +195,8 @@ def _connections(settings: SettingsService) -> Sequence[Connection]:
     return settings.current.models.connections
 
 
-def _read_definitions() -> tuple[AgentBook, Library]:
-    return load_agents(RESOURCES / "agents"), load_library(SKILLS)
+def _over(event: Event, gate: PermissionGate, skills: SkillWorld) -> None:
+    """A run is over: what was remembered for it goes."""
+    if isinstance(event, RunEnded):
+        gate.forget_run(event.run_id)
+        skills.topics.forget(event.run_id)

@@ -102,7 +102,12 @@ async def _activity(rooms: Rooms, text: str, limit: int) -> list[AuditEntry]:
 
 
 async def _skills(rooms: Rooms) -> list[Offer]:
-    return [Offer(skill.name, f"/{skill.name}", skill.description, "skills") for skill in rooms.library.skills.values()]
+    """What ``/`` brings in: skills that are text, ready and shown."""
+    return [
+        Offer(skill.name, f"/{skill.name}", skill.description, "skills")
+        for skill in await rooms.skills.listed()
+        if skill.kind in ("markdown", "folder") and skill.state == "ready" and skill.visibility != "hidden"
+    ]
 
 
 async def _files(rooms: Rooms, text: str) -> list[Offer]:

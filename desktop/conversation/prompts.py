@@ -13,9 +13,13 @@ MAX_FOLDERS = 12
 
 
 def system_text(
-    body: str, tools: Sequence[Tool], safety: SafetySettings | None, environment: Mapping[str, str]
-) -> str:
-    """What precedes every request of a run. Only the day is named, so that providers can cache it."""
+    body: str, tools: Sequence[Tool], safety: SafetySettings | None, environment: Mapping[str, str],
+    skills: Sequence[tuple[str, str]] = (), *, discovery: bool = False,
+) -> str:  # fmt: skip
+    """What precedes every request of a run. Only the day is named, so that providers can cache it.
+
+    ``skills`` are (name, text) of those that the message brought in; ``discovery``: there are more tools than shown.
+    """
     facts = [f"Today is {time.strftime('%A, %d %B %Y')}; the system is {platform.system()}."]
     if safety is not None:
         facts.append(f"Relative paths start in the workspace {safety.workspace}; commands run there.")
@@ -25,7 +29,12 @@ def system_text(
         facts.append("Your tools: " + "; ".join(_tool_line(tool) for tool in tools) + ".")
     else:
         facts.append("You have no tools in this conversation.")
+    if discovery:
+        facts.append(
+            "There are more skills: skill_list finds them, skill_describe explains one, skill_invoke calls it."
+        )
     facts.extend(f"{name} is {value}." for name, value in environment.items())
+    body = "\n\n".join([body.strip(), *(f"# Skill: {name}\n\n{text.strip()}" for name, text in skills)])
     return body.strip() + "\n\n# Here and now\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
 
 

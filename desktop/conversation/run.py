@@ -9,19 +9,23 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from desktop.agents.answer import Answerer
+from desktop.agents.discovery import resolve_visible_tools
 from desktop.agents.loop import DEFAULT_LIMIT, LoopConfig, Prepare, RoundLoop, Verdict
 from desktop.agents.loop_events import LoopEvent, MessageDone
+from desktop.agents.nested import HOST, PERMISSIONS, Host
 from desktop.agents.retry import RetryPolicy
 from desktop.agents.shrink import estimate_fixed
 from desktop.agents.window import PromptWindow
+from desktop.conversation.activation import chosen
 from desktop.conversation.agents import AgentBook, AgentDefinition
 from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.history import messages_up_to
 from desktop.conversation.prompts import system_text
 from desktop.conversation.recorder import RunRecorder, texts
+from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.toolbox import Toolbox
 from desktop.domain.cancellation import CancellationToken, RunMeta
-from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound
+from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
 from desktop.domain.events import ContextMeasured, RunStarted
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit, tightest
@@ -30,12 +34,14 @@ from desktop.domain.middleware import AgentContext, ChatContext, Middleware, Mid
 from desktop.domain.models import ModelClient, ModelRef, ModelRequest
 from desktop.domain.safety import SettingsProvider
 from desktop.domain.scopes import Interrupt
+from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord
+from desktop.domain.tools import Tool
 from desktop.pipeline.compose import compose
-from desktop.pipeline.names import Caller, ExactTools, offered
+from desktop.pipeline.context import Invocation
+from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
-from desktop.skills.library import Library, SkillFile
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
@@ -63,7 +69,7 @@ class Runtime:
     client: ModelClient
     pipeline: Pipeline
     agents: AgentBook
-    library: Library
+    skills: SkillWorld
     slots: RunSlots = field(default_factory=RunSlots)
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
     safety: SettingsProvider | None = None
@@ -163,15 +169,19 @@ class RunExecution:
         """Resolve everything first, so that a missing piece is an error before any model call (R-DEF-11)."""
         runtime, order = self._runtime, self._order
         agent = runtime.agents.get(order.thread.agent)
-        skill = _prompt_of(agent, runtime.library)
+        skill = await self._prompt_of(agent)
         model = _model_of(order.thread)
-        caller = Caller("native", tuple(dict.fromkeys((agent.name, skill.name))), ExactTools(skill.allowed_names))
+        chain = tuple(dict.fromkeys((agent.name, skill.name)))
+        caller = Caller("native", chain, runtime.skills.allowed_of(skill))
         budget = BudgetTracker(runtime.budget)
-        tools = Toolbox(runtime.pipeline, caller, meta, runtime.bus.publish, self.recorder, budget, self._journal)
+        tools = Toolbox(
+            runtime.pipeline, caller, meta, runtime.bus.publish, self.recorder, budget, self._journal,
+            self._root(meta, caller, model, budget),
+        )  # fmt: skip
         messages = await messages_up_to(runtime.store, order.thread.thread_id, order.parent_id)
         if order.nudge and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
-        request = self._request(skill, model, tools)
+        request = await self._request(skill, model, caller, messages)
         loop = RoundLoop(
             Answerer(runtime.client, retry=runtime.retry),
             tools,
@@ -187,13 +197,57 @@ class RunExecution:
             _log.error("run %s: the model client failed", order.run_id, exc_info=result.error)
         return ending_of(result, order.token.reason)
 
-    def _request(self, skill: SkillFile, model: ModelRef, tools: Toolbox) -> ModelRequest:
+    async def _prompt_of(self, agent: AgentDefinition) -> SkillDef:
+        """The skill that is the agent's prompt. Raises ConfigurationError when it is not there or not usable."""
+        found = await self._runtime.skills.find(agent.prompt)
+        if found is None or found.kind not in ("markdown", "folder"):
+            raise ConfigurationError(
+                f"The agent {agent.title} needs the skill {agent.prompt!r} (sideA.prompt), which is not there.",
+                next_step="Choose another agent, or restore the skill.",
+            )
+        if found.state != "ready":
+            raise ConfigurationError(
+                f"The skill {found.name}, which the agent {agent.title} works by, is not ready ({found.state}).",
+                next_step="Look at it on the Skills page.",
+            )
+        return found
+
+    def _root(self, meta: RunMeta, caller: Caller, model: ModelRef, budget: BudgetTracker) -> Invocation:
+        """Where the run's calls hang; what agents below need of it goes down with them (R-INV-7)."""
+        runtime, skills = self._runtime, self._runtime.skills
+        host = Host(
+            pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=self._system,
+            allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
+            retry=runtime.retry, layers=runtime.chat_layers,
+        )  # fmt: skip
+        inherited = {HOST: host, PERMISSIONS: caller.allowed, "rootContextId": meta.run_id}
+        return Invocation(meta, inherited=inherited, shared=skills.shared)
+
+    def _system(self, prompt: str, tools: Sequence[Tool]) -> str:
         runtime = self._runtime
-        shown = offered(runtime.pipeline.table, tools.caller.allowed)
         safety = runtime.safety() if runtime.safety is not None else None
-        schemas = tuple(runtime.pipeline.schema(tool.spec) for tool in shown)
-        system = system_text(skill.body, shown, safety, self._order.environment)
+        return system_text(prompt, tools, safety, self._order.environment)
+
+    async def _request(
+        self, skill: SkillDef, model: ModelRef, caller: Caller, messages: Sequence[ChatMessage]
+    ) -> ModelRequest:
+        runtime, skills = self._runtime, self._runtime.skills
+        visible = resolve_visible_tools(await skills.listing(), caller.allowed, serving=skill.name)
+        safety = runtime.safety() if runtime.safety is not None else None
+        schemas = tuple(runtime.pipeline.schema(tool.spec) for tool in visible.inlined)
+        asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
+        text = await skills.expanded(skill, {}, skill.metadata, {})
+        system = system_text(
+            text, visible.inlined, safety, self._order.environment, await self._brought_in(asked, skill),
+            discovery=visible.discovery,
+        )  # fmt: skip
         return ModelRequest(model, (), system, schemas)
+
+    async def _brought_in(self, asked: str, skill: SkillDef) -> list[tuple[str, str]]:
+        """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5)."""
+        skills = self._runtime.skills
+        found = [one for one in chosen(asked, await skills.listed()) if one.name != skill.name]
+        return [(one.name, await skills.expanded(one, {}, one.metadata, {})) for one in found]
 
     def _preparation(self, request: ModelRequest) -> Prepare:
         """The window is built anew before each round (R-CTX-9), and measured."""
@@ -229,17 +283,6 @@ class RunExecution:
         if ending.reason != "response" or last is None:
             return []
         return [CUT_SHORT if last.stop_reason == "length" and texts(last) else EMPTY]
-
-
-
-def _prompt_of(agent: AgentDefinition, library: Library) -> SkillFile:
-    try:
-        return library.get(agent.prompt)
-    except NotFound as error:
-        raise ConfigurationError(
-            f"The agent {agent.title} needs the skill {agent.prompt!r} (sideA.prompt), which is not there.",
-            next_step="Choose another agent, or restore the skill.",
-        ) from error
 
 
 def _model_of(thread: ThreadRecord) -> ModelRef:

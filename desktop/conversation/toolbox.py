@@ -21,15 +21,15 @@ _STATUS: Mapping[str, EntryStatus] = {"done": "completed", "aborted": "cancelled
 
 
 class Toolbox:
-    """Makes a model's calls on behalf of ``caller`` (agents' ToolRunner)."""
+    """Makes a model's calls on behalf of ``caller`` (agents' ToolRunner), below ``root``."""
 
     def __init__(
         self, pipeline: Pipeline, caller: Caller, meta: RunMeta, sink: EventSink, recorder: RunRecorder,
-        budget: BudgetTracker, journal: Journal,
+        budget: BudgetTracker, journal: Journal, root: Invocation | None = None,
     ) -> None:  # fmt: skip
         self.caller = caller
         self._pipeline = pipeline
-        self._root = Invocation(meta)
+        self._root = root or Invocation(meta)
         self._sink = sink
         self._recorder = recorder
         self._budget = budget

@@ -162,6 +162,21 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Skills:
+    """Where skills are looked for beside your own folder and the library."""
+
+    projects: tuple[str, ...] = setting(
+        (), "Project folders", "paths",
+        "Folders you work in; the skills in their .agent, .agents and .claude folders are listed.", "Skills",
+    )  # fmt: skip
+    trusted_projects: tuple[str, ...] = setting(
+        (), "Trusted project folders", "paths",
+        "Project folders whose skills agents may use and that may run. Trust only what you would run yourself.",
+        "Skills",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Notifications:
     """How Assent calls."""
 
@@ -181,6 +196,7 @@ class Settings:
     security: Security = field(default_factory=Security)
     chat: Chat = field(default_factory=Chat)
     limits: Limits = field(default_factory=Limits)
+    skills: Skills = field(default_factory=Skills)
     notifications: Notifications = field(default_factory=Notifications)
 
     def value(self, key: str) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import pprint
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from desktop.skills.editing.yaml_text import REMOVE, NotEditable
 
 WIDTH = 100
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 def change_literal(source: str, path: Sequence[str], value: Any) -> str:
@@ -93,7 +95,7 @@ def _removed(source: str, literal: ast.Dict, at: int) -> str:
 
 def _span(source: str, node: ast.expr) -> tuple[int, int]:
     """Character offsets of a node (ast counts columns in UTF-8 bytes)."""
-    lines = source.splitlines(keepends=True)
+    lines = _LINES.findall(source)  # as Python counts them: a form feed ends none
 
     def offset(line: int, column: int) -> int:
         before = sum(len(text) for text in lines[: line - 1])

@@ -29,11 +29,13 @@ PAGES = (
     ("Chats", "Chats", "chats"),
     ("Approvals", "Approvals", "approvals"),
     ("Tools", "Tools and limits", "terminal"),
+    ("Skills", "Skills", "skills"),
     (FILESYSTEM, "Filesystem boundaries", "folder"),
 )
 """(page in the schema, title, icon)."""
 NOTES = {
     "Tools": "These hold for tool calls from the next call on.",
+    "Skills": "Beside your own folder, ~/.agents and ~/.claude, which are always looked into.",
     "Approvals": "Admin calls always ask, whatever is set here.",
 }
 

@@ -18,10 +18,11 @@ from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.threads import ThreadsViewModel
 from desktop.presenter.transcript_items import TranscriptItem
-from desktop.skills.library import load_library
+from desktop.skills.resolution.roots import SearchRoot
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import TaskOwner
+from tests.unit.conversation.kit import skill_world
 
 ROOT = Path(__file__).resolve().parents[3]
 MODEL = "scripted/scripted"
@@ -103,9 +104,12 @@ async def make_page(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
         await store.open()
         owner, bus, bridge, board = TaskOwner(), Bus(), Bridge(), RunBoard()
         model = ScriptedModel(rounds, repeat=repeat)
+        skills = skill_world(NoTools(), SearchRoot(str(ROOT / "skills"), "library"))
+        pipeline = Pipeline(skills.table, owner.spawn, skills=skills.side)
+        skills.runs.pipeline = pipeline
         runtime = Runtime(
-            store=store, bus=bus, client=model, pipeline=Pipeline(NoTools(), owner.spawn),
-            agents=load_agents(ROOT / "resources" / "agents"), library=load_library(ROOT / "skills"),
+            store=store, bus=bus, client=model, pipeline=pipeline,
+            agents=load_agents(ROOT / "resources" / "agents"), skills=skills,
         )  # fmt: skip
         service = ConversationService(runtime, owner)
         chat, threads = ChatViewModel(service, bridge, board), ThreadsViewModel(service, bridge, board)

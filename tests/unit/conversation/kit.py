@@ -12,11 +12,14 @@ from desktop.agents.retry import RetryPolicy
 from desktop.conversation.agents import AgentBook, AgentDefinition, load_agents
 from desktop.conversation.run import Runtime
 from desktop.conversation.service import ConversationService
+from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import ModelClient
 from desktop.domain.threads import MessageRecord, Recovery
 from desktop.pipeline.pipeline import Pipeline, Settings
-from desktop.skills.library import Library, load_library
+from desktop.pipeline.table import Registered
+from desktop.skills.resolution.fabric import SkillFabric
+from desktop.skills.resolution.roots import SearchRoot
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import RunSlots, TaskOwner
@@ -24,6 +27,13 @@ from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 ROOT = Path(__file__).resolve().parents[3]
 MODEL = "test/scripted"
+
+
+def skill_world(registered: Registered, *roots: SearchRoot) -> SkillWorld:
+    """The skills of these folders, beside tools that code registered."""
+    fabric = SkillFabric.open(roots)
+    fabric.refresh()
+    return SkillWorld(fabric, registered)
 
 
 class World:
@@ -37,11 +47,14 @@ class World:
         self.owner = TaskOwner()
         person: Person | None = options.pop("person", None)
         agents: AgentBook = options.pop("agents", None) or load_agents(ROOT / "resources/agents")
-        library: Library = options.pop("library", None) or load_library(ROOT / "skills")
-        pipeline = Pipeline(Table(*tools), self.owner.spawn, trust=person, settings=Settings(margin_s=0.05))
+        self.skills = skill_world(Table(*tools), *options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),)))
+        pipeline = Pipeline(
+            self.skills.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05), skills=self.skills.side
+        )
+        self.skills.runs.pipeline = pipeline
         self.slots = options.pop("slots", None) or RunSlots()
         self.runtime = Runtime(
-            store=self.store, bus=self.bus, client=client, pipeline=pipeline, agents=agents, library=library,
+            store=self.store, bus=self.bus, client=client, pipeline=pipeline, agents=agents, skills=self.skills,
             slots=self.slots, retry=options.pop("retry", RetryPolicy(retries=0)), **options,
         )  # fmt: skip
         self.service = ConversationService(self.runtime, self.owner)

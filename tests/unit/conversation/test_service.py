@@ -24,7 +24,6 @@ from desktop.domain.messages import FileBlock, ImageBlock, NoticeBlock, TextBloc
 from desktop.domain.models import TextDelta
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
-from desktop.skills.library import Library
 from desktop.supervision.tasks import RunSlots
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as many_calls
@@ -106,7 +105,8 @@ async def test_the_next_message_is_asked_with_everything_before_it_and_the_skill
         assert [m.text for m in model.requests[1].messages] == ["first", "one", "second"]
         assert "You are Assent" in model.requests[0].system
         assert "read_file (runs at once)" in model.requests[0].system
-        assert [tool["name"] for tool in model.requests[0].tools] == ["read_file"]
+        shown = [tool["name"] for tool in model.requests[0].tools]
+        assert shown == ["read_file", "skill_list", "skill_describe", "skill_invoke"]
         assert isinstance(next(e for e in w.events if isinstance(e, ContextMeasured)).used, int)
 
 
@@ -373,7 +373,7 @@ async def test_ten_thousand_calls_are_stored_answered_and_the_thread_goes_on(tmp
 @pytest.mark.spec("R-DEF-11")
 async def test_a_missing_prompt_model_or_agent_is_an_error_before_any_request(tmp_path: Path) -> None:
     model = ScriptedModel([])
-    async with world(tmp_path, model, library=Library({}, ())) as w:
+    async with world(tmp_path, model, roots=()) as w:
         assert "sideA.prompt" in notices(await w.ask(await w.thread(), "x"))[0].text
     async with world(tmp_path, model) as w:
         assert notices(await w.ask(await w.thread(model=""), "x"))[0].code == "model.none"

@@ -1,0 +1,108 @@
+"""The skills fabric of the running app: its folders, index, pins and workers, kept current in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.safety import Confinement, GuardedFiles, SettingsProvider
+from desktop.pipeline.python_worker import PythonWorker
+from desktop.pipeline.table import Registered
+from desktop.settings import SettingsService
+from desktop.skills.resolution.fabric import SkillFabric
+from desktop.skills.resolution.roots import Project, SearchRoot, conventional_roots
+
+INDEX = "skills.index"
+PINS = "skill-pins.json"
+KEYS = frozenset({"skills.projects", "skills.trusted_projects"})
+
+
+class PinFile:
+    """The pins in one JSON file of the app's data, written atomically. Implements ``PinStore``; used in threads."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._values: dict[str, Any] | None = None
+
+    def get(self, key: str) -> Any:
+        """The value, or None."""
+        with self._lock:
+            return self._read().get(key)
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Write all or nothing. Raises OSError."""
+        with self._lock:
+            merged = {**self._read(), **values}
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            handle, fresh = tempfile.mkstemp(prefix=".pins-", dir=self._path.parent)
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    json.dump(merged, file)
+                os.replace(fresh, self._path)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.unlink(fresh)
+                raise
+            self._values = merged
+
+    def _read(self) -> dict[str, Any]:
+        if self._values is None:
+            try:
+                found = json.loads(self._path.read_text("utf-8"))
+            except (OSError, ValueError):
+                found = {}
+            self._values = found if isinstance(found, dict) else {}
+        return self._values
+
+
+def roots_of(settings: SettingsService, home: Path, library: Path) -> tuple[SearchRoot, ...]:
+    """The folders by convention, with the projects that the settings name."""
+    at = settings.current.skills
+    trusted = {os.path.expanduser(path) for path in at.trusted_projects}
+    named = dict.fromkeys(os.path.expanduser(path) for path in (*at.projects, *at.trusted_projects))
+    projects = [Project(path, path in trusted) for path in named]
+    person = os.path.expanduser("~")
+    return conventional_roots(home=person, agent_home=str(home), library=str(library), projects=projects)
+
+
+def open_skills(
+    home: Path, library: Path, settings: SettingsService, registered: Registered, files: GuardedFiles,
+    confinement: Confinement, safety: SettingsProvider,
+) -> SkillWorld:  # fmt: skip
+    """Read the index. Blocks for some 30 ms: use a thread; then ``keep_current`` goes on in the background."""
+    fabric = SkillFabric.open(
+        roots_of(settings, home, library), str(home / "data" / INDEX), cwd=safety().workspace,
+        pin_store=PinFile(home / "data" / PINS),
+    )  # fmt: skip
+    worker = PythonWorker(confinement, lambda: safety().workspace, fabric.body)
+    return SkillWorld(fabric, registered, files=files, safety=safety, python=worker, data=str(home / "data"))
+
+
+async def keep_current(world: SkillWorld) -> None:
+    """Watch the folders, compare the index with the disk, work out the promotions; each in a thread."""
+    for step in (world.fabric.watch, world.fabric.refresh, world.promote):
+        await asyncio.to_thread(step)
+
+
+def follow_settings(
+    world: SkillWorld, settings: SettingsService, home: Path, library: Path,
+    spawn: Callable[[Coroutine[Any, Any, Any], str], Any],
+) -> None:  # fmt: skip
+    """Other project folders, or another trust in them: search there from now on."""
+
+    def changed(_settings: object, keys: frozenset[str]) -> None:
+        if keys & KEYS:
+            roots = roots_of(settings, home, library)
+            project = next((root.project for root in roots if root.project and root.trusted), "")
+            spawn(asyncio.to_thread(world.fabric.set_roots, roots, project=project), "skills: other folders")
+
+    settings.subscribe(changed)

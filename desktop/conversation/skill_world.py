@@ -1,0 +1,178 @@
+"""The skills of the process, wired for calls: table, cascade, prompts, lists, topics (semantics.md 2 to 6).
+
+One of these serves all runs. What blocks (files) happens in threads; ``shared`` is every context's ``globals``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from desktop.domain.errors import KnownError, ToolFailure
+from desktop.domain.safety import GuardedFiles, SettingsProvider
+from desktop.domain.skills import SkillDef
+from desktop.domain.tools import Tool
+from desktop.pipeline.context import Call
+from desktop.pipeline.names import AllowedTools
+from desktop.pipeline.skill_run import CodeWorker, SkillRuns
+from desktop.pipeline.skill_side import SkillSide
+from desktop.pipeline.table import Registered, SkillTable
+from desktop.skills.cascade.cascade import Cascades, Promotions, promotions
+from desktop.skills.directives import DirectiveCall, Resolver, env_resolver, expand, value_resolver
+from desktop.skills.patterns.lists import AllowedList, intersect
+from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
+from desktop.supervision.topics import Topics
+
+MAX_INLINE = 200_000
+_OWN = frozenset({"host", "permissions"})
+
+
+class SkillWorld:
+    """``files`` reads for ``:inline[]`` inside the boundary; ``safety`` gives the workspace and the variables that
+    ``:env[]`` may name; ``python`` runs code that is not the library's; ``data`` is the app's data folder."""
+
+    def __init__(
+        self, fabric: SkillFabric, registered: Registered, *, files: GuardedFiles | None = None,
+        safety: SettingsProvider | None = None, python: CodeWorker | None = None, data: str = "",
+    ) -> None:  # fmt: skip
+        self.fabric = fabric
+        self._files = files
+        self._safety = safety
+        self.topics = Topics()
+        self.runs = SkillRuns(self.allowed_of, python, prompt=self.prompt)
+        self.table = SkillTable(registered, fabric, self.runs)
+        self.cascades = Cascades(fabric, fabric.globals.cache)
+        self.side = SkillSide(self.table, self.cascades, self.prompt, self._promoted)
+        self.shared: dict[str, Any] = {
+            "tools": self.table, "cascades": self.cascades, "topics": self.topics, "skills": fabric, "data": data,
+        }  # fmt: skip
+        self._own = frozenset(self.shared)
+        self._end = fabric.on_change(self._changed)
+
+    def close(self) -> None:
+        """Stop watching. Blocks for a moment."""
+        self._end()
+        self.fabric.close()
+
+    async def listed(self) -> list[SkillDef]:
+        """Every skill that a name can mean."""
+        return await asyncio.to_thread(self.fabric.list_tools)
+
+    async def listing(self) -> list[Tool]:
+        """Everything callable; read in a thread where it is not known."""
+        return await asyncio.to_thread(self.table.tools)
+
+    # -- lists of allowed tools ---------------------------------------------------------------------------------------
+
+    def allowed(self, text: str | None) -> AllowedTools:
+        """A pattern list, its paths taken against the workspace (R-PAT-17)."""
+        workspace = self._safety().workspace if self._safety is not None else ""
+        return _list_of(text, workspace, os.path.expanduser("~"))
+
+    def allowed_of(self, definition: SkillDef) -> AllowedTools:
+        """The list of a skill, for the calls that it makes itself (R-INV-3)."""
+        return self.allowed(definition.allowed_tools)
+
+    @staticmethod
+    def together(parent: AllowedTools, child: AllowedTools) -> AllowedTools:
+        """What both allow (R-AG-5)."""
+        return intersect(parent, child)  # type: ignore[arg-type]  # every list of a run comes from ``allowed``
+
+    # -- prompts ------------------------------------------------------------------------------------------------------
+
+    async def find(self, name: str) -> SkillDef | None:
+        """By reference; off the loop where files have to be read."""
+        known, found = self.fabric.find_cached(name)
+        return found if known else await asyncio.to_thread(self.fabric.find_tool, name)
+
+    async def prompt(self, definition: SkillDef, args: Mapping[str, Any], call: Call) -> str:
+        """A markdown skill's body, its directives expanded once (R-SK-12). Raises ToolFailure."""
+        config = call.cascade.metadata
+        inherited = {key: value for key, value in call.invocation.inherited.items() if key not in _OWN}
+        return await self.expanded(definition, args, config, inherited)
+
+    async def expanded(
+        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> str:
+        """The body for these values. Raises ToolFailure when the file cannot be read or a directive failed."""
+        try:
+            body = await asyncio.to_thread(self.fabric.body, definition)
+        except KnownError as error:
+            raise ToolFailure(f"{definition.name} cannot be read: {error}", next_step=error.next_step) from error
+        done = await expand(body, self._resolvers(definition, args, config, context))
+        failed = next((problem for problem in done.problems if problem.code in ("failed", "limit")), None)
+        if failed is not None:
+            raise ToolFailure(f"{definition.name}, line {failed.line} of its text: {failed.message}.")
+        return done.text
+
+    def _resolvers(
+        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> dict[str, Resolver]:
+        safety = self._safety() if self._safety is not None else None
+        allowed = safety.environment_allowlist if safety is not None else ()
+        folder = os.path.dirname(definition.path)
+        return {
+            "arg": value_resolver(args),
+            "config": value_resolver(config),
+            "context": value_resolver(context),
+            "env": env_resolver(os.environ, allowed),
+            "skill": self._named,
+            "tool": self._named,
+            "path": lambda call: os.path.normpath(os.path.join(folder, call.arg)),
+            "inline": lambda call: self._inline(os.path.join(folder, call.arg), folder),
+        }
+
+    async def _named(self, call: DirectiveCall) -> str | None:
+        """``:skill[ref]`` and ``:tool[ref]``: its name and what it does."""
+        found = await self.find(call.arg)
+        if found is not None:
+            return f"`{found.name}` ({found.description})"
+        tool = self.table.find(call.arg)
+        return f"`{tool.spec.provider_name}` ({tool.spec.description})" if tool is not None else None
+
+    async def _inline(self, path: str, folder: str) -> str:
+        """A file's text: beside the skill, or anywhere inside the boundary, as read_file would (S-SK-1)."""
+        return await asyncio.to_thread(self._read, path, folder)
+
+    def _read(self, path: str, folder: str) -> str:
+        real = os.path.realpath(path)
+        beside = real.startswith(os.path.realpath(folder) + os.sep)
+        try:
+            if not beside and self._files is None:
+                raise ToolFailure("there is nothing here to read files with")
+            with open(real, "rb") if beside or self._files is None else self._files.open_read(path) as file:
+                data = file.read(MAX_INLINE + 1)
+        except OSError as error:
+            raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
+        if len(data) > MAX_INLINE:
+            raise ToolFailure(f"{path} is larger than {MAX_INLINE} bytes")
+        return data.decode("utf-8", "replace")
+
+    # -- promotions ---------------------------------------------------------------------------------------------------
+
+    def _promoted(self) -> Promotions:
+        """Of the project's main skill; from memory, worked out by ``promote`` (R-INV-13)."""
+        found = self.fabric.globals.cache.promotions
+        return found if isinstance(found, Promotions) else Promotions()
+
+    def promote(self) -> None:
+        """Work out the promotions anew. Blocks: after opening, and in the thread that saw a change."""
+        main = self.fabric.find_authority(_ANYTHING)
+        found = promotions(main if main is not None and main.source == "project" else None)
+        self.fabric.globals.cache.promotions = found
+        self.shared.update({key: value for key, value in found.shared.items() if key not in self._own})
+
+    def _changed(self, _changes: SkillChanges) -> None:
+        self.promote()
+
+
+_ANYTHING = SkillDef("anything", "", "program", "program")
+"""A programmatic tool: its authority is the project's main skill (R-RES-16)."""
+
+
+@lru_cache(maxsize=512)
+def _list_of(text: str | None, workspace: str, home: str) -> AllowedList:
+    return AllowedList.of(text, cwd=workspace, home=home)
