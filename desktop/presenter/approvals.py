@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 ReadActivity = Callable[[str, int], Awaitable[Sequence[AuditEntry]]]
 """(filter text, how many) -> entries, newest first."""
 
+REMEMBERED = 32
+"""Requests that were allowed and may come back changed."""
+
 
 class ApprovalsViewModel(QObject):
     """One view in three places: the dialog over the thread, the card in it, and the inbox."""
@@ -31,6 +34,7 @@ class ApprovalsViewModel(QObject):
         self._bridge = bridge
         self._read_activity = read_activity
         self._waiting: dict[str, PermissionRequest] = {}
+        self._allowed: dict[tuple[str, str], PermissionRequest] = {}
         bridge.asked.connect(self._asked)
         bridge.closed.connect(self._closed)
 
@@ -54,6 +58,10 @@ class ApprovalsViewModel(QObject):
             if (request.thread_id, request.call_id) == (thread_id, call_id):
                 return request
         return None
+
+    def voided(self, request: PermissionRequest) -> PermissionRequest | None:
+        """What the person had allowed before the world changed and the call was asked about anew (R-PRM-5)."""
+        return self._allowed.get((request.thread_id, request.call_id)) if request.stale else None
 
     def _asked(self, request: PermissionRequest) -> None:
         self._waiting[request.request_id] = request
@@ -94,6 +102,15 @@ class ApprovalsViewModel(QObject):
         )
         if not self._bridge.answer(request_id, decision):
             self.refused.emit("This request is no longer open. Nothing was allowed.")
+        elif decision.allowed:
+            self._remember(request)
+
+    def _remember(self, request: PermissionRequest) -> None:
+        call = (request.thread_id, request.call_id)
+        self._allowed.pop(call, None)
+        self._allowed[call] = request
+        while len(self._allowed) > REMEMBERED:
+            del self._allowed[next(iter(self._allowed))]
 
     def deny_all(self, run_id: str) -> None:
         """Deny everything that one run has asked."""

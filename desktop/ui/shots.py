@@ -90,6 +90,11 @@ def _approval(stage: Stage, request_id: str) -> QWidget:
     return stage.window
 
 
+def _changed(stage: Stage) -> QWidget:
+    stage.approvals.put(samples.changed_request())
+    return _approval(stage, "r9")
+
+
 def _first_run(stage: Stage, **state: Any) -> QWidget:
     stage.shell.set_first_run(True)
     page: Any = stage.window.page("first_run")
@@ -194,6 +199,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-write": lambda s: _approval(s, "r3"),
     "02-approval-shell": lambda s: _approval(s, "r2"),
     "02-approval-new-file": lambda s: _approval(s, "r1"),
+    "02-approval-changed": _changed,
     "02-approvals-empty": _empty_inbox,
     "02-activity": _tab,
     "02-dialog-over-thread": lambda s: _over_thread(s, "t3"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
@@ -63,6 +64,13 @@ def write_request() -> PermissionRequest:
         preview={"kind": "diff", "path": "docs/runbook/nightly.md", "before": BEFORE, "after": AFTER, "new": False},
         digest="d3", asked_at=time.time() - 9,
     )  # fmt: skip
+
+
+def changed_request() -> PermissionRequest:
+    """The same write once more, because the file has changed."""
+    before = BEFORE.replace("Count", "Somebody added this line.\n\nCount", 1)
+    preview = {**write_request().preview, "before": before}
+    return replace(write_request(), request_id="r9", digest="d9", stale=True, preview=preview)
 
 
 def new_file_request() -> PermissionRequest:
@@ -134,6 +142,10 @@ class SampleApprovals(QObject):
         """Remember the answer and close."""
         self.given.append((request_id, choice, more))
         self.put(*(r for r in self.requests if r.request_id != request_id))
+
+    def voided(self, request: PermissionRequest) -> PermissionRequest | None:
+        """What was allowed before the file changed: the usual write."""
+        return write_request() if request.stale else None
 
     def deny_all(self, run_id: str) -> None:
         """Close all of a run."""

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.ui.approvals.background import Background
-from desktop.ui.approvals.diffing import Diff, DiffRow, diff, new_file, plain_rows
+from desktop.ui.approvals.diffing import Diff, DiffRow, diff, new_file, plain_rows, void_rows
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.theme import theme
 from desktop.ui.widgets.properties import pane
@@ -24,6 +24,10 @@ MAXIMUM = 16_777_215
 
 AT_ONCE = 12_000
 """Characters up to which a difference is found without leaving the Qt thread (under 3 ms)."""
+
+
+Found = tuple[Diff, tuple[DiffRow, ...]]
+"""What would happen now, and the struck rows over it."""
 
 
 class Card(QFrame):
@@ -66,11 +70,15 @@ class Card(QFrame):
 
 
 class DiffCard(Card):
-    """A write against the file as it is now. ``settled`` once the difference is on screen."""
+    """A write against the file as it is now. ``settled`` once the difference is on screen.
+
+    ``voided`` is the request that was allowed before the file changed: its difference stands struck over the new one.
+    """
 
     settled = Signal()
 
-    def __init__(self, request: PermissionRequest) -> None:
+    def __init__(self, request: PermissionRequest, voided: PermissionRequest | None = None) -> None:
+        self._voided = voided.preview if voided is not None and voided.preview.get("kind") == "diff" else {}
         preview = request.preview
         self._before = _text(preview.get("before"))
         self._after = _text(preview.get("after"))
@@ -91,27 +99,33 @@ class DiffCard(Card):
 
     def start(self) -> None:
         """Find the difference, now if it is small; ``settled`` follows either way."""
-        if len(self._before) + len(self._after) <= AT_ONCE:
+        if len(self._before) + len(self._after) + sum(map(len, _sides(self._voided))) <= AT_ONCE:
             self._show(self._find())
         else:
             self.diff_view.set_rows((DiffRow("hunk", 0, "comparing…"),))
             self._background.start(self._find)
 
-    def _find(self) -> Diff:
-        return new_file(self._after) if self._is_new else diff(self._before, self._after)
+    def _find(self) -> Found:
+        now = new_file(self._after) if self._is_new else diff(self._before, self._after)
+        if not self._voided:
+            return now, ()
+        before, after = _sides(self._voided)
+        then = new_file(after) if self._voided.get("new") else diff(before, after)
+        return now, void_rows(then) if then.rows != now.rows else ()
 
     def _show(self, found: object) -> None:
-        if not isinstance(found, Diff):
+        if not isinstance(found, tuple):
             return
-        rows = found.rows
+        change, void = found
+        rows = change.rows
         if self._is_new:
             size = size_words(len(self._after.encode("utf-8", "replace")))
-            rows = (DiffRow("hunk", 0, f"new file, {found.added:,} lines, {size}"), *rows)
+            rows = (DiffRow("hunk", 0, f"new file, {change.added:,} lines, {size}"), *rows)
         elif not rows:
             rows = (DiffRow("hunk", 0, "nothing changes: the file already holds exactly this"),)
-        self.diff_view.set_rows(rows)
-        self._plus.setText(f"+{found.added:,}")
-        self._minus.setText(f"−{found.removed:,}")
+        self.diff_view.set_rows((*void, *rows))
+        self._plus.setText(f"+{change.added:,}")
+        self._minus.setText(f"−{change.removed:,}")
         self._minus.setVisible(not self._is_new)
         self.ready = True
         self.fit()
@@ -139,6 +153,10 @@ def arguments_view(arguments: Mapping[str, Any]) -> LinesView:
     view.set_indent(12)
     view.set_text(arguments_text(arguments))
     return view
+
+
+def _sides(preview: Mapping[str, Any]) -> tuple[str, str]:
+    return _text(preview.get("before")), _text(preview.get("after"))
 
 
 def _text(value: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
@@ -21,17 +21,21 @@ CONTEXT = 3
 MIDDLE_LIMIT = 1500
 """Lines of the changed middle, on either side, up to which lines are compared with each other."""
 WORDS_LIMIT = 300
+VOID_SHOWN = 8
+"""Lines of a difference that no longer holds: enough to know it again."""
 _WORD = re.compile(r"[\w:./-]*\w|\s+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One row: ``number`` is its line in the old (del) or new file, 0 for none; ``marks`` are (start, length)."""
+    """One row: ``number`` is its line in the old (del) or new file, 0 for none; ``marks`` are (start, length).
+    ``struck``: it was true of an earlier request and is no longer."""
 
     kind: RowKind
     number: int
     text: str
     marks: tuple[Mark, ...] = ()
+    struck: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,16 @@ def diff(before: str, after: str) -> Diff:
         word = "now ends" if after.endswith("\n") else "no longer ends"
         rows.append(DiffRow("hunk", 0, f"the file {word} with a line break"))
     return Diff(tuple(rows), added, removed)
+
+
+def void_rows(old: Diff) -> tuple[DiffRow, ...]:
+    """What was agreed to and no longer holds, struck, to stand over what would happen now."""
+    lines = [row for row in old.rows if row.kind in ("add", "del")]
+    rows = [replace(row, marks=(), struck=True) for row in lines[:VOID_SHOWN]]
+    if len(lines) > VOID_SHOWN:
+        rows.append(DiffRow("hunk", 0, f"and {len(lines) - VOID_SHOWN:,} more lines of it"))
+    head = DiffRow("hunk", 0, "you allowed this; the file has changed since, so it no longer holds")
+    return (head, *rows, DiffRow("hunk", 0, "what would happen now"))
 
 
 def plain_rows(text: str, *, numbered: bool = True, columns: int = LINE) -> tuple[DiffRow, ...]:

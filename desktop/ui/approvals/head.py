@@ -144,5 +144,4 @@ def why(request: PermissionRequest) -> str:
         if request.category is Category.ADMIN
         else "Every write asks unless a rule allows it."
     )
-    again = "What it touches has changed since you answered. " if request.stale else ""
-    return " ".join(part for part in (again + reason, rule) if part)
+    return " ".join(part for part in (reason, rule) if part)

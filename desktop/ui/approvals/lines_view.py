@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QFocusEvent,
+    QFont,
     QFontMetricsF,
     QGuiApplication,
     QKeyEvent,
@@ -146,10 +147,12 @@ class LinesView(QAbstractScrollArea):
         t = theme()
         width = self.viewport().width()
         fill = {"add": "diff-add-bg", "del": "diff-del-bg", "hunk": "bg"}.get(row.kind)
-        if fill:
-            painter.fillRect(QRect(0, y, width, height), t.color(fill))
         left = -self.horizontalScrollBar().value()
         ink = {"add": "diff-add", "del": "diff-del", "hunk": "text-3"}.get(row.kind, "text")
+        if row.struck:
+            fill, ink = None, "text-3"
+        if fill:
+            painter.fillRect(QRect(0, y, width, height), t.color(fill))
         if row.number:
             painter.setFont(t.font("mono-small"))
             painter.setPen(t.color("text-3"))
@@ -169,6 +172,7 @@ class LinesView(QAbstractScrollArea):
             painter.setBrush(t.color("diff-add-mark" if row.kind == "add" else "diff-del-mark"))
             painter.drawRoundedRect(QRectF(x + prefix, y + t.px(2), span, height - t.px(4)), t.px(2), t.px(2))
         painter.setPen(t.color(ink))
+        painter.setFont(_struck(t.font("code")) if row.struck else t.font("code"))
         painter.drawText(QRect(x, y, self._content_width(), height), _LEFT | int(Qt.TextFlag.TextExpandTabs), row.text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -195,8 +199,14 @@ class LinesView(QAbstractScrollArea):
         self.viewport().update()
 
 
+def _struck(font: QFont) -> QFont:
+    struck = QFont(font)
+    struck.setStrikeOut(True)
+    return struck
+
+
 def _spoken(row: DiffRow) -> str:
-    return {"add": "added: ", "del": "removed: "}.get(row.kind, "") + row.text
+    return ("no longer: " if row.struck else "") + {"add": "added: ", "del": "removed: "}.get(row.kind, "") + row.text
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

@@ -31,6 +31,7 @@ HOLDS = (
     "Your answer holds for exactly these arguments. "
     "If the file or a link on its path changes first, you are asked again."
 )
+CHANGED = "What it touches has changed since you answered. That answer is void: look at it again."
 HIDDEN = (
     "This call holds characters that cannot be seen or that change the order of what you read. "
     "They are written out as \\u{…}."
@@ -138,6 +139,8 @@ class RequestView(QWidget):
         self.clear()
         self._request = request
         column = self._scroller.column
+        if request.stale:
+            column.addWidget(Notice("info", CHANGED, icon="retry"))
         head = RequestHead(request, self._thread_title(request.thread_id), with_deny_all=not self._compact)
         head.deny_all.connect(lambda: self._approvals.deny_all(request.run_id))
         column.addWidget(head)
@@ -179,7 +182,7 @@ class RequestView(QWidget):
         column = self._scroller.column
         kind = request.preview.get("kind")
         if kind == "diff":
-            card = DiffCard(request)
+            card = DiffCard(request, self._approvals.voided(request))
             card.settled.connect(self._arm)
             self._card = card
             column.addWidget(card, 1)

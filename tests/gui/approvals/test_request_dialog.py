@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
 from desktop.domain.permission import PermissionRequest
+from desktop.ui.approvals.body import DiffCard
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.request_view import RequestView
 from tests.gui.approvals.conftest import DEAF_OVER, Desk, same_thread, settled
@@ -232,8 +233,17 @@ async def test_a_request_that_came_back_changed_is_shown_anew_and_says_so(desk: 
     await settled(DEAF_OVER)
     answers(desk.dialog.view).allow.click()
     assert (await asyncio.wait_for(first, 2)).digest == "d3"
-    again = await desk.ask(replace(write, request_id="r9", digest="d9", stale=True))
+    preview = {**write.preview, "before": str(write.preview["before"]) + "Somebody added this.\n"}
+    again = await desk.ask(replace(write, request_id="r9", digest="d9", stale=True, preview=preview))
     assert "has changed since you answered" in words_of(desk.dialog)
+    card = desk.dialog.findChild(DiffCard)
+    assert isinstance(card, DiffCard)
+    rows = card.diff_view.rows
+    struck = [at for at, row in enumerate(rows) if row.struck]
+    assert "you allowed this" in rows[struck[0] - 1].text
+    assert "what would happen now" in next(row.text for row in rows[struck[-1] :] if row.kind == "hunk")
+    assert any(row.text == "Somebody added this." and row.kind == "del" and not row.struck for row in rows)
+    assert "no longer: " in card.diff_view.accessibleDescription()
     answers(desk.dialog.view).allow.click()
     await settled()
     assert not again.done()
@@ -269,3 +279,13 @@ async def test_a_reason_is_sent_with_the_denial(desk: Desk, write: PermissionReq
             break
     decision = await asyncio.wait_for(question, 2)
     assert (decision.choice, decision.reason) == ("deny", "Use the archive instead")
+
+
+@pytest.mark.spec("R-PRM-5")
+async def test_what_was_never_allowed_is_not_struck(desk: Desk, write: PermissionRequest) -> None:
+    """Asked about anew although no person had answered: a remembered answer no longer fits."""
+    await desk.ask(replace(write, stale=True))
+    card = desk.dialog.findChild(DiffCard)
+    assert isinstance(card, DiffCard)
+    assert not any(row.struck for row in card.diff_view.rows)
+    assert "has changed" in words_of(desk.dialog)
