@@ -175,6 +175,7 @@ class SkillRuns:
                 serves=Served(ctx, _nothing_to_go_on_with),
             )
         )
+        call.nested.extend(outcome.facts.get("nested", ()))
         result = outcome.result
         if result.is_error:
             raise _failure_of(result)

@@ -1,0 +1,77 @@
+"""The bundled library on the real fabric, beside skills that a test registers or writes into its own folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from desktop.agents.nested import HOST, PERMISSIONS, Host
+from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.messages import ToolCallBlock
+from desktop.domain.models import ModelRef
+from desktop.domain.supervision import ExecutionBudget
+from desktop.models.scripted import ScriptedModel
+from desktop.pipeline.context import CallRequest, Invocation, Outcome
+from desktop.pipeline.names import Caller
+from desktop.pipeline.pipeline import Pipeline, Settings
+from desktop.skills.patterns.lists import AllowedList
+from desktop.skills.resolution.fabric import SkillFabric
+from desktop.skills.resolution.programmatic import RegisterToolOptions
+from desktop.skills.resolution.roots import SearchRoot
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.tasks import TaskOwner
+from tests.unit.pipeline.kit import FakeTool, Person, Table
+
+LIBRARY = Path(__file__).resolve().parents[3] / "skills"
+FREE = {"type": "object", "additionalProperties": True}
+
+
+class LibraryBench:
+    """``mine`` is a folder of skills that stands before the library."""
+
+    def __init__(
+        self, folder: Path, *tools: FakeTool, person: Person | None = None, model: ScriptedModel | None = None
+    ) -> None:
+        self.mine = folder / "mine"
+        self.mine.mkdir()
+        self.fabric = SkillFabric.open([SearchRoot(str(self.mine), "mine"), SearchRoot(str(LIBRARY), "library")])
+        self.world = SkillWorld(self.fabric, Table(*tools), data=str(folder / "data"))
+        self.owner = TaskOwner()
+        self.pipeline = Pipeline(
+            self.world.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05), skills=self.world.side
+        )
+        self.world.runs.pipeline = self.pipeline
+        self.events: list[Any] = []
+        self.token = CancellationToken()
+        self.model = model or ScriptedModel([])
+
+    def register(self, name: str, fn: Any, **options: Any) -> None:
+        """A programmatic skill; its arguments are free."""
+        metadata = options.pop("metadata", {})
+        given = {"category": "read", "params": FREE, "description": name, "metadata": metadata, **options}
+        self.fabric.register_tool(RegisterToolOptions(name, fn, **given))
+
+    def write(self, name: str, text: str) -> None:
+        """A skill file of one's own."""
+        (self.mine / name).write_text(text)
+        self.fabric.invalidate_file(str(self.mine / name), by_person=True)
+
+    async def call(
+        self, name: str, args: Mapping[str, Any] | None = None, *, allowed: str | None = None, run_id: str = "run"
+    ) -> Outcome:
+        """As a model's native call."""
+        listed = AllowedList.of(allowed)
+        host = Host(
+            pipeline=self.pipeline, client=self.model, model=ModelRef("test", "scripted"),
+            budget=BudgetTracker(ExecutionBudget()), system=lambda prompt, _tools: prompt,
+            allowed_of=self.world.allowed, together=self.world.together,
+        )  # fmt: skip
+        root = Invocation(
+            RunMeta(run_id, self.token, "thread"), inherited={HOST: host, PERMISSIONS: listed}, shared=self.world.shared
+        )
+        block = ToolCallBlock("c1", name, dict(args or {}))
+        return await self.pipeline.invoke(
+            CallRequest(block, Caller("native", ("agent",), listed), root, self.events.append)
+        )

@@ -1,0 +1,138 @@
+"""Markdown skills, run by the ``agent`` skill with a model of their own rounds (R-AG, R-DSC)."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.domain.tools import Category
+from desktop.models.scripted import ScriptedModel, calls, fails, says
+from tests.unit.library.kit import LibraryBench
+from tests.unit.pipeline.kit import FakeTool, Person
+
+GREET = """---
+name: greet
+description: Greets somebody.
+{more}metadata:
+  params:
+    type: object
+    properties:
+      name: {{type: string}}
+    required: [name]
+{metadata}---
+Greet :arg[name] warmly. :skill[look-around]
+"""
+
+
+def bench_of(
+    tmp_path: Path, *rounds: Any, person: Person | None = None, more: str = "", metadata: str = ""
+) -> LibraryBench:
+    tools = (FakeTool("look"), FakeTool("write-file", Category.WRITE))
+    bench = LibraryBench(tmp_path, *tools, person=person, model=ScriptedModel(rounds))
+    bench.write("greet.skill.md", GREET.format(more=more, metadata=metadata))
+    return bench
+
+
+@pytest.mark.spec("R-AG-1", "R-SK-12", "R-AG-10")
+async def test_a_skill_works_on_its_expanded_text_and_its_last_text_is_the_result(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, says("Hello Ada"))
+    outcome = await bench.call("greet", {"name": "Ada"})
+    assert outcome.result.text == "Hello Ada"
+    request = bench.model.requests[0]
+    assert request.system.startswith("Greet Ada warmly.")
+    assert request.messages[0].text.startswith("Execute the task.")
+    assert '"name": "Ada"' in request.messages[0].text
+
+
+@pytest.mark.spec("R-INV-2", "R-AG-2", "R-DSC-3")
+async def test_its_calls_pass_the_gates_and_its_list_governs_what_it_sees(tmp_path: Path) -> None:
+    person = Person("deny")
+    rounds = (calls("write_file", {"path": "a"}), calls("look", {"path": "b"}), says("done"))
+    bench = bench_of(tmp_path, *rounds, person=person, more='allowed-tools: "write-file"\n')
+    outcome = await bench.call("greet", {"name": "Ada"})
+    assert outcome.result.text == "done"
+    assert [tool["name"] for tool in bench.model.requests[0].tools] == ["write_file"]
+    results = [
+        block for message in bench.model.requests[2].messages for block in message.blocks if hasattr(block, "is_error")
+    ]
+    assert ["denied by user" in results[0].text, "not among the tools" in results[1].text] == [True, True]
+    assert [(call["tool"], call["state"]) for call in outcome.facts["nested"]] == [
+        ("write_file", "denied"), ("look", "denied"),
+    ]  # fmt: skip
+
+
+@pytest.mark.spec("R-AG-5")
+async def test_an_agent_can_never_do_more_than_who_called_it(tmp_path: Path) -> None:
+    rounds = (calls("write_file", {"path": "a"}), says("done"))
+    bench = bench_of(tmp_path, *rounds, person=Person("allow_once"), more='allowed-tools: "write-file look"\n')
+    await bench.call("greet", {"name": "Ada"}, allowed="greet look")
+    assert [tool["name"] for tool in bench.model.requests[0].tools] == ["look"]
+    result = bench.model.requests[1].messages[-1].blocks[0]
+    assert result.is_error
+
+
+@pytest.mark.spec("R-AG-8", "R-AG-7", "R-DSC-4", "R-DSC-10")
+async def test_without_a_list_it_explores_and_does_not_find_itself(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, calls("greet", {"name": "again"}), says("done"))
+    await bench.call("greet", {"name": "Ada"})
+    assert [t["name"] for t in bench.model.requests[0].tools] == ["skill_list", "skill_describe", "skill_invoke"]
+
+
+@pytest.mark.spec("R-RET-1", "R-RET-2", "R-RET-3")
+async def test_a_promised_value_is_asked_for_again_and_checked(tmp_path: Path) -> None:
+    returns = "  returns:\n    type: object\n    properties: {n: {type: number}}\n    required: [n]\n"
+    bench = bench_of(tmp_path, says("Well…"), says('```json\n{"n": 3}\n```'), metadata=returns)
+    assert (await bench.call("greet", {"name": "Ada"})).result.structured == {"n": 3}
+    assert '"required": ["n"]' in bench.model.requests[0].system
+    wrong = (
+        bench_of(tmp_path / "b", says('{"n": "x"}'), metadata=returns) if (tmp_path / "b").mkdir() is None else bench
+    )
+    assert (await wrong.call("greet", {"name": "Ada"})).result.code == "tool.validation"
+
+
+@pytest.mark.spec("R-LIM-1", "R-LIM-5")
+async def test_its_own_limit_stops_it_and_is_named(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, *[calls("look", {"path": "a"})] * 5, metadata="  model:\n    maxTurns: 2\n")
+    outcome = await bench.call("greet", {"name": "Ada"})
+    assert outcome.result.code == "limit"
+    assert "maxTurns 2 (set by the skill greet)" in outcome.result.text
+    assert len(bench.model.requests) == 2
+
+
+async def test_a_model_that_fails_is_a_failure_of_the_call_in_words(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, fails("model.key_refused", "The key is wrong."))
+    outcome = await bench.call("greet", {"name": "Ada"})
+    assert outcome.result.is_error
+    assert "The key is wrong." in outcome.result.text
+
+
+@pytest.mark.spec("R-AG-12", "R-CAN-8")
+async def test_stopping_the_run_stops_the_agent_in_it(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, [{"text": "…"}, {"hang": True}])
+    task = asyncio.ensure_future(bench.call("greet", {"name": "Ada"}))
+    while not bench.model.requests:
+        await asyncio.sleep(0)
+    bench.token.cancel("stop")
+    assert (await asyncio.wait_for(task, 10)).state == "aborted"
+    await bench.owner.close()
+
+
+@pytest.mark.spec("R-SK-12")
+async def test_a_directive_that_fails_stops_the_call_before_any_model_is_asked(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, says("never"))
+    bench.write("reader.skill.md", "---\nname: reader\ndescription: reads\n---\nline\n:inline[/etc/shadow]\n")
+    outcome = await bench.call("reader")
+    assert outcome.result.is_error
+    assert "line" in outcome.result.text
+    assert not bench.model.requests
+
+
+@pytest.mark.spec("R-SK-13", "R-RES-17")
+async def test_a_saved_text_is_what_the_next_call_works_on(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, says("one"), says("two"))
+    await bench.call("greet", {"name": "Ada"})
+    bench.write("greet.skill.md", "---\nname: greet\ndescription: x\n---\nSomething else.\n")
+    await bench.call("greet")
+    assert bench.model.requests[1].system.startswith("Something else.")
+    assert (await bench.call("greet", {"name": "Ada"})).result.code == "tool.validation"

@@ -1,0 +1,251 @@
+"""The skills that the app ships: what they are, and what they do."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.domain.errors import ToolFailure
+from desktop.domain.tools import Category
+from desktop.skills.formats import load_skills_from_file
+from tests.unit.library.kit import LIBRARY, LibraryBench
+from tests.unit.pipeline.kit import FakeTool, Person
+
+RESERVED = {
+    "meta-internal", "meta-middleware", "meta-metadata", "meta-directive-inline", "meta-directive-block",
+    "meta-runnable", "meta-action", "meta-action-text", "meta-action-code",
+}  # fmt: skip
+
+
+def library() -> Iterator[Any]:
+    for path in sorted(LIBRARY.rglob("*")):
+        if path.name == "SKILL.md" or ".skill." in path.name:
+            yield load_skills_from_file(str(path), source="library", root=str(LIBRARY))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> LibraryBench:
+    return LibraryBench(tmp_path, FakeTool("look"), FakeTool("write-file", Category.WRITE))
+
+
+@pytest.mark.spec("R-VIS-5", "R-SK-2", "R-SK-3", "R-SK-4")
+def test_every_file_of_the_library_loads_without_a_problem_and_carries_reserved_tags_and_a_category() -> None:
+    loaded = list(library())
+    assert len(loaded) > 25
+    for file in loaded:
+        assert not file.problems, file.problems
+        for definition in file.definitions:
+            assert "meta-internal" in definition.tags
+            assert {tag for tag in definition.tags if tag.startswith("meta-")} <= RESERVED
+            assert definition.category in ("read", "write", "admin")
+            assert definition.description
+            assert (definition.role == "middleware") == ("meta-middleware" in definition.tags)
+
+
+@pytest.mark.spec("R-VIS-5")
+def test_the_library_holds_what_it_has_to() -> None:
+    names = {definition.name for file in library() for definition in file.definitions}
+    assert names >= {
+        "agent", "assistant", "default", "skill-list", "skill-describe", "context-manager", "session", "delegate",
+        "retry", "cache", "timeout", "event-emit", "event-subscribe", "event-wait", "trust", "validate-args",
+        "validate-allowed-tools", "directives", "cwd", "workspace", "paths", "params", "returns", "model", "mcp",
+        "include", "role", "tags", "visibility",
+    }  # fmt: skip
+
+
+# -- listing ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("R-VIS-4", "R-VIS-1", "R-VIS-2")
+async def test_skill_list_filters_by_tags_words_and_visibility(bench: LibraryBench) -> None:
+    bench.register("alpha", None, tags=["Slow Api", "x"], description="fetches things")
+    bench.register("beta", None, tags=["x"], params=None)
+    bench.register("gamma", None, visibility="hidden", tags=["x"])
+    rows = (await bench.call("skill-list", {"tags": ["x"]})).result.structured
+    assert [row["name"] for row in rows] == ["alpha", "beta"]
+    assert rows[0]["tags"] == ["slow-api", "x"]
+    assert [r["name"] for r in (await bench.call("skill-list", {"tags": ["X", "slow api"]})).result.structured] == [
+        "alpha"
+    ]
+    assert [r["name"] for r in (await bench.call("skill-list", {"query": "FETCHES"})).result.structured] == ["alpha"]
+    hidden = (await bench.call("skill-list", {"tags": ["x"], "includeHidden": True})).result.structured
+    assert [row["name"] for row in hidden] == ["alpha", "beta", "gamma"]
+
+
+@pytest.mark.spec("R-DSC-8", "R-DSC-5", "R-AG-7")
+async def test_what_an_agent_may_not_call_is_neither_listed_nor_described_to_it(bench: LibraryBench) -> None:
+    allowed = "* #danger($deny) look(path=src/*)"
+    bench.register("bomb", None, tags=["danger"])
+    names = [row["name"] for row in (await bench.call("skill-list", allowed=allowed)).result.structured]
+    assert "bomb" not in names
+    assert "agent" not in names
+    assert "look" in names
+    assert (await bench.call("skill-describe", {"name": "bomb"}, allowed=allowed)).result.is_error
+    described = (await bench.call("skill-describe", {"name": "look"}, allowed=allowed)).result.structured
+    assert described["constraints"] == ["look(path=src/*)"]
+    assert (await bench.call("skill-describe", {"name": "agent"})).result.is_error
+
+
+@pytest.mark.spec("R-VIS-4")
+async def test_skill_describe_tells_everything_a_caller_needs(bench: LibraryBench) -> None:
+    returns = {"type": "number"}
+    bench.register("sum", None, tags=["math"], params={"type": "object", "properties": {"a": {}}}, returns=returns)
+    found = (await bench.call("skill-describe", {"name": "sum"})).result.structured
+    assert found["params"]["properties"] == {"a": {}}
+    assert (found["returns"], found["tags"], found["visibility"], found["source"]) == (
+        returns,
+        ["math"],
+        "shown",
+        "program",
+    )
+
+
+@pytest.mark.spec("R-DSC-9", "R-INV-3")
+async def test_skill_invoke_calls_in_the_name_of_its_caller(bench: LibraryBench) -> None:
+    assert (await bench.call("skill-invoke", {"ref": "look", "args": {"path": "a"}})).result.text == "did look"
+    refused = await bench.call("skill-invoke", {"ref": "look", "args": {"path": "a"}}, allowed="skill-invoke")
+    assert refused.result.code == "denied.allowed_tools"
+    bench.register("secret", None, visibility="hidden")
+    assert (await bench.call("skill-invoke", {"ref": "secret"})).result.code == "denied.visibility"
+    path = str(LIBRARY / "agent" / "agent.skill.py")
+    assert (await bench.call("skill-invoke", {"ref": path})).result.is_error
+
+
+# -- middleware -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("R-MW-5", "R-INV-5")
+async def test_retry_tries_again_what_may_pass_and_not_what_was_refused(bench: LibraryBench) -> None:
+    tries: list[int] = []
+
+    async def shaky(ctx: Any, args: Any) -> Any:
+        tries.append(1)
+        if len(tries) < 3:
+            raise ToolFailure("busy")
+        return {"tries": len(tries)}
+
+    bench.register("shaky", shaky, metadata={"retry": {"attempts": 4, "delay": 0}})
+    assert (await bench.call("shaky")).result.structured == {"tries": 3}
+
+    async def never(ctx: Any, args: Any) -> Any:
+        tries.append(1)
+        return await ctx.manager.invoke("write-file", {"path": "a"})
+
+    tries.clear()
+    bench.register("never", never, metadata={"retry": {"attempts": 4, "delay": 0}})
+    assert (await bench.call("never")).result.code == "denied.permission"
+    assert len(tries) == 1
+
+
+async def test_timeout_ends_a_call_that_takes_too_long_and_names_the_limit(bench: LibraryBench) -> None:
+    async def slow(ctx: Any, args: Any) -> None:
+        await asyncio.sleep(60)
+
+    bench.register("slow", slow, metadata={"timeout": 0.05})
+    outcome = await bench.call("slow")
+    assert outcome.result.code == "tool.timeout"
+    assert "0.05 s" in outcome.result.text
+    await bench.owner.close()
+
+
+@pytest.mark.spec("R-PRM-10")
+async def test_time_in_which_a_person_is_asked_is_no_time_of_the_call(tmp_path: Path) -> None:
+    person = Person("allow_once", wait=0.4)
+    bench = LibraryBench(tmp_path, FakeTool("write-file", Category.WRITE), person=person)
+
+    async def writes(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("write-file", {"path": "a"})
+
+    bench.register("writes", writes, metadata={"timeout": 0.3})
+    assert (await bench.call("writes")).result.text == "did write-file"
+
+
+async def test_cache_remembers_by_arguments_and_refuses_to_remember_effects(tmp_path: Path) -> None:
+    bench = LibraryBench(tmp_path, person=Person("allow_once"))
+    ran: list[Any] = []
+
+    async def look_up(ctx: Any, args: Any) -> Any:
+        ran.append(args["q"])
+        return {"answer": len(ran)}
+
+    bench.register("look-up", look_up, metadata={"cache": 60})
+    answers = [(await bench.call("look-up", {"q": q})).result.structured["answer"] for q in ("a", "b", "a")]
+    assert answers == [1, 2, 1]
+    bench.register("send", look_up, category="write", metadata={"cache": 60})
+    assert (await bench.call("send", {"q": "a"})).result.code == "skill.configuration"
+    assert ran == ["a", "b"]
+
+
+@pytest.mark.spec("R-INV-2", "R-INV-3")
+async def test_delegate_calls_the_other_skill_in_the_served_skills_name(bench: LibraryBench) -> None:
+    bench.register("mine", None, metadata={"delegate": "look"})
+    assert (await bench.call("mine", {"path": "a"})).result.text == "did look"
+    bench.register("bound", None, metadata={"delegate": "look"}, allowed_tools="other")
+    assert (await bench.call("bound", {"path": "a"})).result.code == "denied.allowed_tools"
+    invalid = await bench.call("mine", {"path": 3})
+    assert invalid.result.code == "tool.validation"
+
+
+@pytest.mark.parametrize("store", ["memory", "file"])
+async def test_session_remembers_over_calls_by_key(bench: LibraryBench, store: str) -> None:
+    async def talk(ctx: Any, args: Any) -> Any:
+        return [entry["args"]["say"] for entry in ctx.locals["session"]]
+
+    config = {"key": "${args.who}", "capture": ["$args"], "maxEntries": 2, "store": store}
+    bench.register("talk", talk, metadata={"session": config})
+    said = [(await bench.call("talk", {"who": who, "say": n})).result.structured for who, n in
+            (("ada", 1), ("ada", 2), ("bob", 3), ("ada", 4), ("ada", 5))]  # fmt: skip
+    assert said == [[], [1], [], [1, 2], [2, 4]]
+
+
+@pytest.mark.spec("R-INV-12")
+async def test_a_key_of_the_standard_pipeline_says_what_holds_and_who_set_it(bench: LibraryBench) -> None:
+    bench.write("greet.skill.md", "---\nname: greet\ndescription: hi\nmetadata:\n  model:\n    maxTurns: 3\n---\nHi\n")
+    found = (await bench.call("model", {"name": "greet"}, allowed="model")).result.structured
+    assert found == {"skill": "greet", "key": "model", "value": {"maxTurns": 3}, "from": "greet"}
+
+
+# -- events -----------------------------------------------------------------------------------------------------------
+
+
+async def test_an_event_reaches_who_waits_and_the_subscribed_skill_is_gated(bench: LibraryBench) -> None:
+    got: list[Any] = []
+
+    async def note(ctx: Any, args: Any) -> str:
+        got.append(args["data"])
+        return "noted"
+
+    bench.register("note", note)
+    waiting = asyncio.ensure_future(bench.call("event-wait", {"topic": "news", "timeout": 30}))
+    subscribed = await bench.call("event-subscribe", {"topic": "news", "ref": "note"})
+    own = (await bench.call("event-subscribe", {"topic": "news"})).result.structured["subscription"]
+    assert subscribed.result.structured["subscription"]
+    emitted = await bench.call("event-emit", {"topic": "news", "data": {"n": 1}})
+    assert emitted.result.structured["called"] == [{"ref": "note", "result": "noted"}]
+    assert got == [{"n": 1}]
+    assert (await waiting).result.structured["event"]["data"] == {"n": 1}
+    again = await bench.call("event-wait", {"subscription": own, "timeout": 1})
+    assert again.result.structured["event"]["data"] == {"n": 1}
+    refused = await bench.call("event-emit", {"topic": "news"}, allowed="event-emit")
+    assert refused.result.structured["called"][0]["error"]
+    other = await bench.call("event-emit", {"topic": "news"}, run_id="another")
+    assert other.result.structured["called"] == []
+
+
+@pytest.mark.spec("R-PAT-12")
+async def test_context_manager_acts_on_the_call_it_was_made_in(bench: LibraryBench) -> None:
+    async def work(ctx: Any, args: Any) -> str:
+        await ctx.manager.invoke("context-manager", {"op": "finish", "value": {"done": True}})
+        return "ignored"
+
+    async def failing(ctx: Any, args: Any) -> str:
+        await ctx.manager.invoke("context-manager", {"op": "fail", "reason": "cannot"})
+        return "ignored"
+
+    bench.register("work", work, allowed_tools="look")
+    bench.register("failing", failing)
+    assert (await bench.call("work")).result.structured == {"done": True}
+    assert (await bench.call("failing")).result.text == "cannot"
+    assert (await bench.call("context-manager", {"op": "next"}, allowed="context-manager")).result.is_error
