@@ -13,7 +13,7 @@ from typing import Any
 
 from desktop.skills.formats.problems import FormatError, Keys, Locate
 
-MAX_CODE = 150_000
+MAX_CODE = 100_000
 """Characters of a code file."""
 MAX_DEPTH = 40
 MAX_VALUES = 5_000

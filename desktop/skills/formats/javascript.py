@@ -23,10 +23,15 @@ MAX_OPEN = 500
 
 _RUN = re.compile(r"[^\"'`/()\[\]{}]+")
 """Everything but quotes, slashes and brackets."""
+_CODE = re.compile(
+    r"(?:[^\"'`/()\[\]{}]++|(?<=[\w$])/(?![/*])|\"(?:[^\"\\\n\r]|\\[\s\S])*+\""
+    r"|'(?:[^'\\\n\r]|\\[\s\S])*+'|`(?:[^`\\$]|\\[\s\S]|\$(?!\{)|\$\{[^\"'`/\\{}]*+\})*+`)++"
+)
+"""Runs, texts, templates with simple ``${…}`` only, and divisions of a word."""
 _LAST_WORD = re.compile(r"[\w$]+\Z")
 _EXPORT_WORD = re.compile(r"(?<![\w$.])export\b")
 _EXPORT = re.compile(
-    r"export\s+(?:(default)\b|const\s+(frontmatter|skills)\s*(?::[^=]{0,500})?=(?!=)"
+    r"export\s+(?:(default)\b|const\s+(frontmatter|skills)\s*(?::[^=]{0,200})?=(?!=)"
     r"|(?:async\s+)?function\s*\*?\s*([\w$]+)|(?:const|let|var)\s+([\w$]+)|class\s+[\w$]+|\{([^}]{0,5000})\})"
 )
 _EXPRESSION = re.compile(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+/[a-z]*")
@@ -57,13 +62,15 @@ class _Module:
         self._before = ""  # the token before: whether a slash divides depends on it
         self._misses = 0
         self._run_end = 0
+        self._searched = 0
         self._file = CodeFile(ENTRY)
 
     def read(self) -> CodeFile:
         try:
             while (at := skip_blank(self._text, self._at)) < len(self._text):
                 self._at = at
-                self._token(self._text[at])
+                if not self._skip():
+                    self._token(self._text[self._at])
         except FormatError as error:
             if error.code != "code.syntax" or (self._file.frontmatter is None and self._file.skills is None):
                 raise
@@ -78,6 +85,25 @@ class _Module:
             found = _EXPORT.match(self._text, self._at + match.start())
             if found is not None and not found[2]:
                 self._exported(found)
+
+    def _skip(self) -> bool:
+        """Everything in one go up to the next bracket or odd quote; not where the module's own exports may be."""
+        start = self._at
+        if start < self._searched or (found := _CODE.match(self._text, start)) is None:
+            return False
+        if not self._open and self._text.find("export", start, found.end()) >= 0:
+            self._searched = found.end()
+            return False
+        self._at = found.end()
+        self._note(start)
+        return True
+
+    def _note(self, start: int) -> None:
+        """Remember the last word or sign of what was just passed."""
+        tail = self._text[max(start, self._at - 40) : self._at].rstrip()
+        last = _LAST_WORD.search(tail, max(0, len(tail) - 12))
+        mark = tail[-1:]
+        self._before = last[0] if last is not None else "text" if mark and mark in "\"'`" else mark
 
     def _token(self, first: str) -> None:
         if first in "\"'":
@@ -118,9 +144,7 @@ class _Module:
                     self._exported(found)
                     return
         self._at = self._run_end
-        tail = self._text[max(start, self._at - 40) : self._at].rstrip()
-        last = _LAST_WORD.search(tail, max(0, len(tail) - 12))
-        self._before = last[0] if last is not None else tail[-1:]
+        self._note(start)
 
     def _bracket(self, mark: str) -> None:
         self._at += 1

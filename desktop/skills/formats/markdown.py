@@ -14,7 +14,9 @@ from desktop.skills.formats.mapping import MAX_HEAD
 from desktop.skills.formats.problems import FormatError
 
 MAX_SECTIONS = 1_000
-_CODE_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
+MAX_MARKED = 5_000
+"""Lines of a body that are looked at as code fences or as the beginning of a section."""
+_MARKED = re.compile(r"^(?: {0,3}(`{3,}|~{3,})([^\n]*)|---[ \t]*\r?)$", re.MULTILINE)
 _NAMED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[\w$\"'.-]+ *:(?:[ \t\r]|\Z)")
 _NAME_LINE = re.compile(r"^([\"']?)name\1 *:", re.MULTILINE)
 
@@ -78,19 +80,20 @@ def sections(text: str) -> list[Section]:
 def _further(text: str, at: int) -> Iterator[tuple[int, Section]]:
     """(where it begins, section) for each further one in the body from ``at``."""
     fence = ""
-    while at < len(text):
-        end = _line_end(text, at)
-        match = _CODE_FENCE.match(text, at, end)
-        if match is not None:
+    for number, match in enumerate(_MARKED.finditer(text, at)):
+        if number == MAX_MARKED:
+            return
+        if match.start() < at:
+            continue  # in the frontmatter just found
+        if match[1] is not None:
             fence = _fence_after(fence, match[1], match[2])
-        elif not fence and text.startswith("---", at) and not text[at + 3 : end].strip():
+        elif not fence:
+            end = _line_end(text, match.start())
             close = _closing(text, end)
             if close > 0 and _has_name(text[end:close]):
                 section = Section(text[end:close], text.count("\n", 0, end) + 1, _line_end(text, close))
-                yield at, section
+                yield match.start(), section
                 at = section.body_at
-                continue
-        at = end
 
 
 def _fence_after(fence: str, marks: str, rest: str) -> str:

@@ -20,7 +20,8 @@ from desktop.skills.formats.problems import Keys, shown
 MAX_PROBLEMS = 5
 MAX_EXPRESSIONS = 20
 MAX_EXPRESSION_SIZE = 1_500_000
-"""Bytes of a compiled regular expression; compiling holds the interpreter, some 5 ms for one of this size."""
+MAX_EXPRESSIONS_SIZE = 4_000_000
+"""Bytes of one compiled regular expression, and of all; compiling holds the interpreter, some 5 ms for a megabyte."""
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
 _REFERENCES = ("$ref", "$dynamicRef")
@@ -141,17 +142,18 @@ def _expressions(schema: Any) -> tuple[SchemaProblem, ...]:
     distinct = {text: keys for keys, text in reversed(found)}
     if len(distinct) > MAX_EXPRESSIONS:
         return (SchemaProblem(found[-1][0], f"there are more than {MAX_EXPRESSIONS} different regular expressions"),)
+    limit = min(MAX_EXPRESSION_SIZE, MAX_EXPRESSIONS_SIZE // max(1, len(distinct)))
     for text, keys in reversed(distinct.items()):
-        if not _compiles(text):
+        if not _compiles(text, limit):
             shown_text = text if len(text) <= 60 else text[:59] + "…"
             return (SchemaProblem(keys, f"{shown_text} is no regular expression, or too large a one"),)
     return ()
 
 
 @lru_cache(maxsize=1_024)
-def _compiles(expression: str) -> bool:
+def _compiles(expression: str, limit: int) -> bool:
     library = _library()
-    options = library.FancyRegexOptions(size_limit=MAX_EXPRESSION_SIZE)
+    options = library.FancyRegexOptions(size_limit=limit)
     try:
         library.Draft202012Validator({"x": 1, "pattern": expression}, offline=True, pattern_options=options)
     except ValueError:

@@ -86,7 +86,7 @@ def test_what_is_no_plain_value_in_python_is_a_problem_at_its_column(value: str,
         (PY + "skills = []\n", "frontmatter.ambiguous", 2), ("frontmatter = []\n", "frontmatter.yaml", 1),
         ("skills = {}\n", "frontmatter.yaml", 1), ("skills = [1]\n", "frontmatter.yaml", 1),
         (PY + "def (:\n", "code.syntax", 2), (PY + "x = '\n", "code.syntax", 2), (PY + "\x00", "code.syntax", 1),
-        (PY + "x = " + "(" * 5_000, "code.syntax", 2), (PY + "x = " + "-" * 100_000 + "1", "code.syntax", 1),
+        (PY + "x = " + "(" * 5_000, "code.syntax", 2), (PY + "x = " + "-" * 90_000 + "1", "code.syntax", 1),
         (PY + "x = a" + ".b" * 20_000, "code.syntax", 1), ("x = 1\n" * (MAX_CODE // 5), "file.too-large", 1),
         (f"skills = [{'{},' * 201}]\n", "file.skills", 1),
     ],
@@ -139,9 +139,9 @@ def test_a_long_python_file_is_read_in_pieces_and_means_the_same() -> None:
         f'@wraps\ndef f{n}(x):\n    """Says\nat column zero\ndef no{n}(): it is text\n"""\n'
         "    if x:\n        return [\n1,\n]\n"
         f"    else_ = {n}\n\nTEXT{n} = '''\ndef no(ctx, args):\n'''\n"
-        for n in range(600)
+        for n in range(440)
     )
-    assert 60_000 < len(filler) < MAX_CODE
+    assert 50_000 < len(filler) < MAX_CODE
     loaded = load(f"{filler}{PY}def run(ctx, args): ...\n", "a.skill.py")
     assert loaded.definitions[0].state == "ready"
     assert "no" not in python.read(filler + PY).functions
@@ -216,8 +216,8 @@ def test_what_is_no_plain_value_in_javascript_is_a_problem_at_its_column(inner: 
         ("export const frontmatter = {}.x", "frontmatter.not-literal"), ("export const frontmatter = {} as const",
          "frontmatter.not-literal"), ("export const frontmatter = {", "frontmatter.key"), ("'", "code.syntax"),
         ("`${", "frontmatter.missing"), ("/*", "code.syntax"), (")", "code.syntax"), ("(" * 501, "code.syntax"),
-        ("`", "code.syntax"), ("/[" * 70_000, "code.syntax"), ("/" * 150_000, "frontmatter.missing"),
-        ("export default;" * 9_000, "frontmatter.missing"), ("x" * (MAX_CODE + 1), "file.too-large"),
+        ("`", "code.syntax"), ("/[" * 49_000, "code.syntax"), ("/" * 99_000, "frontmatter.missing"),
+        ("export default;" * 6_000, "frontmatter.missing"), ("x" * (MAX_CODE + 1), "file.too-large"),
         ("export const skills = {}", "frontmatter.yaml"),
     ],
 )  # fmt: skip
