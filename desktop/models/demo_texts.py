@@ -63,8 +63,8 @@ To work with a real model, open *Settings, Models and keys*.
 """
 
 NOT_REFUSED = """\
-That was not refused: your settings allow this path. The demo expected a refusal here; *Settings, Filesystem boundaries* \
-shows which folders agents may read.
+That was not refused: your settings allow this path. The demo expected a refusal here; \
+*Settings, Filesystem boundaries* shows which folders agents may read.
 """
 
 MENU = """\

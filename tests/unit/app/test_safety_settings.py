@@ -24,7 +24,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("key", "value", "field", "obeyed"), CHANGES)
-@pytest.mark.spec("R-FS-12", "S-PRM-1", "R-TMO-1")
+@pytest.mark.spec("R-FS-12", "R-TMO-1")
 async def test_a_changed_setting_holds_for_the_next_call(
     tmp_path: Path, key: str, value: object, field: str, obeyed: object
 ) -> None:
