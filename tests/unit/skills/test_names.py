@@ -6,6 +6,7 @@ import pytest
 
 from desktop.skills.names import is_bare_name, normal_tags
 
+
 @pytest.mark.spec("R-RES-3", "R-SK-2")
 @pytest.mark.parametrize(
     ("name", "good"),
