@@ -27,7 +27,7 @@ async def _nothing(_ctx: Any, _args: Any) -> str:
 
 
 async def _cost(name: str, **metadata: Any) -> float:
-    """Microseconds a call, best of five series; the library's skills are there, and a list of allowed tools."""
+    """Microseconds of CPU a call, best of five series; the library's skills are there, and a list of allowed tools."""
     with tempfile.TemporaryDirectory() as folder:
         made = LibraryBench(Path(folder), FakeTool("noop", params={}, body=lambda *_: ToolResult("done")))
         made.register("quiet", _nothing, metadata=metadata)
@@ -35,20 +35,20 @@ async def _cost(name: str, **metadata: Any) -> float:
         caller, block = Caller("native", ("agent",), AllowedList.of(LIST)), ToolCallBlock("c", name, {})
         best = float("inf")
         for _ in range(5):
-            started = time.perf_counter()
+            started = time.thread_time()
             for _ in range(CALLS // 5):
                 await made.pipeline.invoke(CallRequest(block, caller, root, lambda _event: None))
-            best = min(best, (time.perf_counter() - started) / (CALLS // 5))
+            best = min(best, (time.thread_time() - started) / (CALLS // 5))
         await made.owner.close()
         return best * 1e6
 
 
-@bench("one call of a no-op tool through all gates", target="<= 150", unit="us")
+@bench("one call of a no-op tool through all gates", target="<= 150", unit="us CPU")
 def no_op_tool() -> Figure:
     return Figure(asyncio.run(_cost("noop")), note="resolve, list, schema, limits, safety, trust, execute, journal")
 
 
-@bench("one call of a no-op skill through all gates", target="<= 150", unit="us")
+@bench("one call of a no-op skill through all gates", target="<= 150", unit="us CPU")
 def no_op_skill() -> Figure:
     bare = asyncio.run(_cost("noop"))
     return Figure(asyncio.run(_cost("quiet")), bare, note="reference: the no-op tool; the rest is cascade and context")
