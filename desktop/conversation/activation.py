@@ -16,7 +16,7 @@ MOST_NAMED = 10
 ENOUGH = 2
 """Words that a context skill has to share with the message."""
 
-_NAMED = re.compile(r"(?<![\w/$.:-])(?:/skill:|/|\$)([a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])")
+_NAMED = re.compile(r"(?<![^\s(\"'\[,;])(?:/skill:|/|\$)([a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _COMMON = frozenset(
     "and are but can for from has have how into its not one our out that the their them then there this use uses "
