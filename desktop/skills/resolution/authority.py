@@ -91,7 +91,7 @@ def _mains_of(globals: Globals, source: SkillSource) -> Iterator[SkillDef]:
     for root in roots:
         snapshot = current(globals, root, path.ignore)
         for number in _main_rows(snapshot):
-            found = definitions_of(globals, root, path.ignore, snapshot.path(number))
+            found = definitions_of(globals, root, path.ignore, snapshot.paths[number])
             yield from (one for one in found if one.role == "main" and one.state == "ready")
 
 

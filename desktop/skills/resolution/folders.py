@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -18,7 +17,7 @@ from desktop.skills.resolution.index import HASHED_BYTES, Checked
 from desktop.skills.resolution.pins import Fingerprint, Pins, fingerprints
 from desktop.skills.resolution.roots import SearchRoot, enclosing_root
 from desktop.skills.resolution.scan import Hint
-from desktop.skills.resolution.snapshot import NAMES, RELS, Snapshot, below
+from desktop.skills.resolution.snapshot import NAMES, Snapshot, below
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,7 +37,7 @@ def refresh_folder(
         _admit(globals.pins, checked.snapshot)
     snapshot = checked.snapshot
     names = NameIndex(snapshot.names, ignore)
-    files = tuple(below(root.path, rel) for rel, stamp in snapshot.listing.files.items() if not stamp.companion)
+    files = tuple(dict.fromkeys(snapshot.paths))
     with caches.lock:
         if globals.index.peek(root.path, ignore) is snapshot:
             caches.name_index[root.path] = names
@@ -118,8 +117,7 @@ def definitions_of(globals: Globals, root: SearchRoot, ignore: Ignore, path: str
 
 def from_rows(globals: Globals, root: SearchRoot, snapshot: Snapshot, rel: str) -> Iterable[SkillDef]:
     """The definitions of one file of a folder that has been checked."""
-    rels, names = snapshot.columns[RELS], snapshot.columns[NAMES]
-    rows = [number for number in range(bisect_left(rels, rel), bisect_right(rels, rel)) if names[number]]
+    rows = [number for number in snapshot.rows_of(rel) if snapshot.columns[NAMES][number]]
     digest = fingerprint(snapshot, rel).digest if rows and root.pinned and globals.pins is not None else ""
     return [judged(globals, root, snapshot.definition(number, root), digest) for number in rows]
 

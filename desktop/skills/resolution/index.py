@@ -18,7 +18,7 @@ from desktop.domain.skills import SkillSource
 from desktop.skills.formats import LoadedFile, load_from_bytes, load_skills_from_file
 from desktop.skills.resolution.ignores import ignoring
 from desktop.skills.resolution.roots import SearchRoot
-from desktop.skills.resolution.scan import FileStamp, Hint, Listing, Rules, Scan
+from desktop.skills.resolution.scan import FileStamp, Hint, Listing, Rules, Scan, owning_skill
 from desktop.skills.resolution.snapshot import EMPTY_COLUMNS, Row, Snapshot, below, rows_of_file
 
 HASHED_BYTES = 4_000_000
@@ -183,6 +183,8 @@ class _Build:
                 if found != before or self._digests.get(rel) != self._old_digests.get(rel):
                     different.add(rel)
             rows += found
+        different |= {owner for rel in different if rel in self._digests or rel in self._old_digests
+                      if (owner := owning_skill(rel, files)) is not None}  # fmt: skip
         names = {row.name for rel in different for row in self._old.get(rel, ())}
         names.update(row.name for row in rows if row.rel in different)
         snapshot = Snapshot(self._root.path, self._ignore, self._listing, _columns(rows), self._digests)

@@ -32,7 +32,7 @@ def _on_disk(globals: Globals, path: SearchPath) -> tuple[SkillDef, ...]:
         snapshot = current(globals, root, path.ignore)
         for name, number in sorted(snapshot.first.items(), key=lambda item: item[1]):
             if name not in found:
-                defined = definitions_of(globals, root, path.ignore, snapshot.path(number))
+                defined = definitions_of(globals, root, path.ignore, snapshot.paths[number])
                 definition = next((one for one in defined if one.name == name), None)
                 if definition is not None:
                     found[name] = definition

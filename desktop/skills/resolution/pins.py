@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from desktop.domain.errors import KnownError
 from desktop.skills.resolution.index import digest_of
-from desktop.skills.resolution.scan import FOLDER_FILES, parents
+from desktop.skills.resolution.scan import owning_skill
 from desktop.skills.resolution.snapshot import Snapshot, below
 
 MAX_TEXT = 256_000
@@ -87,21 +87,12 @@ def fingerprints(snapshot: Snapshot) -> dict[str, Fingerprint]:
         if not stamp.companion and rel in digests:
             owned[rel] = {rel.rpartition("/")[2]: digests[rel]}
     for rel, stamp in files.items():
-        owner = _owner(rel, owned) if stamp.companion and rel in digests else None
+        owner = owning_skill(rel, owned) if stamp.companion and rel in digests else None
         if owner is not None:
             start = owner.rfind("/") + 1
             owned[owner][rel[start:]] = digests[rel]
     snapshot.prints = {rel: Fingerprint(below(snapshot.folder, rel), found) for rel, found in owned.items()}
     return snapshot.prints
-
-
-def _owner(rel: str, owned: Mapping[str, Any]) -> str | None:
-    for folder in parents(rel):
-        for name in FOLDER_FILES:
-            main = f"{folder}/{name}" if folder else name
-            if main in owned:
-                return main
-    return None
 
 
 class Pins:

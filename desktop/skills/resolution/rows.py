@@ -165,7 +165,7 @@ class Rows:
 
     def path(self, row: int) -> str:
         found = self._where(row)
-        return "" if found is None else found[0].snapshot.path(found[1])
+        return "" if found is None else found[0].snapshot.paths[found[1]]
 
     def root(self, row: int) -> SearchRoot | None:
         """The folder it was loaded from, None for a programmatic tool."""

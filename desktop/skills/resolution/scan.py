@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -310,3 +310,13 @@ def parents(rel: str) -> Iterator[str]:
     while rel:
         rel = rel.rpartition("/")[0]
         yield rel
+
+
+def owning_skill(rel: str, known: Container[str]) -> str | None:
+    """The ``SKILL.md``, of those that are known, which a file beside or below it belongs to: the nearest one."""
+    for folder in parents(rel):
+        for name in FOLDER_FILES:
+            main = f"{folder}/{name}" if folder else name
+            if main in known:
+                return main
+    return None

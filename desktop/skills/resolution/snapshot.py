@@ -2,25 +2,34 @@
 
 A row is one skill, or a file (or part of one) that is none because something is wrong with it: then ``name`` is "".
 Rows are sorted by path, so that of two files with one name the first counts (R-RES-19). The columns hold what lists
-show and filters ask; the rest of a definition is JSON text, read when the definition is asked for.
+show and filters ask; metadata and the rest are JSON text, read when they are asked for.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from desktop.domain.skills import SkillDef, SkillKind, SkillProblem
 from desktop.skills.formats import LoadedFile
+from desktop.skills.resolution.lazy import LazyMapping
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.skills.resolution.scan import FOLDER_FILES, Listing
 
 BROKEN, WARNED = 1, 2
 """Bits of a row's flags: an error that keeps it from running; anything else to be said about it."""
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
+TAKEN = "name.duplicate"
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True).encode
+_CYCLIC = ["its metadata cannot be kept: it is nested too deeply or contains itself", 1, 1, "error",
+           "frontmatter.cyclic"]  # fmt: skip
+_NOTHING: Mapping[str, Any] = {}
 _KINDS: dict[str, SkillKind] = {".skill.md": "markdown", ".skill.py": "python", ".skill.js": "javascript"}
 
 
@@ -39,12 +48,12 @@ class Row(NamedTuple):
     flags: int
     body_at: int
     body_end: int
+    meta: str
     rest: str
 
 
-RELS, NAMES, DESCRIPTIONS, KINDS, TAGS, VISIBILITIES, ROLES, FLAGS, REST = (
-    Row._fields.index(name)
-    for name in ("rel", "name", "description", "kind", "tags", "visibility", "role", "flags", "rest")
+RELS, NAMES, DESCRIPTIONS, KINDS, TAGS, VISIBILITIES, ROLES, FLAGS = (
+    Row._fields.index(name) for name in ("rel", "name", "description", "kind", "tags", "visibility", "role", "flags")
 )
 """Where these columns are."""
 
@@ -52,7 +61,7 @@ RELS, NAMES, DESCRIPTIONS, KINDS, TAGS, VISIBILITIES, ROLES, FLAGS, REST = (
 class Snapshot:
     """Immutable. ``digests`` (of the bytes, by ``rel``) exist for pinned folders only."""
 
-    __slots__ = ("_first", "columns", "digests", "folder", "ignore", "listing", "prints")
+    __slots__ = ("_first", "_paths", "columns", "digests", "folder", "ignore", "listing", "prints")
 
     def __init__(
         self,
@@ -68,6 +77,7 @@ class Snapshot:
         self.columns = columns
         self.digests = digests or {}
         self._first: dict[str, int] | None = None
+        self._paths: list[str] | None = None
         self.prints: dict[str, Any] | None = None  # kept here by pins.fingerprints
 
     def __len__(self) -> int:
@@ -76,9 +86,13 @@ class Snapshot:
     def row(self, number: int) -> Row:
         return Row(*[column[number] for column in self.columns])
 
-    def path(self, number: int) -> str:
-        """The absolute path of a row's file."""
-        return below(self.folder, self.columns[RELS][number])
+    @property
+    def paths(self) -> list[str]:
+        """The absolute path of each row's file. Caches and definitions share these texts."""
+        if self._paths is None:
+            prefix = self.folder.rstrip(os.sep) + os.sep
+            self._paths = [prefix + _native(rel) for rel in self.columns[RELS]]
+        return self._paths
 
     @property
     def first(self) -> Mapping[str, int]:
@@ -93,8 +107,8 @@ class Snapshot:
     @property
     def names(self) -> dict[str, str]:
         """Name to absolute path, for the ``name_index`` cache."""
-        prefix, rels = self.folder.rstrip(os.sep) + os.sep, self.columns[RELS]
-        return {name: prefix + _native(rels[number]) for name, number in self.first.items()}
+        paths = self.paths
+        return {name: paths[number] for name, number in self.first.items()}
 
     def doubles(self) -> dict[int, int]:
         """Rows whose name an earlier row has already, with that row."""
@@ -105,24 +119,21 @@ class Snapshot:
 
     def rows_of(self, rel: str) -> list[int]:
         """The rows of one file."""
-        return [number for number, found in enumerate(self.columns[RELS]) if found == rel]
+        rels = self.columns[RELS]
+        return list(range(bisect_left(rels, rel), bisect_right(rels, rel)))
 
     def definition(self, number: int, root: SearchRoot) -> SkillDef:
         """The definition of a row that has a name, as reading the file gave it."""
-        row = self.row(number)
-        path = self.path(number)
-        rest = json.loads(row.rest)
+        row, path = self.row(number), self.paths[number]
+        rest = json.loads(row.rest) if row.rest else {}
         stamp = self.listing.files.get(row.rel)
-        problems = [problem_from(entry, path) for entry in rest.get("p", ())]
-        double = self.doubles_of(number)
-        if double is not None:
-            problems.append(double)
-        broken = bool(row.flags & BROKEN) or double is not None
+        problems = self.problems(number) if row.flags or self.first[row.name] != number else ()
+        broken = bool(row.flags & BROKEN) or any(problem.code == TAKEN for problem in problems)
         return SkillDef(
             row.name, row.description, row.kind, root.source,  # type: ignore[arg-type]
             path=path, src=_src(path, rest.get("s")), root=root.path, entry=row.entry, allowed_tools=rest.get("a"),
-            metadata=rest.get("m", {}), extras=rest.get("x", {}), tags=tuple(row.tags.split()),
-            visibility=row.visibility, role=row.role, category=row.category,
+            metadata=LazyMapping(row.meta) if row.meta else _NOTHING, extras=rest.get("x", _NOTHING),
+            tags=_tags(row.tags), visibility=row.visibility, role=row.role, category=row.category,
             stamp="" if stamp is None else f"{stamp.size}:{stamp.mtime}:{stamp.inode}",
             body_at=row.body_at, body_end=row.body_end, problems=tuple(problems), state="broken" if broken else "ready",
         )  # fmt: skip
@@ -133,15 +144,21 @@ class Snapshot:
         first = self.first.get(name, number)
         if not name or first == number:
             return None
-        message = f"the name {name} is already taken by {self.path(first)}, which comes first"
-        return SkillProblem(self.path(number), message, code="name.duplicate")
+        message = f"the name {name} is already taken by {self.paths[first]}, which comes first"
+        return SkillProblem(self.paths[number], message, code=TAKEN)
 
     def problems(self, number: int) -> list[SkillProblem]:
         """Everything that is wrong with a row."""
-        path = self.path(number)
-        found = [problem_from(entry, path) for entry in json.loads(self.columns[REST][number]).get("p", ())]
+        path, rest = self.paths[number], self.columns[-1][number]
+        found = [problem_from(entry, path) for entry in json.loads(rest).get("p", ())] if rest else []
         double = self.doubles_of(number)
         return found if double is None else [*found, double]
+
+
+@lru_cache(maxsize=4_096)
+def _tags(text: str) -> tuple[str, ...]:
+    """Few lists of tags make up most of all: one tuple for each."""
+    return tuple(text.split())
 
 
 EMPTY_COLUMNS: tuple[list[Any], ...] = tuple([] for _ in Row._fields)
@@ -175,6 +192,8 @@ def _problem_entry(problem: SkillProblem, path: str) -> list[Any]:
 def rows_of_file(rel: str, path: str, loaded: LoadedFile) -> list[Row]:
     """A file that was read, as rows: one for each skill, one more for what is wrong apart from them."""
     rows = [_row(rel, path, definition) for definition in loaded.definitions]
+    if rows and not loaded.problems:
+        return rows
     told = {problem for definition in loaded.definitions for problem in definition.problems}
     apart = [problem for problem in loaded.problems if problem not in told]
     if apart or not rows:
@@ -187,8 +206,8 @@ def _nameless(rel: str, path: str, problems: Iterable[SkillProblem]) -> Row:
     flags = _flags(found)
     name = rel.rpartition("/")[2]
     kind = "folder" if name in FOLDER_FILES else _KINDS.get("." + ".".join(name.split(".")[-2:]), "foreign")
-    rest = _ENCODER.encode({"p": [_problem_entry(problem, path) for problem in found]})
-    return Row(rel, "", "", kind, "", "", "", "", "", flags, -1, -1, rest)
+    rest = _encode({"p": [_problem_entry(problem, path) for problem in found]})
+    return Row(rel, "", "", kind, "", "", "", "", "", flags, -1, -1, "", rest)
 
 
 def _flags(problems: Iterable[SkillProblem]) -> int:
@@ -202,8 +221,6 @@ def _row(rel: str, path: str, found: SkillDef) -> Row:
     rest: dict[str, Any] = {}
     if found.allowed_tools is not None:
         rest["a"] = found.allowed_tools
-    if found.metadata:
-        rest["m"] = found.metadata
     if found.extras:
         rest["x"] = found.extras
     if found.problems:
@@ -211,15 +228,14 @@ def _row(rel: str, path: str, found: SkillDef) -> Row:
     if found.src != (plain := f"file://{path}"):
         rest["s"] = "" if found.src is None else ("+" + found.src.removeprefix(plain)
                                                   if found.src.startswith(plain) else found.src)  # fmt: skip
-    flags = _flags(found.problems) | (BROKEN if found.state == "broken" else 0)
+    flags = (_flags(found.problems) if found.problems else 0) | (BROKEN if found.state == "broken" else 0)
     try:
-        text = _ENCODER.encode(rest)
+        meta, text = (_encode(part) if part else "" for part in (found.metadata, rest))
     except (ValueError, RecursionError, TypeError):
-        text = _ENCODER.encode({"p": [["its metadata cannot be kept: it is nested too deeply or contains itself",
-                                       1, 1, "error", "frontmatter.cyclic"]]})  # fmt: skip
-        flags |= BROKEN
-    description = found.description.replace("\0", "\ufffd")
+        meta, flags, text = "", flags | BROKEN, _encode({"p": [_CYCLIC]})
+    intern = sys.intern
     return Row(
-        rel, found.name, description, found.kind, found.entry, " ".join(found.tags), found.visibility, found.role,
-        found.category, flags, found.body_at, found.body_end, text,
+        rel, found.name, found.description.replace("\0", "\ufffd"), intern(found.kind), intern(found.entry),
+        intern(" ".join(found.tags)), intern(found.visibility), intern(found.role), intern(found.category), flags,
+        found.body_at, found.body_end, meta, text,
     )  # fmt: skip

@@ -52,7 +52,7 @@ def used(root: Path) -> Globals:
 def test_there_are_twelve_caches_with_the_keys_of_the_table(root: Path) -> None:
     globals = used(root)
     caches, key = globals.cache, search_path(globals).key
-    assert TWELVE == set(vars(caches)) - {"lock", "generation"}
+    assert set(vars(caches)) - {"lock", "generation"} == TWELVE
     assert caches.tool[("missing", key)] is None
     assert caches.tool[("tool", key)].name == "tool"
     assert [definition.name for definition in caches.list[key]] == ["chief", "tool"]

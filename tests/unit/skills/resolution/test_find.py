@@ -83,8 +83,11 @@ def test_the_build_time_index_is_asked_first_and_believed_only_as_far_as_the_fil
 
 
 @pytest.mark.spec("R-RES-6")
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"version": 1, "names": 3}', '{"version": 9, "names": {}}',
-                                     '{"version": 1, "names": {"here": "../../etc/passwd.skill.md", "here2": 3}}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{", '{"version": 1, "names": 3}', '{"version": 9, "names": {}}',
+     '{"version": 1, "names": {"here": "../../etc/passwd.skill.md", "here2": 3}}'],
+)  # fmt: skip
 def test_a_broken_build_time_index_is_passed_over(one: Path, content: str) -> None:
     skill(one, "here")
     (one / BUILD_INDEX).write_text(content)

@@ -53,7 +53,7 @@ def test_a_definition_from_the_index_is_what_reading_the_file_gives(root: Path, 
     named = [number for number, name in enumerate(kept.columns[Row._fields.index("name")]) if name]
     assert len(named) == 6
     for number in named:
-        path = kept.path(number)
+        path = kept.paths[number]
         loaded = load_skills_from_file(path, source="mine", root=str(root))
         read = next(one for one in loaded.definitions if one.name == kept.row(number).name)
         assert kept.definition(number, mine(root)) == read
@@ -145,9 +145,12 @@ def test_a_damaged_index_is_no_index(root: Path, tmp_path: Path, seed: int) -> N
     assert load_index(str(path)) == []
 
 
-@pytest.mark.parametrize("header", [b"", b"{}", b"[]", b"null", b'{"folders": [], "crc": 0}', b"[" * 100_000,
-                                    b'{"folders": [{}], "crc": 0, "bytes": 0}',
-                                    b'{"folders": [{"folder": 1, "lengths": [-1]}], "crc": 0, "bytes": 0}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "header",
+    [b"", b"{}", b"[]", b"null", b'{"folders": [], "crc": 0}', b"[" * 100_000,
+     b'{"folders": [{}], "crc": 0, "bytes": 0}',
+     b'{"folders": [{"folder": 1, "lengths": [-1]}], "crc": 0, "bytes": 0}'],
+)  # fmt: skip
 def test_a_strange_header_is_no_index(tmp_path: Path, header: bytes) -> None:
     (tmp_path / "index").write_bytes(index_file.MAGIC + header + b"\n")
     assert load_index(str(tmp_path / "index")) == []

@@ -78,7 +78,9 @@ def test_a_name_an_alias_and_a_source_mean_one_tool(globals: Globals, options: R
 
 
 @pytest.mark.spec("R-VIS-5", "R-SK-10")
-@pytest.mark.parametrize(("source", "kept"), [("library", ("meta-internal", "x")), ("program", ("x",)), ("mcp", ("x",))])
+@pytest.mark.parametrize(
+    ("source", "kept"), [("library", ("meta-internal", "x")), ("program", ("x",)), ("mcp", ("x",))]
+)
 def test_only_the_library_carries_reserved_tags(globals: Globals, source: Any, kept: tuple[str, ...]) -> None:
     options = RegisterToolOptions("tool", tags=["meta-internal", "x"], source=source)
     assert register_tool(globals, options).tags == kept

@@ -12,8 +12,8 @@ from desktop.skills.resolution.refs import FileTarget, classify, file_target, pa
     ("ref", "form"),
     [("file-read", "bare"), ("7zip", "bare"), ("a" * 64, "bare"), ("a" * 65, "path"), ("a--b", "path"),
      ("-a", "path"), ("a-", "path"), ("A", "path"), ("read_file", "path"), ("a/b", "path"), ("a\\b", "path"),
-     ("./a", "path"), ("", "path"), ("a\n", "path"), ("é", "path"), ("file:///x#y", "uri"), ("mcp://server/tool", "uri"),
-     ("inline://1", "uri"), ("https://x", "path"), ("FILE:///x", "path")],
+     ("./a", "path"), ("", "path"), ("a\n", "path"), ("é", "path"), ("file:///x#y", "uri"),
+     ("mcp://server/tool", "uri"), ("inline://1", "uri"), ("https://x", "path"), ("FILE:///x", "path")],
 )  # fmt: skip
 def test_a_reference_is_a_uri_else_a_bare_name_else_a_path(ref: str, form: str) -> None:
     assert classify(ref) == form
@@ -22,7 +22,8 @@ def test_a_reference_is_a_uri_else_a_bare_name_else_a_path(ref: str, form: str) 
 @pytest.mark.spec("R-RES-2")
 @pytest.mark.parametrize(
     ("uri", "target"),
-    [("file:///x/y.skill.md", FileTarget("/x/y.skill.md")), ("file:///x/y.skill.md#one", FileTarget("/x/y.skill.md", "one")),
+    [("file:///x/y.skill.md", FileTarget("/x/y.skill.md")),
+     ("file:///x/y.skill.md#one", FileTarget("/x/y.skill.md", "one")),
      ("file://localhost/x", FileTarget("/x")), ("file:///a%20b/%23c", FileTarget("/a b/#c")),
      ("file:///a/../b", FileTarget("/b")), ("file://other/x", None), ("file://x", None), ("file:///a%00b", None)],
 )  # fmt: skip
