@@ -9,6 +9,7 @@ from typing import Protocol
 from desktop.domain.skills import SkillDef, SkillFinder
 from desktop.domain.tools import Tool
 from desktop.pipeline.skill_tool import SkillRunner, SkillTool
+from desktop.skills.names import is_bare_name
 
 
 class Registered(Protocol):
@@ -30,6 +31,7 @@ class SkillTable:
 
     async def bring(self, ref: str, cwd: str | None = None) -> None:
         """Have ``ref`` in memory, if it exists."""
+        ref = _canonical(ref)
         if self._registered.find(ref) is None and not self._finder.find_cached(ref)[0]:
             await asyncio.to_thread(self._finder.find_tool, ref, cwd=cwd)
 
@@ -38,10 +40,7 @@ class SkillTable:
         found = self._registered.find(name)
         if found is not None:
             return found
-        known, definition = self._finder.find_cached(name)
-        if not known or definition is None:
-            alias = name.replace("_", "-")
-            known, definition = self._finder.find_cached(alias) if alias != name else (False, None)
+        definition = self._finder.find_cached(_canonical(name))[1]
         return self._tool(definition) if definition is not None else None
 
     def tools(self) -> list[Tool]:
@@ -60,3 +59,9 @@ class SkillTable:
         if adapter is None or adapter.definition is not definition:
             adapter = self._adapters[key] = SkillTool(definition, self._runner)
         return adapter
+
+
+def _canonical(ref: str) -> str:
+    """A provider's name of a skill (``skill_list``) as its own (C-3); any other reference as it is."""
+    kebab = ref.replace("_", "-")
+    return kebab if is_bare_name(kebab) else ref

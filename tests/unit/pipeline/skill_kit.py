@@ -23,7 +23,7 @@ from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 
 class Finder:
-    """Skills by name; ``looked_up`` counts the lookups that would read files."""
+    """Skills by name; one is in memory once it was looked up, which ``looked_up`` counts."""
 
     def __init__(self, *definitions: SkillDef, authority: SkillDef | None = None) -> None:
         self.definitions = {definition.name: definition for definition in definitions}
@@ -36,8 +36,7 @@ class Finder:
         return self.definitions.get(ref)
 
     def find_cached(self, ref: str) -> tuple[bool, SkillDef | None]:
-        found = self.definitions.get(ref)
-        return found is not None, found
+        return (True, self.definitions.get(ref)) if ref in self.looked_up else (False, None)
 
     def list_tools(self) -> list[SkillDef]:
         return list(self.definitions.values())

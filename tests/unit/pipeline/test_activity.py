@@ -183,3 +183,16 @@ async def test_known_secrets_are_masked_in_every_part_of_a_result_before_it_is_c
     shown = repr((outcome, bench.events))
     assert "known" not in shown
     assert outcome.result.structured == {"a": ["[REDACTED]"]}
+
+
+@pytest.mark.spec("R-SEC-5")
+async def test_a_known_secret_in_the_output_of_a_running_call_is_masked_also_when_it_comes_in_two_pieces() -> None:
+    def body(_args: Any, context: Any) -> str:
+        for piece in ("begin kno", "wn-secret-1 end\n", "kno"):
+            context.progress(piece)
+        return "done"
+
+    bench, _ = desk(FakeTool(body=body))
+    await bench.call("read_file")
+    shown = [event.text for event in bench.events if type(event).__name__ == "ToolCallOutput"]
+    assert "".join(shown) == "begin [REDACTED] end\n"

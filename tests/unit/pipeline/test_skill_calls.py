@@ -345,3 +345,12 @@ async def test_the_check_of_a_call_is_shown_with_its_file(tmp_path: Path) -> Non
     check: PreCheck = await SkillTool(file_skill(path, skill("mine", kind="python", category="")), None).precheck({})  # type: ignore[arg-type]
     assert check.paths == (str(path),)
     assert check.preview["kind"] == "skill"
+
+
+@pytest.mark.spec("R-RES-18", "R-RES-20")
+async def test_a_skill_is_found_under_its_providers_name_at_the_first_call_and_read_once() -> None:
+    bench = SkillBench(skill("word-count", nothing))
+    assert not (await bench.call("word_count")).result.is_error
+    assert not (await bench.call("word-count")).result.is_error
+    assert bench.finder.looked_up == ["word-count"]
+    assert (await bench.call("word_counts")).result.code == "not_found"
