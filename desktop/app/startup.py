@@ -189,6 +189,12 @@ class Startup(QObject):
             await self._rooms.stop_children()
 
     async def flush(self) -> None:
-        """The database and the keyring."""
-        if self._rooms is not None:
-            await self._rooms.close()
+        """What is typed and not sent, the database and the keyring."""
+        if self._rooms is None:
+            return
+        try:
+            if self._models is not None:
+                await self._models.chat.drafts.flush()
+        except KnownError as error:
+            logger.warning("the last draft could not be stored: %s", error.code)
+        await self._rooms.close()

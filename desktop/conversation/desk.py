@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from desktop.conversation.export import render
+from desktop.conversation.masking import masked_blocks
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.events import ThreadChanged
 from desktop.domain.ids import new_id
+from desktop.domain.messages import Block
 from desktop.domain.threads import DraftRecord, MessageRecord, SearchHit, ThreadRecord
 from desktop.store import Store
 from desktop.supervision.bus import Bus
@@ -102,20 +104,38 @@ class ThreadDesk:
                     f"{name!r} cannot be kept with a thread.",
                     next_step="Use letters, digits and _; keep keys and passwords in the keyring.",
                 )
-        await self._store.state.put(key=f"environment:{thread_id}", value={name: self._mask(value) for name, value in values.items()})
+        kept = {name: self._mask(value) for name, value in values.items()}
+        await self._store.state.put(key=f"environment:{thread_id}", value=kept)
         self._changed(thread_id, "environment")
 
     # -- drafts -------------------------------------------------------------------------------------------------------
 
-    async def draft(self, thread_id: str) -> str:
-        """What was typed and not sent; "" is the chat that has no thread yet."""
-        found = await self._store.drafts.get(thread_id=thread_id)
-        return found.text if found is not None else ""
+    async def draft(self, thread_id: str) -> DraftRecord:
+        """What was written and not sent; "" is the chat that has no thread yet."""
+        return await self._store.drafts.get(thread_id=thread_id) or DraftRecord(thread_id, "")
 
-    async def save_draft(self, thread_id: str, text: str) -> None:
-        """Keep it; an empty one is forgotten."""
-        draft = DraftRecord(thread_id, self._mask(text), updated_at=time.time())
-        await self._store.drafts.put(draft=draft)
+    async def save_draft(self, thread_id: str, text: str, attachments: Sequence[Block] | None = ()) -> None:
+        """Keep it; an empty one is forgotten. ``attachments`` None: those that are kept stay."""
+        text = self._mask(text)
+        if attachments is None:
+            await self._store.drafts.put_text(thread_id=thread_id, text=text, at=time.time())
+        else:
+            blocks = await asyncio.to_thread(masked_blocks, attachments, self._mask)
+            await self._store.drafts.put(draft=DraftRecord(thread_id, text, blocks, time.time()))
+
+    async def edited(self, thread_id: str) -> tuple[str, str]:
+        """(message, its new text) of a message that is being said differently and was not sent; else empty."""
+        kept = await self._store.state.get(key=f"edit:{thread_id}", default={})
+        found = kept if isinstance(kept, Mapping) else {}
+        return str(found.get("message") or ""), str(found.get("text") or "")
+
+    async def keep_edited(self, thread_id: str, message_id: str, text: str) -> None:
+        """Keep it; without a message it is forgotten."""
+        key = f"edit:{thread_id}"
+        if message_id:
+            await self._store.state.put(key=key, value={"message": message_id, "text": self._mask(text)})
+        else:
+            await self._store.state.delete(key=key)
 
     # -- messages and branches ----------------------------------------------------------------------------------------
 

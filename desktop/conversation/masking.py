@@ -19,10 +19,15 @@ MASKED = NoticeBlock(
 def masked(text: str, blocks: Sequence[Block], mask: Mask) -> tuple[str, tuple[Block, ...]]:
     """A message's text and attachments without known secrets; a notice among them when there was one (R-SEC-1)."""
     clean = mask(text)
-    kept = tuple(_block(block, mask) for block in blocks)
+    kept = masked_blocks(blocks, mask)
     if clean == text and kept == tuple(blocks):
         return text, kept
     return clean, (*(block for block in kept if block != MASKED), MASKED)
+
+
+def masked_blocks(blocks: Sequence[Block], mask: Mask) -> tuple[Block, ...]:
+    """Attachments without known secrets."""
+    return tuple(_block(block, mask) for block in blocks)
 
 
 def _block(block: Block, mask: Mask) -> Block:

@@ -5,16 +5,24 @@ Every call returns at once; the work runs in tasks that the bridge owns, and its
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.messages import Block
 from desktop.domain.threads import ThreadRecord
+from desktop.presenter.drafts import Draft, Edit
 from desktop.presenter.exporting import write_whole
 from desktop.presenter.open_thread import OpenThread
+
+if TYPE_CHECKING:
+    from desktop.conversation.service import ConversationService
+    from desktop.presenter.bridge import Bridge
+    from desktop.presenter.run_board import RunBoard
 
 
 async def _just(action: Callable[[], Awaitable[object]]) -> None:
@@ -27,6 +35,13 @@ class ChatViewModel(OpenThread):
     exported = Signal(str, bytes)
     returned = Signal(str, object)
     """(text, attachments) that could not be stored, so that the composer has them again."""
+
+    def __init__(
+        self, service: ConversationService, bridge: Bridge, board: RunBoard, parent: QObject | None = None
+    ) -> None:
+        super().__init__(service, bridge, board, parent)
+        self._sending = asyncio.Lock()
+        self._made = (0, "")
 
     def _act(self, action: Callable[[], Awaitable[object]], name: str, *, reload: bool = True) -> None:
         self._spawn(self._do(action) if reload else _just(action), name)
@@ -47,21 +62,32 @@ class ChatViewModel(OpenThread):
     def send(self, text: str, attachments: tuple[Block, ...] = ()) -> None:
         """Send, or queue while a run is under way. The draft is forgotten once the message is stored."""
         if text.strip() or attachments:
-            self._spawn(self._send(text, attachments), "send message")
+            self._spawn(self._send(self._thread_id, self._opening, Draft(text, attachments)), "send message")
 
-    async def _send(self, text: str, attachments: tuple[Block, ...]) -> None:
-        thread_id = self._thread_id
+    async def _send(self, thread_id: str, opening: int, said: Draft) -> None:
+        """Into the thread that was open when it was said, whatever is open by now."""
+        self.drafts.keep(thread_id, said)  # until the message itself is stored: the composer is empty already
+        origin = thread_id
         try:
-            if not thread_id:
-                made = await self._service.create_thread(agent=self._chosen_agent, model=self._chosen_model)
-                self._record, self._thread_id = made, made.thread_id
-                thread_id = made.thread_id
-                self.opened.emit(thread_id)
-            await self._service.send(thread_id, text, attachments)
+            async with self._sending:
+                thread_id = thread_id or await self._thread_for(opening)
+                await self._service.send(thread_id, said.text, said.attachments)
         except KnownError:
-            self.returned.emit(text, attachments)
+            self.drafts.unsent(origin, thread_id, said)
+            if opening == self._opening:
+                self.returned.emit(said.text, said.attachments)
             raise
-        await self._service.save_draft(thread_id, "")
+        self.drafts.sent(origin, thread_id, said)
+
+    async def _thread_for(self, opening: int) -> str:
+        """The thread that the first message of a new chat makes."""
+        if self._made[0] != opening:
+            made = await self._service.create_thread(agent=self._chosen_agent, model=self._chosen_model)
+            self._made = (opening, made.thread_id)
+            if opening == self._opening:
+                self._record, self._thread_id = made, made.thread_id
+                self.opened.emit(made.thread_id)
+        return self._made[1]
 
     def stop(self) -> None:
         """Stop the run; the window shows it at once (100 ms at the surface)."""
@@ -71,7 +97,19 @@ class ChatViewModel(OpenThread):
 
     def edit(self, message_id: str, text: str) -> None:
         """Say it differently: a sibling of the message, and a new answer. The old branch stays reachable."""
-        self._act(lambda: self._service.edit(message_id, text), "edit message")
+        thread_id = self._thread_id
+        self.drafts.keep(thread_id, Edit(message_id, text))
+
+        async def work() -> None:
+            try:
+                await self._service.edit(message_id, text)
+            except KnownError:
+                if thread_id == self._thread_id:
+                    self.edit_loaded.emit(message_id, text)
+                raise
+            self.drafts.keep(thread_id, Edit())
+
+        self._act(work, "edit message")
 
     def regenerate(self, message_id: str) -> None:
         """Another answer beside this one."""
@@ -95,10 +133,13 @@ class ChatViewModel(OpenThread):
         thread_id = self._thread_id
         self._act(lambda: self._service.retry(thread_id), "retry")
 
-    def set_draft(self, text: str) -> None:
-        """Keep what is typed; survives a restart."""
-        thread_id = self._thread_id
-        self._act(lambda: self._service.save_draft(thread_id, text), "save draft", reload=False)
+    def set_draft(self, text: str, attachments: tuple[Block, ...] = ()) -> None:
+        """Keep what is written; survives a restart."""
+        self.drafts.keep(self._thread_id, Draft(text, attachments))
+
+    def set_edit(self, message_id: str, text: str) -> None:
+        """Keep how a message is being said differently; without a message, forget it."""
+        self.drafts.keep(self._thread_id, Edit(message_id, text))
 
     def set_model(self, ref: str) -> None:
         """The model of this thread and of the next new one."""

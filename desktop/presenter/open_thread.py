@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageQueued
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
+from desktop.presenter.drafts import Drafts
 from desktop.presenter.header_state import meters_of, run_state_of
 from desktop.presenter.item_builder import build_items
 from desktop.presenter.live_answer import Delta
@@ -37,7 +38,10 @@ class OpenThread(QObject):
     meters_changed = Signal(object)
     state_changed = Signal(object)
     queue_changed = Signal(object)
-    draft_loaded = Signal(str)
+    draft_loaded = Signal(str, object)
+    """What is written in the thread's composer: text, attachments."""
+    edit_loaded = Signal(str, str)
+    """A message that is being said differently: its id and its new text."""
     title_changed = Signal(str)
     announced = Signal(str)
     loaded = Signal()
@@ -49,6 +53,7 @@ class OpenThread(QObject):
         self._service = service
         self._bridge = bridge
         self._board = board
+        self.drafts = Drafts(service, bridge, self)
         self._thread_id = ""
         self._record: ThreadRecord | None = None
         self._opening = 0
@@ -102,19 +107,23 @@ class OpenThread(QObject):
         self.open_thread("")
 
     async def _open(self, thread_id: str, opening: int) -> None:
-        if not thread_id:
-            self.opened.emit("")
-            self._reset(())
-        else:
-            record = await self._service.thread(thread_id)
-            if opening != self._opening:
-                return
-            self._record = record
-            self.opened.emit(thread_id)
+        draft = await self.drafts.draft(thread_id)
+        edit = await self.drafts.edit(thread_id)
+        record = await self._service.thread(thread_id) if thread_id else None
+        if opening != self._opening:
+            return
+        self._record = record
+        self.opened.emit(thread_id)
+        self.draft_loaded.emit(draft.text, draft.attachments)
+        if edit.message_id:
+            self.edit_loaded.emit(edit.message_id, edit.text)
+        if thread_id:
             await self._load(thread_id, opening)
+        else:
+            self._estimate = 0
+            self._reset(())
         if opening == self._opening:
             self._tell_all()
-            self.draft_loaded.emit(await self._service.draft(thread_id))
             self.loaded.emit()
 
     async def _load(self, thread_id: str, opening: int) -> None:

@@ -21,13 +21,26 @@ class DraftRepository:
 
     async def put(self, *, draft: DraftRecord) -> None:
         """Keep a draft; an empty one is forgotten."""
-        values = (draft.thread_id, clean(draft.text), blocks_json(draft.attachments), draft.updated_at)
 
         def work(connection: sqlite3.Connection) -> None:
             if draft.text or draft.attachments:
+                values = (draft.thread_id, clean(draft.text), blocks_json(draft.attachments), draft.updated_at)
                 connection.execute("INSERT OR REPLACE INTO drafts VALUES (?,?,?,?)", values)
             else:
                 connection.execute("DELETE FROM drafts WHERE thread_id = ?", (draft.thread_id,))
+
+        await self._thread.write(work)
+
+    async def put_text(self, *, thread_id: str, text: str, at: float) -> None:
+        """Keep another text beside the attachments that are there, which may be megabytes."""
+        values = (clean(text), at, thread_id)
+
+        def work(connection: sqlite3.Connection) -> None:
+            update = "UPDATE drafts SET text = ?, updated_at = ? WHERE thread_id = ?"
+            if not connection.execute(update, values).rowcount:
+                connection.execute("INSERT INTO drafts VALUES (?,?,?,?)", (thread_id, values[0], "[]", at))
+            empty = "DELETE FROM drafts WHERE thread_id = ? AND text = '' AND attachments_json = '[]'"
+            connection.execute(empty, (thread_id,))
 
         await self._thread.write(work)
 

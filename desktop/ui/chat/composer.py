@@ -27,7 +27,7 @@ class Composer(QFrame):
     """Where a person writes. Knows nothing of threads: it says what was pressed."""
 
     send = Signal(str, object)
-    draft_changed = Signal(str)
+    draft_changed = Signal(str, object)
     queued_removed = Signal(str)
     offers_wanted = Signal(str, str)
 
@@ -133,19 +133,26 @@ class Composer(QFrame):
         self._queue_lines.show_lines(lines, lambda place: self.queued_removed.emit(self._queue[place].queue_id))
         self.updateGeometry()
 
-    def load_draft(self, text: str) -> None:
+    @property
+    def attachments(self) -> tuple[Block, ...]:
+        """What goes out with the text."""
+        return tuple(self._attachments)
+
+    def load_draft(self, text: str, attachments: tuple[Block, ...] = ()) -> None:
         """Show a thread's draft without reporting it as typed."""
         self.text.blockSignals(True)
         self.text.setPlainText(text)
         self.text.blockSignals(False)
         self.text.moveCursor(self.text.textCursor().MoveOperation.End)
-        self._attachments = []
+        self._attachments = list(attachments)
         self._show_attachments()
+        self.offers_wanted.emit("", "")
 
     def add_attachment(self, block: Block) -> None:
         """An attachment was read; it goes out with the next message."""
         self._attachments = [*self._attachments, block]
         self._show_attachments()
+        self._tell_draft()
 
     def _show_attachments(self) -> None:
         lines = [Line("file", getattr(block, "name", "") or "attachment", "", "it") for block in self._attachments]
@@ -157,6 +164,7 @@ class Composer(QFrame):
     def _remove(self, place: int) -> None:
         self._attachments = self._attachments[:place] + self._attachments[place + 1 :]
         self._show_attachments()
+        self._tell_draft()
 
     # -- what a person does -----------------------------------------------------------------------------------------
 
@@ -190,9 +198,12 @@ class Composer(QFrame):
 
     def _changed(self) -> None:
         self._show_send()
-        self.draft_changed.emit(self.text.toPlainText())
+        self._tell_draft()
         word = self.word_at_cursor()
         self.offers_wanted.emit(word[:1], word[1:])
+
+    def _tell_draft(self) -> None:
+        self.draft_changed.emit(self.text.toPlainText(), self.attachments)
 
     def word_at_cursor(self) -> str:
         """The word being typed, when it begins with / or @ and the cursor stands at its end; else nothing."""

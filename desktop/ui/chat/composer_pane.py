@@ -59,12 +59,16 @@ class ComposerPane(QWidget):
         composer.send.connect(self._send)
         composer.stop.clicked.connect(chat.stop)
         composer.queued_removed.connect(chat.remove_queued)
-        composer.draft_changed.connect(lambda _: self._draft.start())
+        chat.edit_loaded.connect(self.editing.resume)
+        composer.draft_changed.connect(lambda *_: self._draft.start())
+        self.editing.changed.connect(self._draft.start)
+        self.editing.given_up.connect(lambda: chat.set_edit("", ""))
         self._draft.timeout.connect(self._save_draft)
         composer.offers_wanted.connect(models.offers.want)
         composer.text.files_dropped.connect(models.attaching.files)
         composer.text.text_dropped.connect(models.attaching.text)
         composer.text.image_pasted.connect(self._image_pasted)
+        composer.text.focus_changed.connect(self._focus_changed)
         composer.text.key_for_offers.connect(self._offer_key)
         composer.attach.clicked.connect(self._choose_files)
         composer.agent.clicked.connect(self._choose_agent)
@@ -84,7 +88,9 @@ class ComposerPane(QWidget):
         self._models.chat.send(text, attachments)  # type: ignore[arg-type]
 
     def _save_draft(self) -> None:
-        self._models.chat.set_draft(self.composer.text.toPlainText())
+        self._models.chat.set_draft(self.composer.text.toPlainText(), self.composer.attachments)
+        if self.editing.message_id:
+            self._models.chat.set_edit(self.editing.message_id, self.editing.text)
 
     def keep_draft(self) -> None:
         """What is typed is kept before another thread is shown."""
@@ -140,6 +146,11 @@ class ComposerPane(QWidget):
             corner = self.composer.mapTo(self._page, self.composer.rect().topLeft())
             self.offers.move(corner.x(), corner.y() - self.offers.height() - theme().px(6))
             self.offers.raise_()
+
+    def _focus_changed(self, here: bool) -> None:
+        """Offers are for the word being typed: elsewhere they only cover what is there."""
+        if not here:
+            self._models.offers.want("", "")
 
     def _offer_key(self, key: Qt.Key) -> None:
         if key == Qt.Key.Key_Escape:

@@ -16,11 +16,13 @@ class MessageEdit(QFrame):
     """Hidden until ``begin``; Ctrl+Enter sends, Escape leaves everything as it was."""
 
     done = Signal(str, str)
+    changed = Signal()
+    given_up = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("pane", "card-attention")
-        self._message_id = ""
+        self.message_id = ""
         self._text = sized(TextArea("The message, said differently"), height=120)
         self._send = Button("Send as a new branch", "primary", key="Ctrl+Enter")
         cancel = Button("Cancel", key="Esc")
@@ -35,25 +37,46 @@ class MessageEdit(QFrame):
         column.addLayout(row)
         cancel.clicked.connect(self.cancel)
         self._send.clicked.connect(self._finish)
+        self._text.textChanged.connect(self._typed)
         self.hide()
+
+    @property
+    def text(self) -> str:
+        """How it is said now."""
+        return self._text.toPlainText()
 
     def begin(self, message_id: str, text: str) -> None:
         """Edit a message."""
-        self._message_id = message_id
-        self._text.setPlainText(text)
-        self.show()
+        self.resume(message_id, text)
         self._text.setFocus()
+
+    def resume(self, message_id: str, text: str) -> None:
+        """Go on with what was begun before, leaving the keys where they are."""
+        self.message_id = ""
+        self._text.setPlainText(text)
+        self._text.moveCursor(self._text.textCursor().MoveOperation.End)
+        self.message_id = message_id
+        self.show()
+
+    def put_away(self) -> None:
+        """Another thread is shown; what was begun in this one is kept with it."""
+        self.message_id = ""
+        self.hide()
 
     def cancel(self) -> None:
         """Give up; nothing changes."""
-        self._message_id = ""
-        self.hide()
+        self.put_away()
+        self.given_up.emit()
+
+    def _typed(self) -> None:
+        if self.message_id:
+            self.changed.emit()
 
     def _finish(self) -> None:
-        text = self._text.toPlainText()
-        if self._message_id and text.strip():
-            self.done.emit(self._message_id, text)
-            self.cancel()
+        message_id, text = self.message_id, self.text
+        if message_id and text.strip():
+            self.put_away()
+            self.done.emit(message_id, text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Ctrl+Enter, Escape."""

@@ -99,6 +99,7 @@ class ChatPage(QWidget):
     def _deleted(self, thread_id: str, title: str) -> None:
         self.toast.say(f"“{title[:60]}” deleted", thread_id)
         if thread_id == self._models.chat.thread_id:
+            self.pane.foot.keep_draft()
             self._models.chat.new_thread()
 
     def _save_export(self, fmt: str, data: bytes) -> None:

@@ -73,7 +73,7 @@ class ThreadPane(QFrame):
     # -- what is shown ----------------------------------------------------------------------------------------------
 
     def _opened(self, thread_id: str) -> None:
-        self.foot.editing.cancel()
+        self.foot.editing.put_away()
         self.find_bar.put_away()
 
     def jump(self, message_id: str) -> None:

@@ -29,3 +29,107 @@ async def test_a_thread_that_ends_in_a_long_run_is_shown_when_it_is_opened_again
     again = await start(HELLO)
     await again.until(lambda: "Seen it all." in again.text, "the thread after a restart")
     assert not again.page.pane.empty.isVisible()
+
+
+# -- drafts -----------------------------------------------------------------------------------------------------------
+
+
+def attached(app) -> list[str]:
+    return [block.name for block in app.composer.attachments]
+
+
+def written(app) -> str:
+    return app.composer.text.toPlainText()
+
+
+async def saved(app) -> None:
+    """Until the pause after the last key is over and the draft is stored."""
+    foot, drafts = app.page.pane.foot, app.models.chat.drafts
+    await app.until(lambda: not foot._draft.isActive() and not drafts._unsaved, "the draft in the store")
+
+
+async def test_attachments_are_kept_with_the_draft_of_their_thread(start):
+    app = await start(HELLO)
+    app.say("hi")
+    await app.answered("Hello there.")
+    app.models.attaching.text("a long text\n" * 400_000)
+    app.composer.text.insertPlainText("What is this?")
+    await app.until(lambda: attached(app), "the attachment")
+    thread = app.models.chat.thread_id
+    app.page.new_chat()
+    await app.until(lambda: not app.items, "an empty chat")
+    assert (attached(app), written(app)) == ([], "")
+    app.page.open(thread)
+    await app.until(lambda: attached(app) == ["pasted text.txt"], "the attachment, back again")
+    assert written(app) == "What is this?"
+    await app.end()
+    again = await start([{"text": "A long text."}])
+    await again.until(lambda: attached(again) == ["pasted text.txt"], "the attachment after a restart")
+    again.composer.submit()
+    await again.answered("A long text.")
+    assert (attached(again), written(again)) == ([], "")
+    await again.end()
+    last = await start()
+    await last.until(lambda: "A long text." in last.text, "the thread")
+    assert (attached(last), written(last)) == ([], ""), "what was sent does not come back"
+
+
+async def test_a_message_being_said_differently_is_kept_with_its_thread(start):
+    app = await start(HELLO, [{"text": "In other words."}])
+    app.say("hi")
+    await app.answered("Hello there.")
+    editing = app.page.pane.foot.editing
+    (question,) = [i.message_id for i in app.items.values() if i.side == "human"]
+    app.page.pane.transcript.action.emit(question, "edit")
+    editing._text.setPlainText("hello, said differently")
+    await elsewhere_and_back(app)
+    await app.until(editing.isVisible, "the edit, back again")
+    assert editing.text == "hello, said differently"
+    await app.end()
+    again = await start([{"text": "In other words."}])
+    editing = again.page.pane.foot.editing
+    await again.until(editing.isVisible, "the edit after a restart")
+    editing._send.click()
+    await again.answered("In other words.")
+    await saved(again)
+    await elsewhere_and_back(again)
+    assert not editing.isVisible(), "it is sent and forgotten"
+
+
+async def test_a_sent_first_message_does_not_come_back_in_the_next_new_chat(start):
+    app = await start(HELLO)
+    app.composer.text.insertPlainText("Good morning")
+    await saved(app)
+    app.composer.submit()
+    await app.answered("Hello there.")
+    app.page.new_chat()
+    await app.until(lambda: not app.items, "a new chat")
+    assert written(app) == ""
+    await app.end()
+    again = await start()
+    assert written(again) == ""
+
+
+async def test_two_first_messages_in_a_row_make_one_thread(start):
+    app = await start(HELLO, [{"text": "Second answer."}])
+    app.say("one")
+    app.say("two")
+    await app.answered("Second answer.")
+    assert "one" in app.text
+    assert "two" in app.text
+    assert len(await app.startup._rooms.service.threads()) == 1
+
+
+async def test_a_message_sent_while_another_thread_is_opened_goes_where_it_was_written(start):
+    app = await start(HELLO, [{"text": "Elsewhere."}])
+    app.say("one")
+    await app.answered("Hello there.")
+    first = app.models.chat.thread_id
+    app.page.new_chat()
+    await app.until(lambda: not app.items, "a new chat")
+    app.say("two")
+    app.page.open(first)
+    await app.until(lambda: len(app.models.threads.threads) == 2, "the second thread")
+    assert app.models.chat.thread_id == first
+    await app.until(lambda: "Hello there." in app.text, "the first thread")
+    assert "two" not in app.text

@@ -105,11 +105,32 @@ def test_a_remote_address_is_text_and_never_a_file(composer):
 
 def test_a_loaded_draft_is_not_reported_as_typed(composer):
     typed = []
-    composer.draft_changed.connect(typed.append)
+    composer.draft_changed.connect(lambda text, _: typed.append(text))
     composer.load_draft("from before")
     assert typed == []
     QTest.keyClicks(composer.text, "!")
     assert typed == ["from before!"]
+
+
+def test_attachments_are_part_of_the_draft(composer):
+    kept = []
+    composer.draft_changed.connect(lambda text, blocks: kept.append((text, blocks)))
+    file = FileBlock("a.txt", "text")
+    composer.add_attachment(file)
+    assert kept[-1] == ("", (file,))
+    composer._remove(0)
+    assert kept[-1] == ("", ())
+    composer.load_draft("from before", (file,))
+    assert composer.attachments == (file,)
+    assert len(kept) == 2, "a loaded draft is not reported as written"
+
+
+def test_an_emptied_composer_wants_no_offers(composer):
+    asked = []
+    composer.offers_wanted.connect(lambda *what: asked.append(what))
+    QTest.keyClicks(composer.text, "see @rea")
+    composer.submit()
+    assert asked[-1] == ("", "")
 
 
 def test_during_a_run_it_queues_and_shows_stop(composer):

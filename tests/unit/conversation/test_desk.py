@@ -13,7 +13,15 @@ from desktop.conversation.export import fence, render
 from desktop.conversation.prompts import system_text
 from desktop.conversation.titles import title_from
 from desktop.domain.errors import ConfigurationError, NotFound
-from desktop.domain.messages import ImageBlock, NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.messages import (
+    FileBlock,
+    ImageBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+)
 from desktop.domain.safety import SafetySettings
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.models.scripted import ScriptedModel, says
@@ -78,9 +86,24 @@ async def test_drafts_are_kept_for_threads_and_for_the_chat_that_does_not_exist_
     async with world(tmp_path, ScriptedModel([])) as w:
         thread = await w.thread()
         await w.service.save_draft(thread, "half a thought")
-        await w.service.save_draft("", "a new chat")
+        await w.service.save_draft("", "a new chat", (FileBlock("a.txt", "attached"),))
+        await w.service.save_draft("", "a new chat, said better", None)
     async with world(tmp_path, ScriptedModel([])) as w:
-        assert [await w.service.draft(key) for key in (thread, "")] == ["half a thought", "a new chat"]
+        kept = [await w.service.draft(key) for key in (thread, "")]
+        assert [(d.text, d.attachments) for d in kept] == [
+            ("half a thought", ()), ("a new chat, said better", (FileBlock("a.txt", "attached"),)),
+        ]  # fmt: skip
+
+
+async def test_a_message_that_is_being_said_differently_is_kept_with_its_thread(tmp_path: Path) -> None:
+    async with world(tmp_path, ScriptedModel([])) as w:
+        thread = await w.thread()
+        assert await w.service.edited(thread) == ("", "")
+        await w.service.keep_edited(thread, "m1", "in other words")
+    async with world(tmp_path, ScriptedModel([])) as w:
+        assert await w.service.edited(thread) == ("m1", "in other words")
+        await w.service.keep_edited(thread, "", "")
+        assert await w.service.edited(thread) == ("", "")
 
 
 @pytest.mark.spec("R-DEF-15", "R-SEC-1")

@@ -38,11 +38,13 @@ async def test_a_key_that_the_server_repeats_or_the_person_pastes_is_nowhere_on_
     redactor, echo = knowing(), Echo()
     async with world(tmp_path, MaskedModel(echo, redactor), mask=redactor.mask_known) as made:
         thread = await made.thread()
-        await made.service.save_draft(thread, f"draft {KEY}")
+        await made.service.save_draft(thread, f"draft {KEY}", (FileBlock("k.txt", KEY),))
+        await made.service.keep_edited(thread, "m", f"edited {KEY}")
         question, answer = await made.ask(thread, f"use {KEY}", FileBlock("keys.txt", f"a={KEY}"))
         await made.service.rename(thread, f"about {KEY}")
         found = await made.service.search("live")
-        shown = repr((question, answer, found, made.events, await made.service.draft(thread), echo.requests))
+        written = (await made.service.draft(thread), await made.service.edited(thread))
+        shown = repr((question, answer, found, made.events, written, echo.requests))
         assert KEY not in shown
         assert answer.blocks == (TextBlock("key [REDACTED]!"),)
         assert question.blocks[0] == TextBlock("use [REDACTED]")

@@ -82,6 +82,17 @@ async def test_drafts_are_kept_for_each_thread_and_for_the_chat_that_does_not_ex
     await store.close()
 
 
+async def test_the_text_of_a_draft_changes_without_its_attachments(store):
+    image = ImageBlock("image/png", "QQ==")
+    await store.drafts.put(draft=DraftRecord("t", "half", (image,), 1.0))
+    await store.drafts.put_text(thread_id="t", text="", at=2.0)
+    assert await store.drafts.get(thread_id="t") == DraftRecord("t", "", (image,), 2.0)
+    await store.drafts.put_text(thread_id="other", text="new", at=3.0)
+    assert await store.drafts.get(thread_id="other") == DraftRecord("other", "new", (), 3.0)
+    await store.drafts.put_text(thread_id="other", text="", at=4.0)
+    assert await store.drafts.get(thread_id="other") is None
+
+
 async def test_the_state_of_windows_comes_back(store):
     await store.state.put_many(values={"window": {"geometry": [1, 2]}, "thread": "t"})
     await store.state.put(key="thread", value=None)
