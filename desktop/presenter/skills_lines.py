@@ -1,0 +1,48 @@
+"""Line ends of a file while it is edited: an editor knows one kind, the file keeps its own (R-SK-11). No Qt."""
+
+from __future__ import annotations
+
+import re
+
+_ENDS = re.compile("\r\n|\r|\n|\u2029")
+
+
+class LineEnds:
+    """A text as it is in the file. ``shown`` is what an editor gets; ``restore`` takes back what came of it: lines
+    that did not change keep their ends byte for byte, new ones get the file's usual end."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._ends = _ENDS.findall(text)
+        self._plain = set(self._ends) <= {"\n"}
+        self.shown = text if self._plain else _ENDS.sub("\n", text)
+        self._usual = max(set(self._ends), key=self._ends.count) if self._ends else "\n"
+
+    def restore(self, edited: str) -> str:
+        """The edited text with line ends as in the file."""
+        if self._plain:
+            return edited
+        if edited == self.shown:
+            return self.text
+        old, new = self.shown.split("\n"), edited.split("\n")
+        head = _common(old, new)
+        tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - head)
+        out = []
+        for at, line in enumerate(new[:-1]):
+            if at < head:
+                end = self._ends[at]
+            elif at >= len(new) - tail:
+                end = self._ends[at - len(new) + len(old)]
+            else:
+                end = self._usual
+            out.append(line + end)
+        return "".join(out) + new[-1]
+
+
+def _common(left: list[str], right: list[str]) -> int:
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

@@ -1,0 +1,84 @@
+"""The rows of the Skills page as a model of 10,000 lines: numbers of a catalogue, read when a line is painted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from enum import IntEnum
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from desktop.presenter.skills_words import badges_of, source_word
+from desktop.skills.resolution.rows import SkillRow
+from desktop.skills.resolution.search import SkillCatalog
+
+Key = tuple[str, str]
+
+
+class SkillRole(IntEnum):
+    """Roles beside ``DisplayRole`` (the name)."""
+
+    KEY = Qt.ItemDataRole.UserRole + 1
+    LINE = Qt.ItemDataRole.UserRole + 2
+    BADGES = Qt.ItemDataRole.UserRole + 3
+    SOURCE = Qt.ItemDataRole.UserRole + 4
+    TAGS = Qt.ItemDataRole.UserRole + 5
+
+
+class SkillListModel(QAbstractListModel):
+    """``show`` replaces everything at once; nothing is copied but the numbers."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._catalog = SkillCatalog()
+        self._rows: Sequence[int] = ()
+        self._changed: Collection[str] = ()
+
+    def show(self, catalog: SkillCatalog, rows: Sequence[int], changed: Collection[str]) -> None:
+        """Other rows. ``changed``: paths with the badge "changed on disk"."""
+        self.beginResetModel()
+        self._catalog, self._rows, self._changed = catalog, rows, changed
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's
+        """How many skills fit."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def row_at(self, place: int) -> SkillRow | None:
+        """The skill at a line, or None."""
+        return self._catalog.row(self._rows[place]) if 0 <= place < len(self._rows) else None
+
+    def place(self, key: Key) -> int:
+        """The line of a skill, or -1."""
+        row = self._catalog.find(key)
+        try:
+            return -1 if row is None else self._rows.index(row)
+        except ValueError:
+            return -1
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """One of ``SkillRole``, the name, or what a screen reader says of the line."""
+        row = self.row_at(index.row()) if index.isValid() else None
+        if row is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.name
+        if role == SkillRole.KEY:
+            return row.key
+        if role == SkillRole.LINE:
+            return row.description
+        if role == SkillRole.BADGES:
+            return badges_of(row, self._changed)
+        if role == SkillRole.SOURCE:
+            return source_word(row.source)
+        if role == SkillRole.TAGS:
+            return row.tags
+        return self._spoken(row, role)
+
+    def _spoken(self, row: SkillRow, role: int) -> str | None:
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return ", ".join((row.name, *badges_of(row, self._changed), row.description, source_word(row.source)))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            tags = f"\n#{' #'.join(row.tags)}" if row.tags else ""
+            return f"{row.name}\n{row.description[:500]}{tags}"
+        return None

@@ -1,0 +1,129 @@
+"""What the Skills page calls things: sources, kinds, badges of a row, and sentences about one skill. No Qt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from desktop.skills.resolution.rows import SkillRow
+
+SOURCES: tuple[tuple[str, str, str], ...] = (
+    ("mine", "Mine", "file"),
+    ("project", "Project", "folder"),
+    ("shared", "Installed", "pin"),
+    ("library", "Library", "lock"),
+    ("mcp", "MCP", "server"),
+    ("program", "Built in", "settings"),
+)
+"""(source, word, icon), in the order of the page."""
+
+KINDS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
+    ("text", "Instructions", "quote", frozenset({"markdown", "folder"})),
+    ("code", "Code", "terminal", frozenset({"python", "javascript", "foreign"})),
+    ("tool", "Tools", "settings", frozenset({"program"})),
+)
+"""(group, word, icon, kinds in it)."""
+
+KIND_WORDS = {
+    "markdown": "instructions in one file",
+    "folder": "instructions in a folder",
+    "python": "Python code",
+    "javascript": "JavaScript code",
+    "foreign": "TypeScript code, which is listed and never run",
+    "program": "a tool of the app itself",
+}
+NEW_KINDS = (("folder", "Folder"), ("markdown", "One file"), ("python", "Python"))
+OFF = {
+    "untrusted": "The project it belongs to is not trusted. It is neither offered to agents nor run.",
+    "changed": "It has changed since you last saw it, so it is off.",
+    "broken": "It has a problem that keeps it from running.",
+}
+CODE_FIELDS = {
+    "name": "name", "description": "description", "patterns": "allowed-tools", "tags": "tags",
+    "visibility": "visibility", "category": "category",
+}  # fmt: skip
+"""Which field of the form a problem stands at, by the first word of its code."""
+
+
+def source_word(source: str) -> str:
+    """``mine``, ``project``, ``installed`` …"""
+    return next((word.lower() for name, word, _ in SOURCES if name == source), source)
+
+
+def badges_of(row: SkillRow, changed: Collection[str] = ()) -> tuple[str, ...]:
+    """The badges of a row, most urgent first. ``changed``: paths that another program wrote since the app started."""
+    found = []
+    if row.state == "changed":
+        found.append("off: changed")
+    elif row.state == "untrusted":
+        found.append("not trusted")
+    if row.has_problems or row.state == "broken":
+        found.append("problem")
+    if row.shadowed:
+        found.append("shadowed")
+    if row.hidden:
+        found.append("hidden")
+    if row.path in changed and row.state != "changed":
+        found.append("changed on disk")
+    return tuple(found)
+
+
+def type_words(schema: Mapping[str, Any]) -> str:
+    """A JSON Schema in a few words: ``text``, ``list of whole numbers``, ``one of a, b``."""
+    if "const" in schema:
+        return f"always {_json(schema['const'])}"
+    choices = schema.get("enum")
+    if isinstance(choices, list):
+        shown = ", ".join(_json(choice) for choice in choices[:6])
+        return f"one of {shown}" + (" …" if len(choices) > 6 else "")
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return " or ".join(type_words({**schema, "type": one}) for one in kind[:4])
+    if kind == "array":
+        items = schema.get("items")
+        return f"list of {_many(type_words(items))}" if isinstance(items, Mapping) else "list"
+    for word in ("anyOf", "oneOf"):
+        options = schema.get(word)
+        if isinstance(options, list) and options:
+            return " or ".join(dict.fromkeys(type_words(o) for o in options[:4] if isinstance(o, Mapping)))
+    return _TYPES.get(str(kind), "anything")
+
+
+_TYPES = {
+    "string": "text", "integer": "whole number", "number": "number", "boolean": "yes or no", "object": "object",
+    "null": "nothing",
+}  # fmt: skip
+
+
+def _many(words: str) -> str:
+    return {"text": "texts", "whole number": "whole numbers", "number": "numbers", "object": "objects"}.get(
+        words, words
+    )
+
+
+def _json(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def table_of(schema: Mapping[str, Any] | None) -> tuple[tuple[str, str, str], ...]:
+    """(name, what it is, description) of each property: what a skill takes or gives."""
+    if schema is None:
+        return ()
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or not properties:
+        return () if schema.get("type") == "object" else (("", type_words(schema), str(schema.get("description", ""))),)
+    listed = schema.get("required")
+    required = set(map(str, listed)) if isinstance(listed, list) else set()
+    return tuple(_row(str(name), part, str(name) in required) for name, part in properties.items())
+
+
+def _row(name: str, part: Any, required: bool) -> tuple[str, str, str]:
+    schema = part if isinstance(part, Mapping) else {}
+    words = [type_words(schema)]
+    if required:
+        words.append("required")
+    if "default" in schema:
+        words.append(f"else {_json(schema['default'])}")
+    return name, ", ".join(words), str(schema.get("description", ""))
