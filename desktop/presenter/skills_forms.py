@@ -109,7 +109,7 @@ Raw = str | int | bool | None | Mapping[str, Any]
 
 
 def read(fields: Sequence[FormField], raw: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """(arguments, what is wrong by field). Fields of groups are named ``group.field``; an empty optional is left out."""
+    """(arguments, what is wrong by field). Those of groups are named ``group.field``; what is empty and optional goes."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     for field in fields:
