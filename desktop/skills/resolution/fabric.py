@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.errors import NotFound
-from desktop.domain.skills import SkillDef, SkillFunction
-from desktop.skills.resolution import authority, content, find, listing, near, programmatic
 from desktop.skills.resolution.folders import fingerprint, owner_of, refresh_folder
 from desktop.skills.resolution.globals import Config, Globals, search_path
 from desktop.skills.resolution.index_file import load_index, save_index
 from desktop.skills.resolution.pins import Difference, Fingerprint, Pins, PinStore
-from desktop.skills.resolution.programmatic import RegisterToolOptions
-from desktop.skills.resolution.roots import DEFAULT_IGNORES, SearchRoot, search_entries
+from desktop.skills.resolution.programmatic import all_programmatic
+from desktop.skills.resolution.resolver import Resolver
+from desktop.skills.resolution.roots import DEFAULT_IGNORES, SearchRoot, enclosing_root, search_entries
 from desktop.skills.resolution.scan import Hint, Listing, parents
 from desktop.skills.resolution.search import SkillCatalog
 from desktop.skills.resolution.snapshot import Snapshot
@@ -47,11 +46,11 @@ class SkillChanges:
 Listener = Callable[[SkillChanges], None]
 
 
-class SkillFabric:
-    """Implements ``domain.skills.SkillFinder``. Made by ``open``, ended by ``close``."""
+class SkillFabric(Resolver):
+    """Everything together. Made by ``open``, ended by ``close``."""
 
     def __init__(self, globals: Globals, roots: Iterable[SearchRoot], index_path: str = "") -> None:
-        self.globals = globals
+        super().__init__(globals)
         self._index_path = index_path
         self._roots = tuple(roots)
         self._ignores: tuple[str, ...] = search_path(globals).ignore
@@ -125,8 +124,12 @@ class SkillFabric:
         return self.refresh()
 
     def refresh(self) -> SkillChanges:
-        """Compare every folder with the disk, reading only what changed; tells the listeners and writes the index."""
+        """Compare every folder with the disk, reading only what changed; tells the listeners and writes the index.
+        Files that were loaded by path from elsewhere, where nobody reports changes, are forgotten."""
         changes = self._checked(dict.fromkeys(self._roots))
+        loose = [path for path in list(self.globals.cache.file) if enclosing_root(path, self._roots) is None]
+        if loose:
+            self.globals.cache.forget_folders([], loose, ())
         self.save()
         return changes
 
@@ -211,55 +214,7 @@ class SkillFabric:
             except Exception:  # noqa: BLE001 - a listener's own fault must not end the watching
                 _LOG.exception("a listener of skill changes failed")
 
-    # -- resolution ---------------------------------------------------------------------------------------------------
-
-    def find_tool(self, ref: str, *, cwd: str | None = None) -> SkillDef | None:
-        """For trusted callers; see ``find.find_tool``."""
-        return find.find_tool(ref, self.globals, cwd=cwd)
-
-    def find_limited(self, ref: str, limits: find.RefLimits, *, cwd: str | None = None) -> SkillDef | None:
-        """For references from models, jobs and saved configuration (Q-3). Raises Denied."""
-        return find.find_limited(ref, self.globals, limits, cwd=cwd)
-
-    def find_cached(self, ref: str) -> tuple[bool, SkillDef | None]:
-        """(known, definition) from memory alone; does not block."""
-        return find.find_cached(ref, self.globals)
-
-    def list_tools(self) -> list[SkillDef]:
-        """Everything that can be named; see ``listing.list_tools``."""
-        return listing.list_tools(self.globals)
-
-    def find_authority(self, definition: SkillDef) -> SkillDef | None:
-        """The main skill that a tool stands under; see ``authority.find_authority``."""
-        return authority.find_authority(definition, self.globals)
-
-    def near_names(self, ref: str, count: int = 3) -> list[str]:
-        """For "did you mean" (R-RES-20)."""
-        return near.near_names(ref, self.globals, count)
-
-    def register_tool(self, options: RegisterToolOptions) -> SkillDef:
-        """Does not block."""
-        return programmatic.register_tool(self.globals, options)
-
-    def unregister_tool(self, name: str) -> bool:
-        """Does not block."""
-        return programmatic.unregister_tool(self.globals, name)
-
-    def create_callback_ref(self, label: str, fn: SkillFunction, **options: Any) -> str:
-        """Does not block; see ``programmatic.create_callback_ref``."""
-        return programmatic.create_callback_ref(self.globals, label, fn, **options)
-
-    def trust_file(self, path: str) -> None:
-        """The person chose this file and agreed to load it (Q-3); until the app ends."""
-        config, path = self.globals.config, os.path.abspath(path)
-        self.globals.config = replace(config, trusted_files=config.trusted_files | {path})
-        self.globals.cache.forget_folders([], [path], ())
-
-    # -- content and pins ---------------------------------------------------------------------------------------------
-
-    def body(self, definition: SkillDef) -> str:
-        """The body as it is in the file now; see ``content.body``."""
-        return content.body(self.globals, definition)
+    # -- pins ---------------------------------------------------------------------------------------------------------
 
     def difference(self, path: str) -> Difference:
         """What changed in a pinned skill since it was seen. Raises KnownError where nothing is pinned."""
@@ -294,11 +249,17 @@ class SkillFabric:
         rel = os.path.relpath(path, root.path).replace(os.sep, "/")
         return Fingerprint(path, {}) if known is None else fingerprint(known, rel)
 
+    def trust_file(self, path: str) -> None:
+        """The person chose this file and agreed to load it (Q-3); until the app ends."""
+        config, path = self.globals.config, os.path.abspath(path)
+        self.globals.config = replace(config, trusted_files=config.trusted_files | {path})
+        self.globals.cache.forget_folders([], [path], ())
+
     # -- the page -----------------------------------------------------------------------------------------------------
 
     def catalog(self) -> SkillCatalog:
         """Everything there is, as far as it is known; made anew when something changed. No call touches the disk."""
-        registered = programmatic.all_programmatic(self.globals)
+        registered = all_programmatic(self.globals)
         folders = [(root, found) for root in self._roots
                    if (found := self.globals.index.peek(root.path, self._ignores)) is not None]  # fmt: skip
         of = (self.globals.tools.changes, self._pin_changes, *((root, id(found)) for root, found in folders))

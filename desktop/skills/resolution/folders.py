@@ -28,10 +28,9 @@ def refresh_folder(
     globals: Globals, root: SearchRoot, ignore: Ignore, *, asked: float | None = None, hint: Hint | None = None
 ) -> Checked:
     """Compare a folder with the disk and bring the caches up to date with it. Blocks."""
-    first = globals.index.peek(root.path, ignore) is None
     checked = globals.index.check(root, ignore, asked=asked, hint=hint)
     caches = globals.cache
-    if checked.moved and not first:
+    if checked.moved:
         caches.forget_folders([root.path], checked.files, checked.names)
     if root.trusted and root.pinned and globals.pins is not None:
         _admit(globals.pins, checked.snapshot)

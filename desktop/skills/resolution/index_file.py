@@ -22,8 +22,8 @@ from desktop.skills.resolution.scan import FileStamp, Listing
 from desktop.skills.resolution.snapshot import RELS, Row, Snapshot, problem_from
 
 MAGIC = b"assent-skills 1 " + sys.byteorder.encode() + b"\n"
-MAX_BYTES = 256_000_000
-MAX_HEADER = 16_000_000
+MAX_BYTES = 64_000_000
+MAX_HEADER = 4_000_000
 _SEPARATOR = "\0"
 _INTERNED = frozenset({"kind", "entry", "visibility", "role", "category", "tags"})
 _NUMBERS = frozenset({"flags", "body_at", "body_end"})

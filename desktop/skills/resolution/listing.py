@@ -18,6 +18,8 @@ def list_tools(globals: Globals, *, paths: Iterable[PathEntry] | None = None) ->
     path = search_path(globals, paths)
     found = globals.cache.list.get(path.key)
     if found is None:
+        for root in path.roots:
+            current(globals, root, path.ignore)
         began = globals.cache.generation
         found = globals.cache.keep(began, globals.cache.list, path.key, _on_disk(globals, path))
     registered = all_programmatic(globals)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.skills import SkillFinder
+from desktop.skills.resolution.build_index import write_build_index
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.skills.resolution.roots import SearchRoot
@@ -207,3 +209,55 @@ def test_a_home_that_is_a_link_is_searched(tmp_path: Path) -> None:
     path = skill(tmp_path / "real" / "skills", "two")
     fabric.invalidate_file(str(path))
     assert fabric.find_tool("two").path == str(tmp_path / "home" / "skills" / "two.skill.md")
+
+
+def test_a_refresh_reads_anew_what_was_loaded_by_path_from_elsewhere(root: Path, tmp_path: Path) -> None:
+    path = skill(tmp_path / "elsewhere", "loose", "One.")
+    fabric = opened(root)
+    assert fabric.find_tool(str(path)).description == "One."
+    skill(tmp_path / "elsewhere", "loose", "Two.")
+    assert fabric.find_tool(str(path)).description == "One."
+    fabric.refresh()
+    assert fabric.find_tool(str(path)).description == "Two."
+
+
+@pytest.mark.spec("R-SK-13", "R-RES-17")
+def test_a_save_counts_at_once_however_many_threads_are_looking(root: Path) -> None:
+    path = skill(root, "busy", "Version 0.")
+    for number in range(30):
+        skill(root, f"other-{number}")
+    fabric, stop = opened(root), threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            fabric.find_tool("busy")
+            fabric.find_tool("absent")
+            fabric.list_tools()
+            fabric.catalog().skill_list()
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(1, 40):
+            name = "busy" if number % 3 else "absent"
+            write(path, name, f"Version {number}.")
+            fabric.invalidate_file(str(path))
+            assert fabric.find_tool(name).description == f"Version {number}."
+            assert fabric.find_tool("absent" if name == "busy" else "busy") is None
+            assert f"Version {number}." in {one.description for one in fabric.list_tools()}
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.spec("R-RES-6", "R-RES-17")
+def test_what_the_build_time_index_led_to_is_forgotten_when_the_folder_turns_out_different(root: Path) -> None:
+    path = skill(root, "hinted", "Packed.")
+    write_build_index(str(root), {"hinted": str(path)})
+    fabric = opened(root)
+    assert fabric.find_tool("hinted").description == "Packed."
+    skill(root, "hinted", "Newer.")
+    fabric.refresh()
+    assert fabric.find_tool("hinted").description == "Newer."

@@ -1,0 +1,57 @@
+"""Resolution as one object over its globals: what the rooms that call skills hold (``domain.skills.SkillFinder``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from desktop.domain.skills import SkillDef, SkillFunction
+from desktop.skills.resolution import authority, content, find, listing, near, programmatic
+from desktop.skills.resolution.globals import Globals
+from desktop.skills.resolution.programmatic import RegisterToolOptions
+
+
+class Resolver:
+    """Implements ``domain.skills.SkillFinder``. What is not said to be otherwise may block: use a thread."""
+
+    def __init__(self, globals: Globals) -> None:
+        self.globals = globals
+
+    def find_tool(self, ref: str, *, cwd: str | None = None) -> SkillDef | None:
+        """For trusted callers; see ``find.find_tool``."""
+        return find.find_tool(ref, self.globals, cwd=cwd)
+
+    def find_limited(self, ref: str, limits: find.RefLimits, *, cwd: str | None = None) -> SkillDef | None:
+        """For references from models, jobs and saved configuration (Q-3). Raises Denied."""
+        return find.find_limited(ref, self.globals, limits, cwd=cwd)
+
+    def find_cached(self, ref: str) -> tuple[bool, SkillDef | None]:
+        """(known, definition) from memory alone; does not block."""
+        return find.find_cached(ref, self.globals)
+
+    def list_tools(self) -> list[SkillDef]:
+        """Everything that can be named; see ``listing.list_tools``."""
+        return listing.list_tools(self.globals)
+
+    def find_authority(self, definition: SkillDef) -> SkillDef | None:
+        """The main skill that a tool stands under; see ``authority.find_authority``."""
+        return authority.find_authority(definition, self.globals)
+
+    def near_names(self, ref: str, count: int = 3) -> list[str]:
+        """For "did you mean" (R-RES-20)."""
+        return near.near_names(ref, self.globals, count)
+
+    def register_tool(self, options: RegisterToolOptions) -> SkillDef:
+        """Does not block."""
+        return programmatic.register_tool(self.globals, options)
+
+    def unregister_tool(self, name: str) -> bool:
+        """Does not block."""
+        return programmatic.unregister_tool(self.globals, name)
+
+    def create_callback_ref(self, label: str, fn: SkillFunction, **options: Any) -> str:
+        """Does not block; see ``programmatic.create_callback_ref``."""
+        return programmatic.create_callback_ref(self.globals, label, fn, **options)
+
+    def body(self, definition: SkillDef) -> str:
+        """The body as it is in the file now; see ``content.body``."""
+        return content.body(self.globals, definition)
