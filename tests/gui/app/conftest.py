@@ -22,6 +22,7 @@ async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> 
     running: list[Running] = []
     script = tmp_path / "script.json"
     monkeypatch.setenv("ASSENT_SCRIPT", str(script))
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))  # whoever runs the tests may have skills of their own
 
     async def begin(*rounds: Any, home: Path | None = None, whole: bool = True, repeat: bool = False) -> Running:
         script.write_text(json.dumps({"rounds": list(rounds), "repeat": repeat}))
