@@ -161,7 +161,11 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class ShellReading:
-    """A command taken apart. ``blocked`` wins over everything; else ``category`` is write or admin with its reasons."""
+    """A command taken apart. ``blocked`` wins over everything; else ``category`` is write or admin with its reasons.
+
+    ``paths`` is all that it names, ``bound`` the part of it whose present state an approval depends on: what it writes,
+    deletes or runs, and whatever an unknown command is given. What is only read may change meanwhile.
+    """
 
     category: Category
     blocked: Blocked | None = None
@@ -169,6 +173,7 @@ class ShellReading:
     judgements: tuple[Judgement, ...] = ()
     paths: tuple[str, ...] = ()
     uses_network: bool = False
+    bound: tuple[str, ...] = ()
 
 
 class ShellReader(Protocol):

@@ -9,6 +9,7 @@ from typing import Any
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted, ToolFailure, ToolTimeout
 from desktop.domain.events import ToolCallOutput
+from desktop.domain.safety import Redactor
 from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import Category, ToolCallContext, ToolResult
 from desktop.pipeline.context import Call
@@ -30,11 +31,15 @@ class Executor:
     (R-TMO-4).
     """
 
-    def __init__(self, trust: TrustGate, spawn: Spawn, timeout_of: Callable[[str], float], margin_s: float) -> None:
+    def __init__(
+        self, trust: TrustGate, spawn: Spawn, timeout_of: Callable[[str], float], margin_s: float,
+        redactor: Redactor | None = None,
+    ) -> None:  # fmt: skip
         self._trust = trust
         self._spawn = spawn
         self._timeout_of = timeout_of
         self._margin_s = margin_s
+        self._redactor = redactor
 
     async def run(self, call: Call) -> None:
         """Set ``call.result``; raises ToolFailure, CancellationError or what the tool raised."""
@@ -60,8 +65,12 @@ class Executor:
 
     def _progress(self, call: Call) -> Callable[[str], None]:
         request, meta = call.request, call.meta
+        masker = self._redactor.masker() if self._redactor is not None else None
 
         def report(text: str) -> None:
+            text = masker.feed(text) if masker is not None else text
+            if not text:
+                return
             request.sink(
                 ToolCallOutput(
                     thread_id=meta.thread_id,

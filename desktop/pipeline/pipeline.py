@@ -83,7 +83,7 @@ class Pipeline:
         self._journal = journal
         self._redactor = redactor
         fixed, trusting = gates(self.validator, trust)
-        self._executor = Executor(trusting, spawn, self._settings.timeout_of, self._settings.margin_s)
+        self._executor = Executor(trusting, spawn, self._settings.timeout_of, self._settings.margin_s, redactor)
         observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
         wrapping = [layer for layer in layers if not getattr(layer, "observe_only", False)]
         self._observed = compose(observers)

@@ -18,6 +18,7 @@ _TRASH = "Move it to a trash folder inside the workspace instead, for example: m
 _WORDS: dict[str, tuple[str, str]] = {
     "rm": ("deletes files for good", _TRASH),
     "sudo": ("runs commands with all rights", "Do it without more rights, or ask the person to do it."),
+    "sudoedit": ("edits files with all rights", "Do it without more rights, or ask the person to do it."),
     "shutdown": ("turns this computer off", "Ask the person to do it."),
     "reboot": ("restarts this computer", "Ask the person to do it."),
     "halt": ("stops this computer", "Ask the person to do it."),
@@ -25,7 +26,9 @@ _WORDS: dict[str, tuple[str, str]] = {
     "mkfs": ("erases a disk", "Ask the person to do it."),
     "dd": ("overwrites files and disks byte by byte", "Use cp for files, or head -c for parts of files."),
 }
-_SYMBOLIC = re.compile(r"([ugoa]*)[+=]([rwxXst]*)")
+_DIGITS = re.compile(r"[=+]?[0-7]*777")
+_CLAUSE = re.compile(r"([ugoa]*)((?:[-+=](?:[rwxXst]*|[ugo]))+)")
+_STEP = re.compile(r"([-+=])([rwxXst]*|[ugo])(?=[-+=]|$)")
 
 
 def blocked_by(words: Sequence[Word], *, relax_plain_rm: bool) -> Blocked | None:
@@ -67,17 +70,25 @@ def _opens_to_all(arguments: Sequence[Word]) -> bool:
     modes = [word.text for word in arguments if not word.text.startswith("-")]
     if not modes:
         return False
-    if re.fullmatch(r"[0-7]*777", modes[0]):
+    if _DIGITS.fullmatch(modes[0]):
         return True
     given: dict[str, set[str]] = {who: set() for who in "ugo"}
     for part in modes[0].split(","):
-        found = _SYMBOLIC.fullmatch(part)
-        if found is None:
+        clause = _CLAUSE.fullmatch(part)
+        if clause is None:
             return False
-        everybody = not found[1] or "a" in found[1]
-        for who in "ugo" if everybody else found[1]:
-            given[who] |= set(found[2].replace("X", "x"))
+        whom = "ugo" if not clause[1] or "a" in clause[1] else clause[1]
+        for sign, rights in _STEP.findall(clause[2]):
+            _give(given, whom, sign, rights)
     return all(rights >= set("rwx") for rights in given.values())
+
+
+def _give(given: dict[str, set[str]], whom: str, sign: str, rights: str) -> None:
+    """One step of a symbolic mode; ``g=u`` copies what another has by then."""
+    more = set(given[rights]) if rights in given else set(rights.replace("X", "x"))
+    for who in whom:
+        kept = set() if sign == "=" else given[who]
+        given[who] = kept - more if sign == "-" else kept | more
 
 
 def git_command(arguments: Sequence[Word]) -> tuple[str, list[Word]]:

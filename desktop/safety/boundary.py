@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from desktop.domain.errors import BoundaryViolation
@@ -167,7 +168,7 @@ class PathPolicy:
             return "special file", f"{resolved} is {kind}"
         if access is Access.WRITE and (own := self._protected(lists, resolved, line)):
             return f"protected {own}", f"{resolved} belongs to Assent itself and is changed only in its windows"
-        if other := linked_from(status, (*lists.denied, *lists.secret)):
+        if other := SecondNames((*lists.denied, *lists.secret)).entry_of(status):
             return f"denied {other}", f"{resolved} is another name of a file in {other}"
         return "", ""
 
@@ -200,21 +201,44 @@ def _covering(rules: tuple[Rule, ...], path: str, line: set[Identity]) -> Rule |
     return next((rule for rule in rules if rule.covers(path, line)), None)
 
 
-def linked_from(status: os.stat_result | None, rules: tuple[Rule, ...]) -> str:
-    """The entry in whose folders a hard-linked file has another name, or "". A folder with more than 5,000 files is not
-    searched to its end: then the file counts as found, because it cannot be ruled out."""
-    if status is None or not stat.S_ISREG(status.st_mode) or status.st_nlink < 2:
-        return ""
-    wanted = paths.identity_of(status)
-    for rule in rules:
-        seen = 0
-        for folder, _, names in os.walk(rule.resolved):
-            for name in names:
-                seen += 1
-                found = _status(os.path.join(folder, name))
-                if seen > HARD_LINK_SCAN or (found is not None and paths.identity_of(found) == wanted):
-                    return rule.text
-    return ""
+class SecondNames:
+    """The files in some folders that have other names besides (hard links), looked for once when first asked. A folder
+    with more than 5,000 files is not searched to its end: then every file with several names counts as found, because
+    it cannot be ruled out."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self._rules = rules
+        self._found: dict[Identity, str] | None = None
+        self._unsearched = ""
+
+    def entry_of(self, status: os.stat_result | None) -> str:
+        """The entry in whose folders this file has another name, or ""."""
+        if status is None or not stat.S_ISREG(status.st_mode) or status.st_nlink < 2:
+            return ""
+        if self._found is None:
+            self._found = self._search()
+        return self._found.get(paths.identity_of(status), self._unsearched)
+
+    def _search(self) -> dict[Identity, str]:
+        found: dict[Identity, str] = {}
+        for rule in self._rules:
+            for seen, (folder, name) in enumerate(_files_below(rule.resolved)):
+                status = _status(os.path.join(folder, name))
+                if status is not None and status.st_nlink > 1:
+                    found.setdefault(paths.identity_of(status), rule.text)
+                if seen >= HARD_LINK_SCAN:
+                    self._unsearched = self._unsearched or rule.text
+                    break
+        return found
+
+
+def _files_below(folder: str) -> Iterator[tuple[str, str]]:
+    """Files of a folder and those below it; a denied entry that is a file is its own only one."""
+    if not os.path.isdir(folder):
+        yield os.path.split(folder)
+    for here, _, names in os.walk(folder):
+        for name in names:
+            yield here, name
 
 
 def elevated_write(resolved: str, workspace: str) -> str:

@@ -37,6 +37,7 @@ _SYSTEM = (
     "/etc/alternatives", "/etc/hosts", "/etc/nsswitch.conf",
 )  # fmt: skip
 _MAX_SIBLINGS = 2000
+_SECOND_NAME = "a denied file that has a second name (a hard link) in an open folder: there it is read like any other"
 _PLATFORM: str = sys.platform
 
 Kind = Literal["bubblewrap", "landlock", "none"]
@@ -148,10 +149,11 @@ class Confinement:
                 self._bwrap = base
                 return ConfinementReport(
                     "bubblewrap",
-                    "Confined by bubblewrap: it writes only in the allowed folders and does not see the denied ones.",
+                    "Confined by bubblewrap: commands write only in allowed folders and do not see the denied ones.",
                     ("writes outside the allowed folders", "denied paths and Assent's own data", "other processes",
                      "services of this computer in /run and /tmp", "the network, when it is off", "leftover processes"),
-                    ("reading what is neither denied nor Assent's own", "making a denied path that does not exist yet",
+                    ("reading what is neither denied nor Assent's own", _SECOND_NAME,
+                     "making a denied path that does not exist yet",
                      "services on localhost and on abstract sockets, when the network is on",
                      "services whose sockets lie elsewhere than in /run and /tmp"),
                 )  # fmt: skip
@@ -165,11 +167,11 @@ class Confinement:
             return None
         return ConfinementReport(
             "landlock",
-            "Confined by Landlock: it writes only in the allowed folders and cannot open the denied ones.",
+            "Confined by Landlock: commands write only in allowed folders and cannot open the denied ones.",
             ("writes outside the allowed folders", "denied paths and Assent's own data", "services of this computer",
              "the network, when it is off"),
             ("folders that hold a denied path cannot be listed, nor new files made in them",
-             "it sees other processes by name",
+             _SECOND_NAME, "they see other processes by name",
              "changing permissions and times of files it can see"),
         )  # fmt: skip
 
@@ -287,7 +289,7 @@ def _refuses_outside(wrap: Callable[[ProcessSpec, Walls], ProcessSpec], *, hidde
 def _nothing() -> ConfinementReport:
     return ConfinementReport(
         "none",
-        "Not confined: nothing on this computer holds this command in the allowed folders; it can do what you can.",
+        "Not confined: nothing on this computer holds commands in the allowed folders; they can do what you can.",
         (),
         ("writes outside the allowed folders", "denied paths", "the network", "services of this computer"),
     )

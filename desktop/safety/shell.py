@@ -15,10 +15,12 @@ from desktop.domain.safety import Blocked, SafetySettings, SettingsProvider, She
 from desktop.domain.tools import Category, Judgement
 from desktop.safety import blocklist
 from desktop.safety.boundary import PathPolicy, workspace_of
+from desktop.safety.environment import needs_admin
+from desktop.safety.shell_carriers import COMMAND_NAMES, changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand, parse
-from desktop.safety.shell_unwrap import SHELLS, Unwrapped, unwrap
+from desktop.safety.shell_unwrap import SHELLS, Unwrapped, run_by, unwrap
 from desktop.safety.shell_words import Word, base_name
 
 MAX_COMMAND = 100_000
@@ -26,11 +28,8 @@ MAX_SCRIPTS = 8
 _MAX_JUDGEMENTS = 100
 _SHOWN = 400
 _ENTERING = ("cd", "pushd", "chdir")
-_MEANINGFUL_NAMES = frozenset(
-    "PATH LD_PRELOAD LD_LIBRARY_PATH BASH_ENV ENV IFS PROMPT_COMMAND PS4 SHELLOPTS PYTHONPATH PYTHONSTARTUP "
-    "NODE_OPTIONS GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR VISUAL PERL5OPT RUBYOPT "
-    "HOME CDPATH".split()
-)
+_MEANINGFUL_NAMES = COMMAND_NAMES | {"HOME", "CDPATH"}  # beside those that only admin tools may set
+_SETTING = ("env", "export", "declare", "typeset", "local", "readonly")
 
 
 class ShellReader:
@@ -65,12 +64,18 @@ class ShellReader:
 
 @dataclass(slots=True)
 class _Judged:
-    """One sub-command while it is being judged."""
+    """One sub-command while it is being judged. ``opaque``: of what it is given, nobody knows what it changes."""
 
     command: SimpleCommand
     effect: Effect
     touches: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    bound: list[str] = field(default_factory=list)
+    opaque: bool = False
+
+    def __post_init__(self) -> None:
+        kind = self.effect.kind  # before its redirects count
+        self.opaque = kind in ("unknown", "deletes", "privileged") or (kind == "writes" and not self.effect.writes)
 
 
 class _Reading:
@@ -85,6 +90,7 @@ class _Reading:
         self._reasons: dict[str, None] = {}
         self._judgements: list[Judgement] = []
         self._touched: dict[str, None] = {}
+        self._bound: dict[str, None] = {}
         self._blocked: Blocked | None = None
         self._network = False
         self._scripts = 0
@@ -110,6 +116,7 @@ class _Reading:
             judgements=tuple(self._judgements[:_MAX_JUDGEMENTS]),
             paths=tuple(self._touched),
             uses_network=self._network,
+            bound=tuple(self._bound),
         )
 
     def script(self, source: str, depth: int) -> None:
@@ -134,13 +141,14 @@ class _Reading:
         judged = _Judged(command, self._effect(inner, unwrapped))
         for reason in unwrapped.reasons:
             self._note(judged, reason)
-        self._names(command, judged)
+        self._names(command, judged, depth)
         self._executed(unwrapped, judged)
         self._piped(command, unwrapped, judged, depth)
         self._written(judged)
         for redirect in command.redirects:
             self._redirect(redirect, judged)
         self._denied(command, judged)
+        self._bind(unwrapped, judged)
         self._finish(judged)
         for folder in unwrapped.folders:
             self._paths.enter(folder)
@@ -169,12 +177,17 @@ class _Reading:
             return Effect("unknown", reasons=[f"{name} can change what a command name means"])
         return effect_of(name, inner[1:])
 
-    def _names(self, command: SimpleCommand, judged: _Judged) -> None:
-        """Variables that change what later commands do."""
+    def _names(self, command: SimpleCommand, judged: _Judged, depth: int) -> None:
+        """Variables that change what later commands do, and commands that they hold for others to run."""
+        first = base_name(command.words[0].text) if command.words else ""
         for word in (*command.assignments, *command.words):
             name = re.match(r"([A-Za-z_]\w*)\+?=", word.text)
-            if name and (name[1] in _MEANINGFUL_NAMES or name[1].startswith(("BASH_FUNC", "DYLD_", "GIT_CONFIG"))):
+            if name is None:
+                continue
+            if name[1] in _MEANINGFUL_NAMES or needs_admin(name[1]) or changes_git(name[1]):
                 self._note(judged, f"setting {name[1]} can change which programs run")
+            if (word in command.assignments or first in _SETTING) and (held := command_in(word)):
+                self.script(held.text, depth + 1)
 
     def _executed(self, unwrapped: Unwrapped, judged: _Judged) -> None:
         """What ``find -exec`` runs: rm asks as admin (R-BLK-8), every other blocked word is blocked."""
@@ -236,6 +249,7 @@ class _Reading:
     def _target(self, path: str, word: Word, judged: _Judged) -> None:
         effect, words = judged.effect, judged.command.words
         judged.touches.append(path)
+        judged.bound.append(path)
         if self._paths.outside_workspace(path) and not hosts_in(word):
             self._note(judged, f"{path} is outside the workspace")
         if not effect.replaces or harmless_target(path):
@@ -262,6 +276,7 @@ class _Reading:
             if harmless_target(path):
                 continue
             judged.touches.append(path)
+            judged.bound.append(path)
             if judged.effect.kind in ("reads", "unknown"):
                 judged.effect.kind = "writes"
             if path.startswith(("/dev/tcp/", "/dev/udp/")):
@@ -285,6 +300,14 @@ class _Reading:
         if self._paths.folder_unknown:
             self._note(judged, "in which folder it works shows only when it runs")
 
+    def _bind(self, unwrapped: Unwrapped, judged: _Judged) -> None:
+        """What must still be as it was when the command was shown: programs and scripts that it runs, and everything
+        that is given to a command of which it is not known what it writes (R-PRM-5)."""
+        for word in run_by(unwrapped.innermost):
+            judged.bound += [path for path in self._paths.resolve(word) if not harmless_target(path)]
+        if judged.opaque:
+            judged.bound += judged.touches
+
     def _note(self, judged: _Judged, reason: str) -> None:
         if reason not in judged.notes:
             judged.notes.append(reason)
@@ -299,6 +322,7 @@ class _Reading:
         for path in touches:
             if path.startswith(os.sep) or os.path.isabs(path):
                 self._touched[path] = None
+        self._bound.update(dict.fromkeys(path for path in judged.bound if os.path.isabs(path)))
         command = judged.command
         text = command.text if len(command.text) <= _SHOWN else command.text[: _SHOWN - 1] + "…"
         self._judgements.append(

@@ -60,13 +60,14 @@ PRIVILEGED = _set("""
     virsh crontab at batch atrm init telinit loginctl timedatectl hostnamectl setcap setfacl chattr swapon swapoff
     fdisk parted sfdisk gdisk losetup cryptsetup lvm vgremove lvremove pvremove ip ifconfig route nmcli defaults csrutil
     spctl dscl diskutil launchd hdiutil reg schtasks net sc bcdedit gsettings dconf xdg-settings update-alternatives
+    dbus-send busctl gdbus qdbus xdg-open
     dpkg-reconfigure snap flatpak secret-tool keyring security kwallet-query gpg gpg2 ssh-add ssh-keygen
 """)
 KILLS = _set("kill pkill killall xkill skill fuser taskkill")
 RECURSIVE = _set("find fd tar zip 7z rsync tree du rg ag ack locate scp git")
 INTERPRETERS = _set("""
-    python python2 python3 pypy pypy3 perl ruby node nodejs deno bun php lua luajit tclsh R Rscript julia osascript
-    powershell pwsh awk gawk mawk nawk gdb expect guile ghci sed vim vi nvim ex emacs
+    python pypy perl ruby node nodejs deno bun php lua luajit tclsh R Rscript julia osascript
+    powershell pwsh awk gawk mawk nawk expect guile ghci sed vim vi nvim ex emacs
 """)
 _PACKAGES = _set("""
     apt apt-get aptitude dnf yum zypper pacman apk brew port pip pip3 pipx uv conda mamba npm yarn pnpm gem cargo go
@@ -78,6 +79,16 @@ _REMOVES = _set(
 )
 _SYSTEM_PACKAGES = _set("apt apt-get aptitude dnf yum zypper pacman apk dpkg rpm snap flatpak choco winget port")
 _OPTION_FLAGS = ("-c", "-e", "-E", "-r", "-p", "-n", "-pe", "-ne", "-lane", "-x", "--eval", "--expression", "-ex")
+_CODE_OPTIONS = frozenset(
+    "--eval --print --exec --execute --expression --command --code --cmd --batch-command --run -command "
+    "-encodedcommand -es -ex -lisp".split()
+)
+_CODE_LETTERS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("python", "pypy"), ("c", "mWX")), "perl": ("eE", "ImMDF"), "ruby": ("e", "rICFTKE"),
+    **dict.fromkeys(("node", "nodejs", "bun"), ("ep", "r")), "deno": ("", ""), "php": ("rBRE", "dcfFtz"),
+    **dict.fromkeys(("lua", "luajit"), ("e", "l")), "osascript": ("e", "l"),
+}  # fmt: skip
+"""Interpreter -> (letters of options that hold a program, letters that take the rest of the word for their value)."""
 _CODE_ACTS = re.compile(
     r"(system|exec|popen|subprocess|spawn|fork|unlink|remove|rmtree|rmdir|truncate|kill|eval|shutil|child_process|"
     r"rename|replace\(|write|socket|urlopen|requests|http|open\(.*['\"][wax+]|\bsh\b|\bmv\b|:!|\|\s*getline|"
@@ -89,8 +100,11 @@ def effect_of(name: str, words: Sequence[Word]) -> Effect:
     """The effect of one command without wrappers. ``name`` is its base name, ``words`` its arguments."""
     special = _SPECIAL.get(name)
     effect = special(name, list(words)) if special else Effect(_kind(name))
-    if name in INTERPRETERS:
-        _judge_code(name, words, effect)
+    language = re.sub(r"[\d.]+$", "", name)
+    if language in INTERPRETERS:
+        _judge_code(language, words, effect)
+    if language == "sqlite":
+        _judge_sqlite(words, effect)
     if name in _PACKAGES:
         _judge_packages(name, words, effect)
     if name in KILLS:
@@ -288,8 +302,36 @@ def _judge_code(name: str, words: Sequence[Word], effect: Effect) -> None:
         if any(re.search(r"(^|[;}/\d$])\s*[ewW]\b|/[gpiIm]*[ew]\b", w.text) for w in [*codes, *operands(words)[:1]]):
             effect.reasons.append("its sed program can start other programs or write files")
         return
-    if any(word.split or _CODE_ACTS.search(word.text) for word in codes):
-        effect.reasons.append(f"its {name} program can change files or start other programs")
+    if _has_code(name, words):
+        effect.reasons.append(f"it holds a {name} program, and what that does cannot be read")
+
+
+def _has_code(name: str, words: Sequence[Word]) -> bool:
+    """Whether a program stands in the arguments, also behind other letters (``-uc``) or without a blank."""
+    letters, valued = _CODE_LETTERS.get(name, ("ce", ""))
+    may_be_value = False
+    for word in words:
+        text = word.text
+        if text.split("=")[0].casefold() in _CODE_OPTIONS or text.startswith("+"):
+            return True
+        if text == "eval" and name in ("deno", "bun"):
+            return True
+        if not text.startswith("-") or text == "--":
+            if not may_be_value:
+                return False  # from here on the words are the program's own
+            may_be_value = False
+            continue
+        options = "" if text.startswith("--") else re.split(f"[{valued}]", text[1:])[0] if valued else text[1:]
+        if set(options) & set(letters):
+            return True
+        may_be_value = "=" not in text if text.startswith("--") else text[-1] in valued
+    return False
+
+
+def _judge_sqlite(words: Sequence[Word], effect: Effect) -> None:
+    acts = re.compile(r"^\s*\.(shell|system|once|output|import|read|save|clone|load)\b|writefile|edit\(|load_extension")
+    if any(acts.search(line) for word in words for line in word.text.split("\n")):
+        effect.reasons.append("its sqlite3 commands can start other programs or write files")
 
 
 def _judge_packages(name: str, words: Sequence[Word], effect: Effect) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
 import os
 import re
 from dataclasses import dataclass, field
 
 from desktop.safety import paths
-from desktop.safety.boundary import Lists
+from desktop.safety.boundary import Lists, SecondNames
 from desktop.safety.paths import PathProblem
 from desktop.safety.shell_words import Word, braces
 
@@ -16,6 +18,7 @@ _REMOTE = re.compile(r"^(?:[\w.\-]+@)?([\w.\-]+):(?!//)[^\s]*$")
 _HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"))
 _DELIMITERS = re.compile(r"[=@:,]")
 MAX_WORDS = 400
+MAX_FOUND = 1000
 
 
 @dataclass(slots=True)
@@ -27,6 +30,10 @@ class PathReader:
     folders: list[str] = field(default_factory=list)
     folder_unknown: bool = False
     seen: int = 0
+    second_names: SecondNames = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.second_names = SecondNames((*self.lists.denied, *self.lists.secret))
 
     def enter(self, word: Word | None) -> None:
         """``cd``: later relative paths may start there, too; the folders before stay possible."""
@@ -77,11 +84,22 @@ class PathReader:
                 if not path:
                     continue
                 line = paths.existing_identities(path)
+                if other := self._other_name(path):
+                    return other
                 for rule in rules:
                     if rule.covers(path, line) or (word.split and _pattern_meets(path, rule.resolved)):
                         return f"{rule.text} is denied"
                     if recursive and paths.is_within(rule.resolved, path) and os.path.lexists(rule.resolved):
                         return f"it goes through a folder that holds the denied path {rule.text}"
+        return ""
+
+    def _other_name(self, path: str) -> str:
+        """Why a file, or one that a pattern finds now, is a denied one under a second name, or "" (a hard link has no
+        path of its own to be resolved to)."""
+        found = itertools.islice(glob.iglob(path), MAX_FOUND) if glob.has_magic(path) else (path,)
+        for name in found:
+            if other := self.second_names.entry_of(_status(name)):
+                return f"{name} is another name of a file in {other}, which is denied"
         return ""
 
     def _resolve(self, text: str, base: str) -> str:
@@ -93,6 +111,13 @@ class PathReader:
     def outside_workspace(self, path: str) -> bool:
         """Whether writing there is outside the workspace (R-BLK-8)."""
         return path not in _HARMLESS and not paths.is_within(path, self.lists.workspace)
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (OSError, ValueError):
+        return None
 
 
 def hosts_in(word: Word) -> list[str]:

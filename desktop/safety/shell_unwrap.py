@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 
-from desktop.safety.shell_words import Word, base_name, literal
+from desktop.safety.shell_carriers import LOADER, after_option, carried
+from desktop.safety.shell_words import Word, base_name, joined, literal
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "yash", "tcsh", "csh"))
 PRIVILEGED = frozenset(("doas", "su", "pkexec", "runuser", "gosu", "su-exec", "chroot", "nsenter", "unshare", "run0"))
@@ -26,6 +26,7 @@ def _wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False) -> W
     return Wrapper(frozenset(valued.split()), operands, assigns)
 
 
+_LOADS = "ld.so"
 WRAPPERS: dict[str, Wrapper] = {
     "env": _wrapper("-u --unset -C --chdir -S --split-string", assigns=True),
     "nohup": _wrapper(), "setsid": _wrapper(), "builtin": _wrapper(), "command": _wrapper(), "exec": _wrapper("-a"),
@@ -46,7 +47,8 @@ WRAPPERS: dict[str, Wrapper] = {
     "doas": _wrapper("-u -C"), "pkexec": _wrapper("--user"), "gosu": _wrapper("", 1), "su-exec": _wrapper("", 1),
     "chroot": _wrapper("", 1), "nsenter": _wrapper("-t"), "unshare": _wrapper(), "run0": _wrapper("-u --user"),
     "bwrap": _wrapper("--bind --ro-bind --dev --proc --tmpfs --chdir --setenv"), "winpty": _wrapper(),
-    "chronic": _wrapper(),
+    "chronic": _wrapper(), "screen": _wrapper("-S -c -e -h -p -s -t -T"), "dtach": _wrapper("-n -c -A -N -a"),
+    "abduco": _wrapper("-n -c -A -a"), _LOADS: _wrapper("--library-path --inhibit-rpath --audit --preload --argv0"),
 }  # fmt: skip
 
 
@@ -80,9 +82,28 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
         if name in PRIVILEGED:
             found.reasons.append(f"{name} runs it with other rights")
         _scripts(name, words[1:], found)
+        name = _LOADS if LOADER.fullmatch(name) else name
         if name not in WRAPPERS or found.lookup_only:
             break
         words = _behind(name, words[1:], found)
+    return found
+
+
+_RUNS_A_FILE = SHELLS | frozenset(
+    (
+        "python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua",
+        "luajit", "tclsh", "Rscript", "julia", "osascript", "pwsh", "powershell", "java", "make", "source", ".",
+    )
+)  # fmt: skip
+
+
+def run_by(words: tuple[Word, ...]) -> list[Word]:
+    """The files that a command runs: itself where it is named by its path, and the scripts that it is given."""
+    if not words:
+        return []
+    found = [words[0]] if "/" in words[0].text else []
+    if base_name(words[0].text) in _RUNS_A_FILE:
+        found += [word for word in words[1:] if not word.text.startswith("-")][:4]
     return found
 
 
@@ -113,6 +134,10 @@ def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word,
 
 def _scripts(name: str, words: tuple[Word, ...], found: Unwrapped) -> None:
     """Texts among the arguments that are commands themselves."""
+    more = carried(name, words)
+    found.scripts += more.scripts
+    found.executed += more.executed
+    found.reasons += more.reasons
     if name in SHELLS:
         _shell(words, found)
     elif name in _TEXTS:
@@ -120,15 +145,15 @@ def _scripts(name: str, words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _eval(words: tuple[Word, ...], found: Unwrapped) -> None:
-    found.scripts.append(_joined(words))
+    found.scripts.append(joined(words))
 
 
 def _watch(words: tuple[Word, ...], found: Unwrapped) -> None:
-    found.scripts.append(_joined(_behind("watch", words, found)))
+    found.scripts.append(joined(_behind("watch", words, found)))
 
 
 def _parallel(words: tuple[Word, ...], found: Unwrapped) -> None:
-    found.scripts.append(_joined(_behind("parallel", words, found)))
+    found.scripts.append(joined(_behind("parallel", words, found)))
 
 
 def _trap(words: tuple[Word, ...], found: Unwrapped) -> None:
@@ -147,16 +172,16 @@ def _alias(words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _after_c(words: tuple[Word, ...], found: Unwrapped) -> None:
-    found.scripts += _after_option(words, ("-c", "--command"))
+    found.scripts += after_option(words, ("-c", "--command"))
 
 
 def _env(words: tuple[Word, ...], found: Unwrapped) -> None:
-    found.scripts += _after_option(words, ("-S", "--split-string"))
+    found.scripts += after_option(words, ("-S", "--split-string"))
     found.scripts += [literal(word.text[2:]) for word in words if word.text.startswith("-S") and len(word.text) > 2]
 
 
 def _callback(words: tuple[Word, ...], found: Unwrapped) -> None:
-    found.scripts += _after_option(words, ("-C",))
+    found.scripts += after_option(words, ("-C",))
     found.scripts += [literal(word.text[2:]) for word in words if word.text.startswith("-C") and len(word.text) > 2]
 
 
@@ -167,15 +192,10 @@ def _source(words: tuple[Word, ...], found: Unwrapped) -> None:
         found.reasons.append("it runs text that another command writes")
 
 
-def _tar(words: tuple[Word, ...], found: Unwrapped) -> None:
-    named = (re.search(r"(?:exec|--to-command|--use-compress-program)=(.*)", word.text) for word in words)
-    found.scripts += [literal(match[1]) for match in named if match]
-
-
 def _coproc(words: tuple[Word, ...], found: Unwrapped) -> None:
     """``coproc [NAME] command``: the grammar does not know it, so both readings are read."""
     for part in (words, words[1:]):
-        found.scripts.append(_joined(tuple(word for word in part if word.text not in ("{", "}", ";"))))
+        found.scripts.append(joined(tuple(word for word in part if word.text not in ("{", "}", ";"))))
 
 
 def _shell(words: tuple[Word, ...], found: Unwrapped) -> None:
@@ -217,39 +237,10 @@ def _find_exec(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
     return [argv for argv in found if argv]
 
 
-def _git_scripts(words: tuple[Word, ...], found: Unwrapped) -> None:
-    texts = [word.text for word in words]
-    for before, word in zip(["", *texts], words, strict=False):
-        if before == "-c" and re.match(
-            r"(?i)(alias\.|core\.(pager|editor|sshcommand|fsmonitor|hookspath)|.*\.(cmd|helper))", word.text
-        ):
-            found.scripts.append(literal(word.text.partition("=")[2].removeprefix("!")))
-            found.reasons.append("it gives git a command of its own to run")
-        if before in ("-x", "--exec", "foreach"):
-            found.scripts.append(word)
-        if before.startswith("--exec="):
-            found.scripts.append(literal(before.partition("=")[2]))
-    if "bisect" in texts and "run" in texts:
-        found.executed.append(words[texts.index("run") + 1 :])
-        found.executed = [argv for argv in found.executed if argv]
-
-
 _TEXTS: dict[str, Callable[[tuple[Word, ...], Unwrapped], None]] = {
     "eval": _eval, "watch": _watch, "parallel": _parallel, "trap": _trap, "find": _find, "alias": _alias,
     "su": _after_c,
-    "runuser": _after_c, "flock": _after_c, "script": _after_c, "env": _env, "git": _git_scripts, "tar": _tar,
+    "runuser": _after_c, "flock": _after_c, "script": _after_c, "env": _env,
     "coproc": _coproc, "mapfile": _callback, "readarray": _callback, "complete": _callback, "compgen": _callback,
     "source": _source, ".": _source,
 }  # fmt: skip
-
-
-def _after_option(words: tuple[Word, ...], names: tuple[str, ...]) -> list[Word]:
-    found = [after for word, after in pairwise(words) if word.text in names]
-    return found + [
-        literal(w.text.partition("=")[2]) for w in words if w.text.startswith(tuple(f"{n}=" for n in names))
-    ]
-
-
-def _joined(words: tuple[Word, ...]) -> Word:
-    text = " ".join(word.text for word in words)
-    return Word(text, text, dynamic=any(word.dynamic for word in words))

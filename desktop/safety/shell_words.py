@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,6 +208,12 @@ def _text(node: Any) -> str:
 def literal(text: str, start: int = 0) -> Word:
     """A word that was built here, not read."""
     return Word(text, text, start=start)
+
+
+def joined(words: Sequence[Word]) -> Word:
+    """Words as the text that a shell would be given."""
+    text = " ".join(word.text for word in words)
+    return Word(text, text, dynamic=any(word.dynamic for word in words))
 
 
 def braces(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
@@ -198,6 +199,8 @@ class WriteFile:
         verdict = self._files.explain(path, Access.WRITE)
         if not verdict.allowed:
             return judged(verdict, Category.WRITE)
+        if why := cannot_hold(verdict.resolved) or not_utf8(content):
+            return replace(judged(verdict, Category.WRITE), denied=why)
         return judged(verdict, Category.WRITE, preview=self._preview(verdict, content))
 
     def _preview(self, verdict: Verdict, content: str) -> dict[str, Any]:
@@ -230,11 +233,9 @@ class WriteFile:
         return await asyncio.to_thread(self._write, args["path"], args["content"], context.identity)
 
     def _write(self, path: str, content: str, identity: Mapping[str, str]) -> ToolResult:
-        try:
-            data = content.encode("utf-8")
-        except UnicodeEncodeError as error:
-            what = f"The content cannot be written as UTF-8: character {error.start + 1} is half of a surrogate pair."
-            raise ToolFailure(what, code="tool.validation") from None
+        if why := not_utf8(content):
+            raise why
+        data = content.encode("utf-8")
         expected = identity.get(self._files.explain(path, Access.WRITE).resolved) if identity else None
         if identity and expected is None:
             raise BoundaryViolation(f"{path} leads to another place than what was approved; nothing was written.")
@@ -243,6 +244,36 @@ class WriteFile:
         verb = "Created" if done.created else "Replaced"
         facts = {"path": done.resolved, "size": done.size, "created": done.created}
         return ToolResult(f"{verb} {done.resolved}, {done.size} bytes.{made}", facts=facts)
+
+
+def cannot_hold(path: str) -> ToolFailure | None:
+    """Why no file can be written at a resolved path as the disk is now, or None: nobody is asked about what is certain
+    to fail (semantics.md 6.1). Blocking."""
+    if os.path.isdir(path):
+        return ToolFailure(f"{path} is a folder, not a file.", code="file.is_folder")
+    here, missing = os.path.dirname(path), [os.path.basename(path)]
+    while not os.path.lexists(here):
+        here, name = os.path.split(here)
+        missing.append(name)
+    if not os.path.isdir(here):
+        return ToolFailure(f"{here} is a file, so nothing can be written below it.", code="file.failed")
+    longest = os.pathconf(here, "PC_NAME_MAX") if hasattr(os, "pathconf") else 255
+    for name in missing:
+        if len(os.fsencode(name)) > longest:
+            return ToolFailure(f"The name {name[:40]}… is longer than the file system permits.", code="file.failed")
+    if not os.access(here, os.W_OK | os.X_OK):
+        return ToolFailure(f"The system does not permit writing in {here}.", code="file.failed")
+    return None
+
+
+def not_utf8(content: str) -> ToolFailure | None:
+    """Why a text cannot be stored, or None."""
+    try:
+        content.encode("utf-8")
+    except UnicodeEncodeError as error:
+        what = f"The content cannot be written as UTF-8: character {error.start + 1} is half of a surrogate pair."
+        return ToolFailure(what, code="tool.validation")
+    return None
 
 
 def _capped(text: str) -> tuple[str, bool]:

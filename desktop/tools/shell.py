@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 from collections.abc import Mapping
@@ -26,6 +27,7 @@ from desktop.domain.safety import (
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
 
 MAX_COMMAND = 100_000
+MAX_BOUND = 200
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
 _PLATFORM: str = sys.platform
 
@@ -93,6 +95,9 @@ class Bash:
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
         """Read the command: blocked, or what it does and why it may be admin."""
         command = args["command"]
+        settings = self._settings()
+        if find_bash(settings) is None:
+            return PreCheck(Category.WRITE, denied=ToolFailure(why_absent(settings), code="tool.absent"))
         if "\0" in command or _has_surrogates(command):
             return PreCheck(Category.ADMIN, denied=Denied("The command contains characters that no command can have."))
         reading = await self._reader.read(command)
@@ -106,10 +111,12 @@ class Bash:
         place = self._policy.explain(settings.workspace, Access.LIST)
         if not place.allowed:
             return PreCheck(Category.ADMIN, denied=Denied(place.sentence, code="denied.boundary"))
+        if not os.path.isdir(place.resolved):
+            refusal = ToolFailure(f"The workspace {place.resolved} does not exist.", code="tool.not_started")
+            return PreCheck(Category.WRITE, denied=refusal)
         report = self._confinement.probe()
         network = "" if report.kind == "none" else f" The network is {'on' if settings.shell_network else 'off'}."
-        identity = {path: self._policy.explain(path, Access.READ).identity for path in reading.paths[:50]}
-        folder = ":".join(place.identity.split(":")[:2])
+        identity = {path: self._state_of(path) for path in reading.bound[:MAX_BOUND]}
         return PreCheck(
             category=reading.category,
             raised_because=reading.raised_because,
@@ -123,9 +130,14 @@ class Bash:
                 "confined_by": report.kind,
                 "network": settings.shell_network,
             },
-            identity={**identity, place.resolved: folder},
+            identity={**identity, place.resolved: _which(place.identity)},
             constraint=command.strip(),
         )
+
+    def _state_of(self, path: str) -> str:
+        """What an approval is bound to at a path: a file with its size and time, of a folder only which one it is."""
+        identity = self._policy.explain(path, Access.READ).identity
+        return _which(identity) if os.path.isdir(path) else identity
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """Run it. Raises ToolTimeout, ToolAborted or ToolFailure with what it wrote so far."""
@@ -172,6 +184,11 @@ class Bash:
             hint = "[The network is switched off for commands; a person can allow it in Settings, Tools and limits.]\n"
         text = f"{hint}[Exit code {outcome.exit_code}.]\n{outcome.output}"
         return ToolResult(text, is_error=True, code="tool.exit", facts=facts)
+
+
+def _which(identity: str) -> str:
+    """Device and inode of an identity, or ``absent``."""
+    return ":".join(identity.split(":")[:2])
 
 
 def _has_surrogates(text: str) -> bool:

@@ -151,3 +151,14 @@ def test_more_than_can_be_read_is_admin(shell_world: World) -> None:
 async def test_reading_happens_off_the_loop(shell_world: World) -> None:
     reading = await shell_world.reader.read("ls | rm x")
     assert reading.blocked is not None
+
+
+@pytest.mark.spec("R-TOOL-4", "R-FS-3")
+@pytest.mark.parametrize("command", ["cat innocent", "cat < innocent", "cat ./inno*", "cp innocent copy", "cat *"])
+def test_a_hard_link_to_a_denied_file_is_taken_for_what_it_is(shell_world: World, command: str) -> None:
+    (shell_world.workspace / "innocent").hardlink_to(shell_world.ssh / "id_rsa")
+    (shell_world.workspace / "twin").hardlink_to(shell_world.workspace / "note.txt")
+    reading = shell_world.reader.read_now(command)
+    assert reading.category is Category.ADMIN
+    assert "another name of a file in ~/.ssh" in reading.raised_because
+    assert outcome_of(shell_world, "cat twin") == "write"

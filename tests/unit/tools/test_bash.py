@@ -68,6 +68,51 @@ async def test_a_file_that_appears_after_approval_changes_what_was_judged(bench:
     assert second.category is Category.ADMIN
 
 
+@pytest.mark.spec("R-PRM-5")
+@pytest.mark.parametrize(
+    ("command", "happens", "again"),
+    [
+        ("ls -la busy; echo hi", "appears", False), ("cat note.txt | wc -l", "grows", False),
+        ("cat note.txt > out.txt", "grows", False), ("grep -r x busy", "appears", False),
+        ("cp note.txt copy.txt", "grows", False), ("frobnicate busy", "appears", False),
+        ("cp copy.txt note.txt", "grows", True), ("echo x >> note.txt", "grows", True),
+        ("sh note.txt", "grows", True), ("python3 note.txt", "grows", True), ("./note.txt", "grows", True),
+        (". ./note.txt", "grows", True), ("env A=1 ./note.txt", "grows", True),
+        ("frobnicate ./note.txt", "grows", True), ("truncate -s 0 note.txt", "grows", True),
+        ("frobnicate ./note.txt", "swapped", True), ("ls ./busy", "folder swapped for a link", True),
+    ],
+)  # fmt: skip
+async def test_an_approval_is_bound_to_what_is_written_or_run_and_not_to_what_is_only_read(
+    bench: Bench, command: str, happens: str, again: bool
+) -> None:
+    workspace = bench.world.workspace
+    (workspace / "busy").mkdir()
+    (workspace / "other").mkdir()
+    first = await bench.bash.precheck({"command": command})
+    if happens == "appears":
+        (workspace / "busy" / "file").write_text("x")
+    elif happens == "grows":
+        (workspace / "note.txt").write_text("longer than before\n")
+    elif happens == "swapped":
+        (workspace / "new").write_text("note\n")
+        (workspace / "new").replace(workspace / "note.txt")
+    else:
+        (workspace / "busy").rmdir()
+        (workspace / "busy").symlink_to(workspace / "other")
+    second = await bench.bash.precheck({"command": command})
+    assert ((second.identity, second.paths) != (first.identity, first.paths)) is again, (first, second)
+
+
+@pytest.mark.spec("R-INV-1", "R-BLT-7")
+async def test_where_there_is_no_bash_or_no_workspace_nobody_is_asked(bench: Bench) -> None:
+    bench.world.change(bash_path="/no/such/bash")
+    check = await bench.bash.precheck({"command": "ls"})
+    assert "no bash here" in str(check.denied)
+    bench.world.change(bash_path="", workspace=str(bench.world.workspace / "gone"))
+    check = await bench.bash.precheck({"command": "ls"})
+    assert "does not exist" in str(check.denied)
+
+
 @pytest.mark.spec("R-ENV-1", "R-ENV-6", "S6.6")
 async def test_no_secret_of_the_app_is_in_its_environment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-should-not-be-seen")

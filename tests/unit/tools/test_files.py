@@ -279,3 +279,30 @@ async def test_a_cancelled_run_starts_nothing(bench: Bench, tool: str, args: dic
     with pytest.raises(CancellationError):
         await bench.run(getattr(bench, tool), token, **args)
     assert not (bench.world.workspace / "n").exists()
+
+
+@pytest.mark.spec("R-INV-1", "R-PRM-1")
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        (".", "is a folder"), ("sub", "is a folder"), ("note.txt/below/x", "is a file"), ("n" * 300, "longer than"),
+        ("new/" + "é" * 200 + "/x", "longer than"), ("a\0b", "NUL"), ("locked/x", "does not permit"),
+    ],
+)  # fmt: skip
+async def test_what_is_certain_to_fail_is_refused_before_anyone_is_asked(bench: Bench, path: str, says: str) -> None:
+    (bench.world.workspace / "sub").mkdir()
+    locked = bench.world.workspace / "locked"
+    locked.mkdir(0o500)
+    if path.startswith("locked") and os.access(locked, os.W_OK):
+        pytest.skip("this user may write everywhere")
+    check = await bench.write.precheck({"path": path, "content": "x"})
+    assert check.denied is not None
+    assert says in str(check.denied)
+    assert check.preview == {}
+
+
+async def test_a_text_that_cannot_be_stored_is_refused_before_anyone_is_asked(bench: Bench) -> None:
+    check = await bench.write.precheck({"path": "x.txt", "content": "a\ud800"})
+    assert "surrogate" in str(check.denied)
+    fine = await bench.write.precheck({"path": "deep/in/x.txt", "content": "a"})
+    assert fine.denied is None
