@@ -86,7 +86,10 @@ def human_cost(cost: float | None) -> str:
 
 
 def summarise(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
-    """One line of a call's arguments: the path or command if it has one, else compact JSON."""
+    """A call's arguments in brief: the path or command if it has one, else compact JSON.
+
+    Nothing is left out but the end: what it shows is escaped by the view, where a person agrees to it (R-PRM-2).
+    """
     if arguments is None:
         text = raw
     else:
@@ -97,7 +100,7 @@ def summarise(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
                 break
         else:
             text = ", ".join(f"{k}: {compact(v)}" for k, v in arguments.items())
-    return " ".join(text[: SUMMARY_LIMIT * 2].split())[:SUMMARY_LIMIT]
+    return text[:SUMMARY_LIMIT].strip(" ")
 
 
 def canonical(tool: str) -> str:

@@ -16,6 +16,7 @@ from desktop.presenter.transcript_items import NoticePart, ToolPart
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.page import Page
 from desktop.ui.transcript.text_box import Marked
+from desktop.ui.transcript.tool_drawing import head_words
 
 if TYPE_CHECKING:
     from desktop.ui.transcript.view import TranscriptView
@@ -191,7 +192,7 @@ def _searched(message: Message) -> str:
     words = [message.source().replace("**", "").replace("`", "")]
     for part in message.item.parts:
         if isinstance(part, ToolPart):
-            words.append(f"{part.tool} {part.summary}")
+            words.append(" ".join(head_words(part)))
         elif isinstance(part, NoticePart):
             words.append(part.text)
     return "\n".join(words)

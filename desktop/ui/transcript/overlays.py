@@ -19,6 +19,7 @@ from desktop.presenter.transcript_items import ToolPart, TranscriptItem
 from desktop.ui.theme import theme
 from desktop.ui.transcript.piece import Canvas
 from desktop.ui.transcript.tool_card import ToolCard
+from desktop.ui.transcript.tool_drawing import head_words
 from desktop.ui.widgets.buttons import AllowButton, Button, IconButton
 
 if TYPE_CHECKING:
@@ -62,11 +63,12 @@ class AnswerBar(QWidget):
         row.addWidget(self.deny)
         self.open_button.clicked.connect(lambda: self.answered.emit(self.call_id, "open"))
         self.deny.clicked.connect(lambda: self.answered.emit(self.call_id, "deny"))
-        self.deny.setAccessibleName(f"Deny {part.tool}")
-        self.open_button.setAccessibleName(f"Open the request of {part.tool}")
+        tool, _ = head_words(part)
+        self.deny.setAccessibleName(f"Deny {tool}")
+        self.open_button.setAccessibleName(f"Open the request of {tool}")
         if not _is_admin(part):
             self.allow = AllowButton("Allow once", "primary", small=True)
-            self.allow.setAccessibleName(f"Allow {part.tool} once")
+            self.allow.setAccessibleName(f"Allow {tool} once")
             self.allow.agreed.connect(lambda: self.answered.emit(self.call_id, "allow_once"))
             row.addWidget(self.allow)
 

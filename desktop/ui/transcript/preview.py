@@ -1,6 +1,6 @@
 """What a waiting call would change, in a few lines for its card. Cheap for files of any size.
 
-The whole diff is the request's own view; this only shows that there is one.
+The whole diff is the request's own view; this only shows that there is one. Every line is escaped as it is there.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from desktop.ui.widgets.shown import shown, shown_line
 
 SHOWN = 8
 LONGEST_LINE = 300
@@ -28,10 +30,10 @@ def preview_lines(preview: Mapping[str, Any]) -> list[PreviewLine]:
     if kind == "diff":
         return _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
     if kind == "command":
-        return [PreviewLine("", "", line[:LONGEST_LINE]) for line in _head(str(preview.get("command") or ""))]
+        return [PreviewLine("", "", shown(line[:LONGEST_LINE])) for line in _head(str(preview.get("command") or ""))]
     if kind == "argv":
         words = [str(word) for word in preview.get("argv") or ()]
-        return [PreviewLine("", "", " ".join(words)[:LONGEST_LINE])]
+        return [PreviewLine("", "", shown_line(" ".join(words)[:LONGEST_LINE]))]
     return []
 
 
@@ -50,8 +52,8 @@ def _diff(before: str, after: str, new: bool) -> list[PreviewLine]:
         lines = after.count("\n") + (not after.endswith("\n") and bool(after))
         remark = PreviewLine("", "", f"new file, {lines:,} line{'s' * (lines != 1)}, {size_text(len(after))}")
         first = after.split("\n", 3)[:3]
-        shown = first[:1] if lines > 3 else [line for line in first if line]
-        return [remark] + [PreviewLine(str(n), "+", line[:LONGEST_LINE]) for n, line in enumerate(shown, 1)]
+        few = first[:1] if lines > 3 else [line for line in first if line]
+        return [remark] + [PreviewLine(str(n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(few, 1)]
     if before == after:
         return [PreviewLine("", "", "no change to the file's text")]
     return _changed(before.split("\n"), after.split("\n"))
@@ -68,8 +70,8 @@ def _changed(old: list[str], new: list[str]) -> list[PreviewLine]:
     half = SHOWN // 2
     room_old = max(half, SHOWN - len(come))
     room_new = max(half, SHOWN - len(gone))
-    lines = [PreviewLine(str(start + n), "-", line[:LONGEST_LINE]) for n, line in enumerate(gone[:room_old], 1)]
-    lines += [PreviewLine(str(start + n), "+", line[:LONGEST_LINE]) for n, line in enumerate(come[:room_new], 1)]
+    lines = [PreviewLine(str(start + n), "-", shown(line[:LONGEST_LINE])) for n, line in enumerate(gone[:room_old], 1)]
+    lines += [PreviewLine(str(start + n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(come[:room_new], 1)]
     hidden = max(0, len(gone) - room_old) + max(0, len(come) - room_new)
     if hidden:
         lines.append(PreviewLine("", "", f"{hidden:,} more line{'s' * (hidden != 1)} in this change: open the request"))

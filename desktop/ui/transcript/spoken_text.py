@@ -16,7 +16,7 @@ from desktop.presenter.transcript_items import (
 from desktop.ui.transcript.inline import InlineParser
 from desktop.ui.transcript.markdown_blocks import Block, split_markdown
 from desktop.ui.transcript.markdown_text import cells_of
-from desktop.ui.transcript.tool_drawing import STATES
+from desktop.ui.transcript.tool_drawing import STATES, head_words
 
 LONGEST = 20_000
 """Characters of a message that a screen reader is given."""
@@ -33,7 +33,8 @@ def _spoken_part(part: Part, parser: InlineParser, longest: int) -> str:
     if isinstance(part, TextPart):
         return _words(part.markdown[:longest], parser)
     if isinstance(part, ToolPart):
-        return f"Tool call {part.tool} {part.summary[:120]}, {STATES[part.state][2]}"
+        tool, summary = head_words(part)
+        return f"Tool call {tool} {summary[:120]}, {STATES[part.state][2]}"
     if isinstance(part, NoticePart):
         return part.text
     if isinstance(part, AttachmentPart):

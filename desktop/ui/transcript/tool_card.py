@@ -21,9 +21,11 @@ from desktop.ui.transcript.tool_drawing import (
     draw_ledger,
     draw_preview,
     draw_state,
+    head_words,
     ledger_glyph,
     seconds_text,
 )
+from desktop.ui.widgets.shown import shown
 
 FOLDED = 38
 FOOT = 41
@@ -37,7 +39,9 @@ RUNNING = frozenset({"running"})
 class ToolCard(Piece):
     """One call. ``open`` survives changes of the part."""
 
-    __slots__ = ("_body_top", "_pad", "_preview", "_sections", "_shown", "_spots", "_width", "open", "part")
+    __slots__ = (
+        "_body_top", "_pad", "_preview", "_sections", "_shown", "_spots", "_summary", "_tool", "_width", "open", "part",
+    )  # fmt: skip
 
     def __init__(self, key: str, part: ToolPart) -> None:
         super().__init__(key)
@@ -50,6 +54,7 @@ class ToolCard(Piece):
         self._width = 0.0
         self._body_top = 0.0
         self._pad = 13
+        self._tool = self._summary = ""
 
     @property
     def waiting(self) -> bool:
@@ -77,12 +82,13 @@ class ToolCard(Piece):
     def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
         del before
         self._width, self._pad = width, look.px(13)
+        self._tool, self._summary = head_words(self.part)
         self.boxes, self._sections, self._spots = [], [], []
         self.height = look.px(FOLDED)
         head = QRectF(0, 0, width, look.px(FOLDED))
         verb = "Close" if self.unfolded else "Open"
-        self._spots.append(Spot("toggle", f"{self.key}/head", head, f"{verb} {self.part.tool}", self.part.call_id))
-        self.text = f"{self.part.tool} {self.part.summary}".strip()
+        self._spots.append(Spot("toggle", f"{self.key}/head", head, f"{verb} {self._tool}", self.part.call_id))
+        self.text = f"{self._tool} {self._summary}".strip()
         head_length = len(self.text)
         if self.waiting:
             self._lay_out_waiting(look)
@@ -103,7 +109,8 @@ class ToolCard(Piece):
         self._preview = preview_lines(request.preview) if request else []
         if request and not self._preview and not self.open:
             text = self.part.arguments.strip()
-            self._preview = [PreviewLine("", "", line[:300]) for line in text.split("\n")[:6]] if text != "{}" else []
+            lines = text.split("\n")[:6] if text != "{}" else []
+            self._preview = [PreviewLine("", "", shown(line[:300])) for line in lines]
         self._body_top = float(self.height)
         if self.open:
             self._lay_out_open(look)
@@ -116,13 +123,13 @@ class ToolCard(Piece):
         part = self.part
         if part.arguments:
             y = self._section(look, "Arguments", y)
-            y = self._chunks(look, part.arguments[: self._shown + TAIL_SHOWN], y)
+            y = self._chunks(look, shown(part.arguments[: self._shown + TAIL_SHOWN]), y)
         if part.result:
             y = self._section(look, "Result" if part.state != "failed" else "Error", y)
             y = self._result(look, part.result, y)
         if part.detail:
             y = self._section(look, "Decision", y)
-            y = self._chunks(look, part.detail, y)
+            y = self._chunks(look, shown(part.detail), y)
         self.height = round(y) + look.px(6)
 
     def _section(self, look: Look, title: str, y: float) -> float:
@@ -186,12 +193,12 @@ class ToolCard(Piece):
             name, token = ledger_glyph(self.part.category)
             canvas.glyph(name, token, x, origin.y() + (height - look.px(16)) / 2, 16)
             x += look.px(24)
-        name_width = look.metrics("code", 500).horizontalAdvance(self.part.tool)
-        canvas.words(self.part.tool, QRectF(x, origin.y(), right - x, height), "code", "text", 500)
+        name_width = look.metrics("code", 500).horizontalAdvance(self._tool)
+        canvas.words(self._tool, QRectF(x, origin.y(), right - x, height), "code", "text", 500)
         x += name_width + look.px(9)
         if right - x > look.px(24):
-            summary = self.part.summary[:600].replace("\n", " ")
-            elided = look.metrics("code").elidedText(summary, Qt.TextElideMode.ElideMiddle, right - x - look.px(12))
+            room = right - x - look.px(12)
+            elided = look.metrics("code").elidedText(self._summary, Qt.TextElideMode.ElideMiddle, room)
             canvas.words(elided, QRectF(x, origin.y(), right - x, height), "code", "text-2")
         if canvas.focus == f"{self.key}/head":
             canvas.ring(QRectF(origin.x(), origin.y(), self._width, height).adjusted(2, 2, -2, -2))
@@ -246,12 +253,12 @@ class ToolCard(Piece):
 
     def markdown(self, start: int, end: int) -> str:
         whole = start == 0 and end == len(self.text)
-        return f"`{self.part.tool}` {self.part.summary}".strip() if whole else self.text[start:end]
+        return f"`{self._tool}` {self._summary}".strip() if whole else self.text[start:end]
 
     def spoken(self) -> str:
         """The call in words, for a screen reader."""
         state = STATES.get(self.part.state, ("", "", self.part.state))[2]
-        return f"Tool call {self.part.tool}, {self.part.summary[:120]}, {state}"
+        return f"Tool call {self._tool}, {self._summary[:120]}, {state}"
 
 
 def _to_line_end(text: str) -> str:

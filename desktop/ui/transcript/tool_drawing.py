@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from desktop.presenter.transcript_items import ToolPart
 from desktop.ui.transcript.piece import Canvas
 from desktop.ui.transcript.preview import PreviewLine
+from desktop.ui.widgets.shown import shown_line
 
 GLYPHS = {"read": "read", "write": "write", "admin": "admin", "agent": "agent"}
 STATES = {
@@ -18,6 +19,11 @@ STATES = {
     "denied": ("deny", "deny", "denied"),
     "aborted": ("stop", "text-2", "stopped"),
 }
+
+
+def head_words(part: ToolPart) -> tuple[str, str]:
+    """The tool's name and its arguments in brief, as they may be looked at (R-PRM-2, R-PRM-15)."""
+    return shown_line(part.tool), shown_line(part.summary)
 
 
 def seconds_text(milliseconds: float) -> str:
@@ -68,7 +74,7 @@ def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
     x = foot.x() + look.px(13)
     chain = part.chain or (part.request.chain if part.request else ())
     names = [*chain] if chain and chain[-1] == part.tool else [*chain, part.tool]
-    for index, name in enumerate(names[-4:]):
+    for index, name in enumerate(shown_line(name) for name in names[-4:]):
         if index:
             canvas.glyph("right", "text-3", x + look.px(3), foot.y() + (foot.height() - look.px(14)) / 2, 14)
             x += look.px(20)

@@ -91,7 +91,7 @@ def test_figures_are_short_and_an_unknown_cost_is_not_zero():
 
 
 def test_a_summary_is_one_short_line_whatever_the_arguments():
-    assert summarise({"path": "a\nb"}) == "a b"
+    assert summarise({"path": "a\nb\u2028c"}) == "a\nb\u2028c", "the view shows it escaped; nothing vanishes before"
     assert len(summarise({"command": "x" * 10_000_000})) == 400
     assert summarise({"n": 3, "deep": {"a": [1]}}) == 'n: 3, deep: {"a": [1]}'
     assert summarise(None, "{oops") == "{oops"

@@ -1,0 +1,76 @@
+"""What a card shows of a call, beside its own Allow once, is what the call is: nothing hidden, nothing reordered."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from desktop.domain.tools import Category
+from desktop.presenter.item_builder import summarise
+from desktop.presenter.transcript_items import ToolPart, TranscriptItem
+from desktop.ui.approvals.inbox import summary
+from desktop.ui.transcript import TranscriptView
+from desktop.ui.transcript.spoken_text import spoken_text
+from desktop.ui.transcript.tool_card import ToolCard
+from desktop.ui.widgets.shown import has_hidden
+from tests.gui.transcript import scenes
+
+HIDDEN = ("\u202e", "\u2066", "\u200b", "\u2028", "\x1b", "\x85", "\r", "\ufeff", "\U000e0041")
+"""An override, an isolate, nothing at all, two line breaks that are none, an escape, a return, a mark, a tag."""
+
+
+def asked(tool: str, arguments: dict[str, Any], preview: dict[str, Any]) -> ToolPart:
+    """A call as the live answer makes its card."""
+    category = Category.ADMIN if tool == "bash" else Category.WRITE
+    request = replace(scenes.request("c1", tool, category), arguments=arguments, preview=preview)
+    return ToolPart(
+        "p", "c1", tool, summarise(arguments), category.value, "waiting", "{}", request=request, chain=("Ag\u202eent",)
+    )
+
+
+def shown(view: TranscriptView, part: ToolPart) -> tuple[ToolCard, str]:
+    """The card, and everything it paints or says."""
+    item = TranscriptItem("m", "a", "Agent", "12:00", (part,))
+    view.set_items((item,))
+    (card,) = (p for p, _, _ in view.page.messages[0].pieces() if isinstance(p, ToolCard))
+    names = [widget.accessibleName() for widget in view.overlays.answers["c1"].buttons()]
+    painted = [line.text for line in card._preview]
+    return card, "\n".join([card.text, card.spoken(), spoken_text(item), *painted, *names])
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-15")
+@pytest.mark.parametrize("mark", HIDDEN)
+def test_a_card_escapes_names_contents_and_commands_as_the_dialog_does(view: TranscriptView, mark: str) -> None:
+    path, content = f"a{mark}txt.exe", f"first {mark} line\nsecond"
+    diff = {"kind": "diff", "path": path, "before": "", "after": content, "new": True}
+    write = asked("write-file", {"path": path, "content": content}, diff)
+    card, words = shown(view, write)
+    assert write.request is not None
+    assert summary(write.request) in card.text, "the inbox and the dialog say the same"
+    assert not has_hidden(words)
+    assert mark not in words
+    command = f"ls{mark}\nrm -r data"
+    bash = asked("bash", {"command": command}, {"kind": "command", "command": command})
+    card, words = shown(view, bash)
+    assert not has_hidden(words)
+    assert mark not in words
+    assert "\\nrm -r data" in card.text, "a second command is no word of the first"
+    argv = asked(f"to{mark}ol", {"a": mark}, {"kind": "argv", "argv": ["prog", f"x{mark}y"]})
+    assert mark not in shown(view, argv)[1]
+
+
+@pytest.mark.spec("R-PRM-2")
+def test_the_old_side_of_a_change_is_escaped_too(view: TranscriptView) -> None:
+    diff = {"kind": "diff", "path": "a", "before": "x\u202ey\nsame", "after": "x\u2066y\nsame"}
+    card, words = shown(view, asked("write-file", {"path": "a"}, diff))
+    assert not has_hidden(words)
+    assert [line.text for line in card._preview] == ["x\\u{202e}y", "x\\u{2066}y"]
+
+
+@pytest.mark.spec("R-PRM-2")
+def test_opened_arguments_are_escaped(view: TranscriptView) -> None:
+    part = asked("write-file", {"path": "a"}, {})
+    card, _ = shown(view, replace(part, arguments='{"path": "a\u202etxt"}', detail="no\u202ewhy"))
+    view.page.messages[0].toggle("p")
+    assert "a\\u{202e}txt" in card.text
+    assert "no\\u{202e}why" in card.text
