@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from desktop.domain.skills import SkillDef, SkillKind, SkillSource
@@ -36,8 +36,7 @@ _SAFE_PATH = re.compile(r"[A-Za-z0-9_./~-]+\Z")
 _SIMPLE_PATTERNS = re.compile(r"(?:[a-z0-9*-]+(?: [a-z0-9*-]+)*)?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a definition comes from; see SkillDef."""
 
     path: str
@@ -47,8 +46,7 @@ class Origin:
     stamp: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """Which part of the file it is; see SkillDef. ``several``: the file holds more than one skill."""
 
     entry: str = ""
@@ -62,6 +60,8 @@ def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: Part, r
     name = _name(data.get("name"), locate, report)
     if not name:
         return None
+    if origin.kind == "folder" and name != (folder := _folder(origin.path)):
+        report.add("name.folder", f"the folder is called {folder}, the skill {name}", locate(("name",)), "warning")
     builder = _Builder(data, origin, locate, report)
     description = builder.description()
     metadata = builder.metadata()
@@ -87,6 +87,12 @@ def _name(value: Any, locate: Locate, report: Report) -> str:
         message = f"name must be 1 to 64 of a-z, 0-9 and single hyphens, not {shown(value)}"
         report.add("name.invalid", message, locate(("name",)))
     return ""
+
+
+def _folder(path: str) -> str:
+    """The name of the folder that a file is in."""
+    parts = path.rsplit(os.sep, 2)
+    return parts[-2] if len(parts) > 1 else ""
 
 
 def _uri(path: str, fragment: str) -> str:

@@ -6,7 +6,6 @@ import os
 import stat
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import PurePath
 
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.skills import SkillDef, SkillKind, SkillSource
@@ -23,16 +22,19 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0
 """Not blocking, so that a named pipe which calls itself a skill holds nobody up."""
 
 _KINDS: tuple[tuple[str, SkillKind], ...] = (
-    (".skill.py", "python"), (".skill.js", "javascript"), (".skill.ts", "foreign"), (".md", "markdown"),
+    (".md", "markdown"), (".skill.py", "python"), (".skill.js", "javascript"), (".skill.ts", "foreign"),
 )  # fmt: skip
 
 
 def skill_kind(path: str) -> SkillKind | None:
     """What a file is by its name; None: no skill file. Any ``*.md`` may be named by path, a scan finds fewer."""
-    name = os.path.basename(path)
+    name = path[path.rfind(os.sep) + 1 :]
     if name in ("SKILL.md", "skill.md"):
         return "folder"
-    return next((kind for ending, kind in _KINDS if name.endswith(ending)), None)
+    for ending, kind in _KINDS:
+        if name.endswith(ending):
+            return kind
+    return None
 
 
 def load_skills_from_file(path: str, *, source: SkillSource, root: str) -> LoadedFile:
@@ -64,9 +66,10 @@ def read_bytes(path: str) -> tuple[bytes, str]:
             message = f"the file has {found.st_size:,} bytes; a skill has {MAX_BYTES:,} at most"
             raise FormatError(message, 1, code="file.too-large")
         data = os.read(handle, found.st_size + 1)
-        while len(data) <= MAX_BYTES and (
-            more := os.read(handle, MAX_BYTES + 1) if len(data) != found.st_size else b""
-        ):
+        while len(data) != found.st_size and len(data) <= MAX_BYTES:  # it grew or shrank meanwhile
+            more = os.read(handle, MAX_BYTES + 1)
+            if not more:
+                break
             data += more
     except OSError as error:
         raise _unreadable(error) from error
@@ -83,7 +86,7 @@ def _unreadable(error: Exception) -> FormatError:
 
 def load_from_bytes(data: bytes, path: str, *, source: SkillSource, root: str, stamp: str = "") -> LoadedFile:
     """What a file with these bytes would be: the editor checks as a person types. Blocks for some milliseconds."""
-    report = Report(path)
+    report = Report(path, [])
     definitions: list[SkillDef] = []
     try:
         kind = skill_kind(path)
@@ -131,7 +134,7 @@ def _markdown(parts: list[markdown.Section], origin: Origin, report: Report) -> 
     several = len(parts) > 1
     found: list[SkillDef] = []
     for section in parts:
-        own = Report(origin.path)
+        own = Report(origin.path, [])
         try:
             data, locate, notes = read_mapping(section.head, section.first_line)
         except FormatError as error:
@@ -140,17 +143,11 @@ def _markdown(parts: list[markdown.Section], origin: Origin, report: Report) -> 
         for note in notes:
             own.add(note.code, str(note), (note.line, note.column), "warning")
         part = Part(str(data.get("name", "")) if several else "", section.body_at, section.body_end, several)
-        if origin.kind == "folder" and str(data.get("name")) != (folder := _folder_name(origin.path)):
-            own.add("name.folder", f"the folder is called {folder}, the skill is not", locate(("name",)), "warning")
         definition = build(data, origin, locate, part, own)
         report.found += own.found
         if definition is not None:
             found.append(definition)
     return _distinct(found, report)
-
-
-def _folder_name(path: str) -> str:
-    return PurePath(path).parent.name
 
 
 def _distinct(definitions: list[SkillDef], report: Report) -> list[SkillDef]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from desktop.skills.formats.mapping import MAX_HEAD
 from desktop.skills.formats.problems import FormatError
@@ -21,8 +21,7 @@ _NAMED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[\w$\"'.-]+ *:(?:[ \t\r]|\Z)")
 _NAME_LINE = re.compile(r"^([\"']?)name\1 *:", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """``first_line`` is the head's first line in the file, from 1; the body is ``text[body_at:body_end]``."""
 
     head: str
