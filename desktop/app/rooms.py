@@ -20,7 +20,7 @@ from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker, AuditEntry
 from desktop.domain.processes import Child
-from desktop.domain.safety import ConfinementReport, SafetySettings
+from desktop.domain.safety import ConfinementReport, SafetySettings, SettingsProvider
 from desktop.models.client import Models
 from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
@@ -155,9 +155,7 @@ async def open_rooms(
 
     gate = PermissionGate(asker, SimpleRules(), audit, safety, redactor=redactor)
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
-    skills = await asyncio.to_thread(
-        open_skills, home, SKILLS, settings, walls.tools, walls.files, walls.confinement, safety
-    )
+    skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety)
     journal = ActivityJournal(store.audit, redactor)
     pipeline = Pipeline(
         skills.table, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits, skills=skills.side
@@ -175,13 +173,9 @@ async def open_rooms(
         agents=agents,
         skills=skills,
         slots=RunSlots(settings.current.limits.concurrent_runs),
-        context_window=windows,
-        safety=safety,
-        redact=redactor.redact_text,
-        mask=redactor.mask_known,
-    )
-    owner.spawn(keep_current(skills), "skills: watch and compare")
-    follow_settings(skills, settings, home, SKILLS, owner.spawn)
+        context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
+    )  # fmt: skip
+    _keep_skills(skills, settings, home, owner)
     desk = SkillDesk(skills, pipeline, agents, mine=home / "skills", trash=home / "data" / "deleted-skills")
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,
@@ -193,6 +187,16 @@ async def open_rooms(
 
 def _connections(settings: SettingsService) -> Sequence[Connection]:
     return settings.current.models.connections
+
+
+def _open_skills(home: Path, settings: SettingsService, walls: _Walls, safety: SettingsProvider) -> SkillWorld:
+    return open_skills(home, SKILLS, settings, walls.tools, walls.files, walls.confinement, safety)
+
+
+def _keep_skills(skills: SkillWorld, settings: SettingsService, home: Path, owner: TaskOwner) -> None:
+    """From now on what is on the disk and in the settings counts."""
+    owner.spawn(keep_current(skills), "skills: watch and compare")
+    follow_settings(skills, settings, home, SKILLS, owner.spawn)
 
 
 def _over(event: Event, gate: PermissionGate, skills: SkillWorld) -> None:
