@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.domain.permission import Choice, PermissionRequest
@@ -76,6 +76,8 @@ class Answers(QWidget):
         self.edit.clicked.connect(lambda: self.chosen.emit("edit"))
         self.allow_run.agreed.connect(lambda: self.chosen.emit("allow_run"))
         self.allow.agreed.connect(lambda: self.chosen.emit("allow_once"))
+        self.allow.too_soon.connect(self.allow_run.arm)
+        self.allow_run.too_soon.connect(self.allow.arm)
 
     def arm(self) -> None:
         """The request has just come into sight."""
@@ -116,8 +118,6 @@ class RequestView(QWidget):
         self._foot_row = Row(self._foot, margins=(side, 11, 17 if not compact else side, 11), spacing=8)
         outer.addWidget(self._foot)
         self._foot.hide()
-        allow = QShortcut(QKeySequence("Ctrl+Return"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        allow.activated.connect(self._allow_by_key)
 
     @property
     def request(self) -> PermissionRequest | None:
@@ -208,14 +208,19 @@ class RequestView(QWidget):
         self._arm()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape denies; it never allows."""
-        if event.key() == Qt.Key.Key_Escape and self._request is not None:
+        """Escape denies; it never allows. Ctrl+Enter allows what is in sight. One press is one answer: a key that is
+        still held when the next request comes answers nothing (R-PRM-14)."""
+        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        escape = event.key() == Qt.Key.Key_Escape
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        allows = enter and modifiers == Qt.KeyboardModifier.ControlModifier
+        if self._request is None or self._answers is None or not (escape or allows):
+            super().keyPressEvent(event)
+        elif event.isAutoRepeat():
+            event.accept()
+        elif escape:
             self._answer("deny")
         else:
-            super().keyPressEvent(event)
-
-    def _allow_by_key(self) -> None:
-        if self._answers is not None:
             self._answers.allow.click()
 
     def _chosen(self, what: str) -> None:

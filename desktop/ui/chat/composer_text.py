@@ -90,7 +90,8 @@ class ComposerText(QPlainTextEdit):
         control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
         plain = modifiers == Qt.KeyboardModifier.NoModifier
         if control or (plain and self.send_on_enter):
-            self.send_pressed.emit()
+            if not event.isAutoRepeat():  # a key still held from somewhere else, as from a request, sends nothing
+                self.send_pressed.emit()
         else:
             self.insertPlainText("\n")
             self.ensureCursorVisible()

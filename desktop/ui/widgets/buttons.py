@@ -6,7 +6,7 @@ import time
 from typing import Literal
 
 from PySide6.QtCore import QRect, QSize, Qt, QVariantAnimation, Signal
-from PySide6.QtGui import QFontMetrics, QHideEvent, QIcon, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QHideEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QToolButton, QWidget
 
 from desktop.ui.theme import theme
@@ -140,10 +140,13 @@ class Button(Ringed, QPushButton):
 class AllowButton(Button):
     """An answer that a slip of the hand cannot give: for 400 ms after ``arm`` it hears nothing (R-PRM-14).
 
-    Connect to ``agreed``, not to ``clicked``. While deaf a line grows along its foot; with less motion it just stands.
+    A press in that time begins it anew, so that steady clicking or a key that is held answers one question and not the
+    next ones; ``too_soon`` tells of it, for the buttons beside this one. Connect to ``agreed``, not to ``clicked``.
+    While deaf a line grows along its foot; with less motion it just stands.
     """
 
     agreed = Signal()
+    too_soon = Signal()
 
     def __init__(self, text: str, awake: Kind, *, icon: str = "", key: str = "", small: bool = False) -> None:
         super().__init__(text, "deaf", icon=icon, key=key, small=small)
@@ -192,9 +195,29 @@ class AllowButton(Button):
     def _wake(self) -> None:
         self.set_kind(self._awake)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """The press counts, not only the release: one that began too soon ends as nothing."""
+        if not self._too_soon():
+            super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """A key that repeats is one that is held: it answers nothing."""
+        if event.isAutoRepeat() or (event.key() in _PRESSES and self._too_soon()):
+            return
+        super().keyPressEvent(event)
+
     def _maybe_agree(self) -> None:
-        if not self.deaf:
+        if not self._too_soon():
             self.agreed.emit()
+
+    def _too_soon(self) -> bool:
+        """Whether it is deaf; then it is so for as long again."""
+        if not self.deaf:
+            return False
+        if self._armed_at is not None:
+            self.arm()
+            self.too_soon.emit()
+        return True
 
 
 class IconButton(Ringed, QToolButton):
@@ -230,4 +253,5 @@ class IconButton(Ringed, QToolButton):
         glyph(painter, self.rect(), self._icon_name, token, theme().px(self._glyph_side))
 
 
+_PRESSES = (Qt.Key.Key_Space, Qt.Key.Key_Select, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

@@ -4,9 +4,10 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.ui.approvals.body import DiffCard
@@ -117,6 +118,73 @@ async def test_ctrl_enter_allows_once_the_person_has_come_to_the_dialog(desk: De
     await settled(DEAF_OVER)
     QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
     assert (await asyncio.wait_for(question, 2)).choice == "allow_once"
+
+
+def hold(widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    """What the window system sends while a key stays down."""
+    QApplication.sendEvent(widget, QKeyEvent(QEvent.Type.KeyPress, key, modifier, "", True))
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-8")
+async def test_ctrl_enter_that_is_held_answers_one_request_and_no_other(
+    desk: Desk, write: PermissionRequest, new_file: PermissionRequest, shell: PermissionRequest
+) -> None:
+    questions = [await desk.ask(request) for request in same_thread(new_file, write, shell)]
+    desk.dialog.take_keys()
+    await settled(DEAF_OVER)
+    QTest.keyPress(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+    for _ in range(30):
+        hold(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+        await settled(0.05)
+    assert [question.done() for question in questions] == [True, False, False]
+    QTest.keyRelease(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+    QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+    await settled()
+    assert [question.done() for question in questions] == [True, True, False]
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-3")
+async def test_escape_or_space_that_is_held_answers_one_request(
+    desk: Desk, write: PermissionRequest, new_file: PermissionRequest, shell: PermissionRequest
+) -> None:
+    questions = [await desk.ask(request) for request in same_thread(new_file, write, shell)]
+    desk.dialog.take_keys()
+    QTest.keyPress(desk.window.focusWidget(), Key.Key_Escape)
+    for key in (Key.Key_Escape, Key.Key_Space, Key.Key_Return):
+        answers(desk.dialog.view).allow.setFocus()
+        await settled(DEAF_OVER)
+        for target in (answers(desk.dialog.view).allow, answers(desk.dialog.view).deny):
+            hold(target, key)
+            hold(target, key)
+    await settled()
+    assert [question.done() for question in questions] == [True, False, False]
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_a_press_in_the_deaf_time_begins_it_anew_also_for_the_answer_beside_it(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    question = await desk.ask(write)
+    given = answers(desk.dialog.view)
+    for button in (given.allow, given.allow_run) * 3:
+        await settled(0.25)
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    await settled(0.25)
+    assert (given.allow.deaf, given.allow_run.deaf, question.done()) == (True, True, False)
+    await settled(DEAF_OVER)
+    QTest.mouseClick(given.allow_run, Qt.MouseButton.LeftButton)
+    assert (await asyncio.wait_for(question, 2)).choice == "allow_run"
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_a_press_that_begins_too_soon_and_ends_later_is_no_answer(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    allow = answers(desk.dialog.view).allow
+    QTest.mousePress(allow, Qt.MouseButton.LeftButton)
+    await settled(DEAF_OVER)
+    QTest.mouseRelease(allow, Qt.MouseButton.LeftButton)
+    await settled()
+    assert not question.done()
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-7")
