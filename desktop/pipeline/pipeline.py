@@ -248,6 +248,8 @@ def _decided(call: Call) -> dict[str, Any]:
         facts["raised_because"] = call.check.raised_because
     if call.decision is not None:
         facts.update(decision=call.decision.choice, by=call.decision.by)
+        if call.decision.reason:
+            facts["reason"] = call.decision.reason
     if call.waited_s:
         facts["waited_ms"] = int(call.waited_s * 1000)
     if call.edited:

@@ -55,17 +55,6 @@ def clock(at: float) -> str:
     return time.strftime("%H:%M", time.localtime(at))
 
 
-def human_bytes(count: int) -> str:
-    """``241 KB``: decimal units, as a file manager shows them."""
-    if count < 1000:
-        return f"{count} B"
-    for unit, size in (("KB", 1e3), ("MB", 1e6), ("GB", 1e9)):
-        if count < size * 1000:
-            value = count / size
-            return f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"
-    return f"{count / 1e12:.1f} TB"
-
-
 def human_count(count: int) -> str:
     """``61.3k``, ``1.2M``: token counts for meters and footers."""
     if count < 1000:
@@ -125,19 +114,59 @@ def tool_part(message_id: str, call: ToolCallBlock, result: ToolResultBlock | No
     state: CallState = "aborted"
     if result is not None:
         state = _state_of(result, facts)
+    arguments = arguments_of(call.arguments, facts)
     return ToolPart(
         part_id=f"{message_id}:{call.call_id}",
         call_id=call.call_id,
         tool=canonical(call.tool),
-        summary=summarise(call.arguments, call.raw),
+        summary=summarise(arguments, call.raw),
         category=str(facts.get("category") or category),
         state=state,
-        arguments=pretty(call.arguments, call.raw),
+        arguments=pretty(arguments, call.raw),
         result=result.text if result else "",
         facts=result_facts(result),
         elapsed_ms=_whole(facts.get("elapsed_ms")),
-        detail=str(facts.get("decision") or ""),
+        detail=decision_words(facts, call.arguments),
     )
+
+
+def arguments_of(asked: Mapping[str, Any] | None, facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The arguments of the call as it was decided about: what the model asked for, with what a person changed."""
+    changes = facts.get("edited")
+    return {**(asked or {}), **changes} if isinstance(changes, Mapping) else asked
+
+
+_DECIDED = {
+    "allow_once": "Allowed",
+    "allow_run": "Allowed for the run",
+    "allow_always": "Allowed from now on",
+    "deny": "Denied",
+    "deny_run": "Denied, with everything else of its run",
+}
+_BY = {
+    "user": " by you",
+    "rule": " by a rule",
+    "remembered": " by what you decided for this run",
+    "setting": " by a setting",
+    "no_handler": ": nobody was there to be asked",
+    "cancelled": ": the run ended",
+    "closed": ": Assent was closed",
+}
+
+
+def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) -> str:
+    """Who decided what about a call, and what the model had asked for where a person changed it (R-PRM-13)."""
+    decision, by = str(facts.get("decision") or ""), str(facts.get("by") or "")
+    if facts.get("category") == "read" and by == "setting":
+        return ""  # reading needs no decision
+    words = f"{_DECIDED[decision]}{_BY.get(by, '')}." if decision in _DECIDED else ""
+    if words and facts.get("reason"):
+        words += f"\nReason: {facts['reason']}"
+    changes = facts.get("edited")
+    if isinstance(changes, Mapping) and asked is not None:
+        was = {name: asked[name] for name in changes if name in asked}
+        words = f"Edited by you. {words}\nThe model had asked for:\n{pretty(was)}".strip()
+    return words
 
 
 def _state_of(result: ToolResultBlock, facts: Mapping[str, Any]) -> CallState:
@@ -150,11 +179,15 @@ def _whole(value: Any) -> int | None:
 
 
 def result_facts(result: ToolResultBlock | None) -> tuple[str, ...]:
-    """What a folded card says beside its state: the size of what came back."""
-    if result is None or result.is_error:
-        return ()
-    size = _whole(result.facts.get("bytes"))
-    return (human_bytes(size),) if size else ()
+    """What a folded card says beside its state."""
+    return card_facts(result.facts, is_error=result.is_error) if result is not None else ()
+
+
+def card_facts(facts: Mapping[str, Any], *, is_error: bool) -> tuple[str, ...]:
+    """That a person edited the call, and the size of what came back."""
+    size = _whole(facts.get("bytes"))
+    edited = ("edited by you",) if facts.get("edited") else ()
+    return (*edited, size_words(size)) if size and not is_error else edited
 
 
 _ACTIONS: dict[str, tuple[NoticeAction, ...]] = {
@@ -188,7 +221,7 @@ def simple_part(message_id: str, index: int, block: Block) -> Part | None:
     if isinstance(block, ReasoningBlock):
         return ReasoningPart(part_id, block.text) if block.text else None
     if isinstance(block, FileBlock):
-        return AttachmentPart(part_id, block.name, human_bytes(len(block.text.encode())))
+        return AttachmentPart(part_id, block.name, size_words(size_of(block.text)))
     if isinstance(block, ImageBlock):
         return AttachmentPart(part_id, block.name or "image", block.media_type, _image(block))
     if isinstance(block, NoticeBlock):

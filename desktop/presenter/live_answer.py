@@ -7,8 +7,9 @@ of its run shows exactly what has arrived.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from desktop.domain.events import (
     Event,
@@ -29,10 +30,12 @@ from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
 from desktop.presenter.item_builder import (
     CALLS_SHOWN,
     INTERRUPTED,
+    arguments_of,
     canonical,
+    card_facts,
     clock,
+    decision_words,
     footer_of,
-    human_bytes,
     more_calls,
     notice_part,
     pretty,
@@ -74,6 +77,7 @@ class LiveAnswer:
         self.place = (1, 1)
         self._parts: dict[str, Part] = {}
         self._chunks: dict[str, list[str]] = {}
+        self._asked: dict[str, Mapping[str, Any]] = {}
         self._handlers: dict[type, Callable[..., Change | bool]] = {
             MessageOpened: self._opened,
             TextArrived: self._text,
@@ -182,7 +186,7 @@ class LiveAnswer:
         if event.index >= CALLS_SHOWN:
             return False
         part_id = f"{event.message_id}:writing:{event.index}"
-        size = f"{human_bytes(event.characters)} of arguments" if event.characters else ""
+        size = f"{size_words(event.characters)} of arguments" if event.characters else ""
         known = self._parts.get(part_id)
         if isinstance(known, ToolPart) and (known.tool, known.summary) == (canonical(event.tool), size):
             return False
@@ -208,6 +212,7 @@ class LiveAnswer:
         known = self._call(event.message_id, event.call_id)
         if known is None and f"{event.message_id}:more" in self._parts:
             return False
+        self._asked[part_id] = event.arguments
         base = known or ToolPart(part_id, event.call_id, canonical(event.tool), "", event.category, "running")
         self._parts[part_id] = replace(
             base,
@@ -230,6 +235,7 @@ class LiveAnswer:
             request=event.request,
             category=str(event.request.category),
             chain=tuple(dict.fromkeys(event.request.chain)),
+            summary=summarise(event.request.arguments),
             arguments=pretty(event.request.arguments),
         )
         return True
@@ -264,7 +270,8 @@ class LiveAnswer:
             return False
         self._chunks.pop(part.part_id, None)
         facts = dict(event.facts)
-        size = facts.get("bytes")
+        asked = self._asked.get(part.part_id)
+        ran = arguments_of(asked, facts)
         state = event.state if event.state in ("done", "failed", "denied", "aborted") else "failed"
         self._parts[part.part_id] = replace(
             part,
@@ -273,7 +280,10 @@ class LiveAnswer:
             request=None,
             elapsed_ms=event.elapsed_ms,
             category=str(facts.get("category") or part.category),
-            facts=(human_bytes(int(size)),) if isinstance(size, int) and size and not event.is_error else (),
+            facts=card_facts(facts, is_error=event.is_error),
+            detail=decision_words(facts, asked) or part.detail,
+            summary=summarise(ran) if asked is not None else part.summary,
+            arguments=pretty(ran) if asked is not None else part.arguments,
         )
         return True
 

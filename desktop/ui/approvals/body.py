@@ -9,13 +9,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.permission import PermissionRequest
+from desktop.domain.words import count_words, size_of, size_words
 from desktop.ui.approvals.background import Background
 from desktop.ui.approvals.diffing import Diff, DiffRow, diff, new_file, plain_rows, void_rows
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.theme import theme
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
-from desktop.ui.widgets.shown import arguments_text, size_words
+from desktop.ui.widgets.shown import arguments_text
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Segmented
 
@@ -119,8 +120,8 @@ class DiffCard(Card):
         change, void = found
         rows = change.rows
         if self._is_new:
-            size = size_words(len(self._after.encode("utf-8", "replace")))
-            rows = (DiffRow("hunk", 0, f"new file, {change.added:,} lines, {size}"), *rows)
+            lines, size = count_words(change.added, "line"), size_words(size_of(self._after))
+            rows = (DiffRow("hunk", 0, f"new file, {lines}, {size}"), *rows)
         elif not rows:
             rows = (DiffRow("hunk", 0, "nothing changes: the file already holds exactly this"),)
         self.diff_view.set_rows((*void, *rows))

@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
+from desktop.domain.words import count_words
 from desktop.ui.widgets.shown import LINE, pieces_of, shown
 
 RowKind = Literal["same", "add", "del", "hunk", "plain"]
@@ -76,7 +77,7 @@ def void_rows(old: Diff) -> tuple[DiffRow, ...]:
     lines = [row for row in old.rows if row.kind in ("add", "del")]
     rows = [replace(row, marks=(), struck=True) for row in lines[:VOID_SHOWN]]
     if len(lines) > VOID_SHOWN:
-        rows.append(DiffRow("hunk", 0, f"and {len(lines) - VOID_SHOWN:,} more lines of it"))
+        rows.append(DiffRow("hunk", 0, f"and {count_words(len(lines) - VOID_SHOWN, 'more line')} of it"))
     head = DiffRow("hunk", 0, "you allowed this; the file has changed since, so it no longer holds")
     return (head, *rows, DiffRow("hunk", 0, "what would happen now"))
 

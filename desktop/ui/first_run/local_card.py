@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QWidget
 
+from desktop.domain import words
 from desktop.domain.models import LocalServer, ModelInfo
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.ui.widgets.buttons import Button
@@ -176,9 +177,7 @@ def context_words(tokens: int | None) -> str:
 
 def size_words(size: int | None) -> str:
     """``18 GB``; nothing when it is not known."""
-    if size is None:
-        return ""
-    return f"{size / 1e9:.0f} GB" if size >= 9.5e8 else f"{size / 1e6:.0f} MB"
+    return "" if size is None else words.size_words(size)
 
 
 def _heads() -> QWidget:

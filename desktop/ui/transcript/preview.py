@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.words import count_words, size_of, size_words
 from desktop.ui.widgets.shown import shown, shown_line
 
 SHOWN = 8
@@ -42,15 +43,10 @@ def _head(text: str) -> list[str]:
     return lines[:SHOWN] + (["…"] if len(lines) > SHOWN else [])
 
 
-def size_text(count: int) -> str:
-    """A number of characters as a person reads it."""
-    return f"{count} B" if count < 1000 else f"{count / 1e3:.0f} KB" if count < 1e6 else f"{count / 1e6:.1f} MB"
-
-
 def _diff(before: str, after: str, new: bool) -> list[PreviewLine]:
     if new:
         lines = after.count("\n") + (not after.endswith("\n") and bool(after))
-        remark = PreviewLine("", "", f"new file, {lines:,} line{'s' * (lines != 1)}, {size_text(len(after))}")
+        remark = PreviewLine("", "", f"new file, {count_words(lines, 'line')}, {size_words(size_of(after))}")
         first = after.split("\n", 3)[:3]
         few = first[:1] if lines > 3 else [line for line in first if line]
         return [remark] + [PreviewLine(str(n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(few, 1)]
@@ -74,5 +70,5 @@ def _changed(old: list[str], new: list[str]) -> list[PreviewLine]:
     lines += [PreviewLine(str(start + n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(come[:room_new], 1)]
     hidden = max(0, len(gone) - room_old) + max(0, len(come) - room_new)
     if hidden:
-        lines.append(PreviewLine("", "", f"{hidden:,} more line{'s' * (hidden != 1)} in this change: open the request"))
+        lines.append(PreviewLine("", "", f"{count_words(hidden, 'more line')} in this change: open the request"))
     return lines

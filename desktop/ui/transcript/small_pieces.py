@@ -9,10 +9,10 @@ from dataclasses import replace
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
+from desktop.domain.words import size_words
 from desktop.presenter.transcript_items import AttachmentPart, NoticePart, ReasoningPart
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
-from desktop.ui.transcript.preview import size_text
 from desktop.ui.transcript.text_box import TextBox
 
 FOLD_HEIGHT = 24
@@ -121,7 +121,7 @@ class MorePiece(Piece):
 
     def __init__(self, part_id: str, hidden: int) -> None:
         super().__init__(f"{part_id}/rest")
-        self._spot = Spot("more", f"{part_id}/more", QRectF(), f"Show more ({size_text(hidden)} not shown)", part_id)
+        self._spot = Spot("more", f"{part_id}/more", QRectF(), f"Show more ({size_words(hidden)} not shown)", part_id)
 
     def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
         del width, before

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
+from desktop.domain.words import size_words
 from desktop.presenter.transcript_items import ToolPart
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
-from desktop.ui.transcript.preview import PreviewLine, preview_lines, size_text
+from desktop.ui.transcript.preview import PreviewLine, preview_lines
 from desktop.ui.transcript.text_box import TextBox
 from desktop.ui.transcript.tool_drawing import (
     STATES,
@@ -141,7 +142,7 @@ class ToolCard(Piece):
             return self._chunks(look, text, y)
         y = self._chunks(look, _to_line_end(text[: self._shown]), y)
         hidden = len(text) - self._shown - TAIL_SHOWN
-        label = f"Show more ({size_text(hidden)} not shown)"
+        label = f"Show more ({size_words(hidden)} not shown)"
         width = look.metrics("small", 500).horizontalAdvance(label) + look.px(16)
         rect = QRectF(look.px(12), y + look.px(4), width, look.px(24))
         self._spots.append(Spot("more", f"{self.key}/more", rect, label, self.key))

@@ -56,15 +56,6 @@ def pieces_of(line: str, columns: int = LINE) -> list[str]:
     return [line[at : at + columns] for at in range(0, len(line), columns)] or [""]
 
 
-def size_words(size: int) -> str:
-    """Bytes for a person: ``238 KB``."""
-    if size < 1000:
-        return f"{size} bytes"
-    if size < 1_000_000:
-        return f"{size / 1000:.3g} KB"
-    return f"{size / 1_000_000:.3g} MB"
-
-
 def waited(seconds: float) -> str:
     """How long something has waited: ``2:14``, above an hour ``1 h 05``."""
     whole = max(0, int(seconds))

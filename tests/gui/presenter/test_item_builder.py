@@ -1,5 +1,7 @@
 """Stored messages become items: one for each message of a person, one for everything said in answer."""
 
+import pytest
+
 from desktop.domain.messages import (
     FileBlock,
     NoticeBlock,
@@ -11,7 +13,7 @@ from desktop.domain.messages import (
     Usage,
 )
 from desktop.domain.threads import MessageRecord
-from desktop.presenter.item_builder import build_items, human_bytes, human_cost, human_count, summarise
+from desktop.presenter.item_builder import build_items, human_cost, human_count, summarise, tool_part
 from desktop.presenter.transcript_items import AttachmentPart, NoticePart, ReasoningPart, TextPart, ToolPart
 
 
@@ -85,7 +87,6 @@ def test_figures_are_short_and_an_unknown_cost_is_not_zero():
     assert [human_count(n) for n in (5, 999, 1000, 61_300, 131_072, 1_200_000)] == [
         "5", "999", "1.0k", "61.3k", "131k", "1.2M",
     ]  # fmt: skip
-    assert [human_bytes(n) for n in (5, 241_000, 1_500_000, 12_000_000_000)] == ["5 B", "241 KB", "1.5 MB", "12 GB"]
     assert human_cost(None) == "cost unknown"
     assert human_cost(0.0871) == "$0.087"
 
@@ -95,3 +96,29 @@ def test_a_summary_is_one_short_line_whatever_the_arguments():
     assert len(summarise({"command": "x" * 10_000_000})) == 400
     assert summarise({"n": 3, "deep": {"a": [1]}}) == 'n: 3, deep: {"a": [1]}'
     assert summarise(None, "{oops") == "{oops"
+
+
+@pytest.mark.spec("R-PRM-13", "R-PRM-5")
+def test_the_card_of_an_edited_call_tells_what_ran_and_what_the_model_had_asked_for() -> None:
+    facts = {
+        "state": "done", "category": "write", "decision": "allow_once", "by": "user", "bytes": 1,
+        "edited": {"path": "important.txt"},
+    }  # fmt: skip
+    call = ToolCallBlock("c1", "write_file", {"path": "new.txt", "content": "x"})
+    part = tool_part("m", call, ToolResultBlock("c1", "write_file", ".", facts=facts))
+    assert part.summary == "important.txt"
+    assert '"path": "important.txt"' in part.arguments
+    assert '"content": "x"' in part.arguments
+    assert part.facts == ("edited by you", "1 byte")
+    assert part.detail == 'Edited by you. Allowed by you.\nThe model had asked for:\n{\n  "path": "new.txt"\n}'
+
+
+def test_a_card_says_in_words_who_decided_and_nothing_where_nobody_had_to() -> None:
+    def detail(**facts: str) -> str:
+        return tool_part("m", ToolCallBlock("c", "t", {}), ToolResultBlock("c", "t", "", facts=facts)).detail
+
+    assert detail(decision="allow_once", by="setting", category="read") == ""
+    assert detail(decision="allow_once", by="setting", category="write") == "Allowed by a setting."
+    assert detail(decision="deny", by="cancelled", category="write") == "Denied: the run ended."
+    assert detail(decision="deny", by="user", reason="not now") == "Denied by you.\nReason: not now"
+    assert detail() == ""

@@ -1,5 +1,7 @@
 """The answer being written follows the runtime's events exactly."""
 
+from dataclasses import replace
+
 import pytest
 
 from desktop.domain.events import (
@@ -94,6 +96,29 @@ def test_a_call_goes_from_writing_over_waiting_to_done():
     assert states == [[], ["writing"], ["writing"], ["running"], ["waiting"], ["running"], ["done"]]
     card = answer.item().parts[0]
     assert (card.result, card.facts, card.request) == ("ok", ("2.0 KB",), None)
+
+
+@pytest.mark.spec("R-PRM-5", "R-PRM-13")
+def test_the_card_of_a_call_that_is_edited_shows_the_edited_call_while_it_waits_and_when_it_ran():
+    asked = {"path": "new.txt"}
+    edited = replace(request(), arguments={"path": "important.txt"}, original=asked)
+    answer, _ = play(
+        opened(),
+        ToolCallStarted(**AT, message_id="m", call_id="c", tool="write-file", arguments=asked, category="write"),
+        ToolCallWaiting(**AT, message_id="m", call_id="c", request=edited),
+    )
+    card = answer.item().parts[0]
+    assert (card.summary, card.state) == ("important.txt", "waiting")
+    answer.apply(
+        ToolCallFinished(
+            **AT, message_id="m", call_id="c", tool="write-file", state="done", text="ok", is_error=False, code="",
+            elapsed_ms=5, facts={"edited": {"path": "important.txt"}, "decision": "allow_once", "by": "user"},
+        )
+    )  # fmt: skip
+    card = answer.item().parts[0]
+    assert (card.summary, card.facts) == ("important.txt", ("edited by you",))
+    assert "important.txt" in card.arguments
+    assert "new.txt" in card.detail
 
 
 def test_a_denied_call_shows_why():

@@ -168,7 +168,7 @@ def test_a_preview_of_a_huge_change_is_short_and_quick() -> None:
     ]  # fmt: skip
     assert (
         preview_lines({"kind": "diff", "before": "", "after": "a\nb\n", "new": True})[0].text
-        == "new file, 2 lines, 4 B"
+        == "new file, 2 lines, 4 bytes"
     )
     assert preview_lines({"kind": "command", "command": "ls\nrm x"})[1].text == "rm x"
     assert preview_lines({}) == []
