@@ -25,6 +25,7 @@ from desktop.domain.messages import (
     Usage,
 )
 from desktop.domain.threads import MessageRecord
+from desktop.domain.words import size_of, size_words
 from desktop.presenter.transcript_items import (
     AttachmentPart,
     CallState,

@@ -27,6 +27,7 @@ from desktop.domain.events import (
     ToolCallWriting,
 )
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
+from desktop.domain.words import size_words
 from desktop.presenter.item_builder import (
     CALLS_SHOWN,
     INTERRUPTED,
