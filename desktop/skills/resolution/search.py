@@ -11,6 +11,7 @@ import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, Literal
 
 from desktop.domain.skills import SkillDef, SkillKind, SkillProblem, SkillSource
@@ -71,6 +72,7 @@ class SkillCatalog:
         self.count = self._rows.count
         self._all = (1 << self.count) - 1
         self._texts: list[str] | None = None
+        self._all_names: str | None = None
         self._tagged: dict[str, array[int]] | None = None
         self._masks: dict[tuple[str, str], int] = {}
 
@@ -192,17 +194,28 @@ class SkillCatalog:
     # -- words --------------------------------------------------------------------------------------------------------
 
     def _query(self, query: str) -> int:
-        mask, texts = self._all, self._search_texts() if query else []
+        mask, plain = self._all, []
         for word in _words(query):
             if word.startswith("#"):
                 mask &= self._any("tag", normal_tags([word]))
             elif _MAGIC & set(word):
                 mask &= self._globbed(word)
-            elif mask == self._all:
-                mask = mask_of([row for row, text in enumerate(texts) if word in text], self.count)
             else:
-                mask &= mask_of([row for row in rows_in(mask, self.count) if word in texts[row]], self.count)
-        return mask
+                plain.append(word)
+        return mask & self._holding(plain) if plain else mask
+
+    def _holding(self, words: list[str]) -> int:
+        """Rows with all these words: the longest first, which fits least, and none that is part of another."""
+        longest, *others = sorted(words, key=len, reverse=True)
+        others = [word for at, word in enumerate(others) if not any(word in other for other in (longest, *others[:at]))]
+        texts = self._search_texts()
+        flags = bytes([longest in text for text in texts])
+        if not others:
+            return mask_of_flags(flags)
+        rows = list(compress(range(self.count), flags))
+        for word in others:
+            rows = [row for row in rows if word in texts[row]]
+        return mask_of(rows, self.count)
 
     def _globbed(self, word: str) -> int:
         try:
@@ -225,13 +238,16 @@ class SkillCatalog:
     def _ranked(self, rows: list[int], words: list[str]) -> list[int]:
         """The name itself first, then names that begin with the first word, names with it, and the rest."""
         names, word = self._rows.names, words[0]
-        inside = [row for row in rows if word in names[row]]
+        if self._all_names is None:
+            self._all_names = "\n".join(names)
+        inside = [row for row in rows if word in names[row]] if word in self._all_names else []
         if not inside:
             return rows
-        starts = [row for row in inside if names[row].startswith(word)]
-        starts.sort(key=lambda row: names[row] != word)
-        begun, held = set(starts), set(inside)
-        return [*starts, *(row for row in inside if row not in begun), *(row for row in rows if row not in held)]
+        starts = sorted((row for row in inside if names[row].startswith(word)), key=lambda row: names[row] != word)
+        if len(inside) == len(rows) and not starts:
+            return rows
+        first, held = dict.fromkeys(starts), set(inside)
+        return [*starts, *[row for row in inside if row not in first], *[row for row in rows if row not in held]]
 
     # -- tags ---------------------------------------------------------------------------------------------------------
 

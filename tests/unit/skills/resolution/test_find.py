@@ -263,3 +263,16 @@ def test_many_threads_find_the_same_definition(one: Path) -> None:
     assert len(found) == 8
     names = {find_tool(f"skill-{number}", globals).name for number in range(50)}
     assert names == {f"skill-{number}" for number in range(50)}
+
+
+@pytest.mark.spec("R-RES-6")
+def test_a_watched_folder_is_asked_again_only_before_a_name_counts_as_absent_everywhere(one: Path, two: Path) -> None:
+    skill(one, "old")
+    skill(two, "second", "Of the second folder.")
+    globals = empty_globals([str(one), str(two)])
+    assert find_tool("old", globals)
+    globals.watched = frozenset({str(one)})
+    skill(one, "second", "Not reported yet.")
+    assert find_tool("second", globals).description == "Of the second folder."
+    skill(one, "third")
+    assert find_tool("third", globals).root == str(one)
