@@ -162,7 +162,6 @@ async def open_rooms(
     )
     skills.runs.pipeline = pipeline
     bus.listen(lambda event: _over(event, gate, skills))
-    await pipeline.validator.prepare()
     child = model_host()
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(

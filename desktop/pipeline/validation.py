@@ -1,6 +1,6 @@
 """Gate 7: arguments against their JSON Schema, compiled once (R-TOOL-2, R-TOOL-3, R-TOOL-7).
 
-``jsonschema_rs`` costs 50 ms to import and is loaded in a thread, at the first call or by ``prepare``.
+``jsonschema_rs`` takes 10 ms and 3 MB and is loaded in a thread, at the first call or by ``prepare``.
 """
 
 from __future__ import annotations
