@@ -33,7 +33,6 @@ def ours(case: dict[str, str]) -> bool:
     return case["text"] is None or skill_kind(path) != "folder" or check_folder(path, case["text"]) != ()
 
 
-@pytest.mark.spec("S-SK-3")
 @pytest.mark.parametrize("name", CASES)
 def test_the_verdict_is_that_of_the_reference_validator_but_for_explained_differences(name: str) -> None:
     case = CASES[name]
@@ -46,7 +45,6 @@ def test_every_explained_difference_is_a_case_and_there_are_enough_of_both_kinds
     assert min(bad, len(CASES) - bad) >= 20
 
 
-@pytest.mark.spec("S-SK-3")
 def test_the_rules_are_warnings_with_their_places_and_for_folders_only() -> None:
     text = markdown(f"compatibility: {'c' * 501}\nversion: 2\ntags: [x]\n", name="B", described=False)
     found = skill(markdown(""), "a/SKILL.md")
@@ -62,7 +60,6 @@ def test_the_rules_are_warnings_with_their_places_and_for_folders_only() -> None
 # -- what lies beside -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spec("S-SK-3")
 def test_scripts_references_and_assets_are_listed_without_links_and_dot_files(tmp_path: Path) -> None:
     for name in ("scripts/b.py", "scripts/a.sh", "references/deep/er/x.md", "assets/p.png", "assets/.hidden",
     "other/no.txt"):

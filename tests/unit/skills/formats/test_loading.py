@@ -258,7 +258,6 @@ def test_role_main_counts_in_a_project_and_in_the_library_only(head: str) -> Non
         assert "role.main" in {problem.code for problem in loaded.problems}
 
 
-@pytest.mark.spec("S-SK-4")
 def test_a_folder_skill_is_context_unless_it_says_otherwise_or_is_the_librarys() -> None:
     assert skill(markdown(""), "a/SKILL.md").role == "context"
     assert skill(markdown("metadata:\n  role:\n"), "a/SKILL.md").role == ""
@@ -299,7 +298,6 @@ def test_a_programmatic_tool_has_its_own_category() -> None:
     assert effective_category(SkillDef("t", "d", "program", "program", tool=Tool())) is Category.WRITE  # type: ignore[arg-type]
 
 
-@pytest.mark.spec("S-SK-3")
 def test_a_folder_skill_with_another_name_than_its_folder_is_warned_about() -> None:
     loaded = load(markdown("license: MIT\ncompatibility: Needs git\n"), "other/SKILL.md")
     assert place(loaded) == ("name.folder", 2, 7, "warning")
