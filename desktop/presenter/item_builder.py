@@ -26,6 +26,7 @@ from desktop.domain.messages import (
 )
 from desktop.domain.threads import MessageRecord
 from desktop.domain.words import size_of, size_words
+from desktop.presenter.folding import fold_calls
 from desktop.presenter.transcript_items import (
     AttachmentPart,
     CallState,
@@ -311,7 +312,7 @@ def _answer(
         side="b" if first.side == "b" else "a",
         author=titles.get(first.author, first.author) or "Assistant",
         time=clock(first.created_at),
-        parts=tuple(parts),
+        parts=tuple(fold_calls(parts)),
         sibling=place,
         siblings=count,
         footer=footer_of(usage, elapsed, last.model or first.model),

@@ -28,6 +28,7 @@ from desktop.domain.events import (
 )
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
 from desktop.domain.words import size_words
+from desktop.presenter.folding import fold_calls
 from desktop.presenter.item_builder import (
     CALLS_SHOWN,
     INTERRUPTED,
@@ -140,6 +141,8 @@ class LiveAnswer:
         if not self.message_id:
             self.message_id = event.message_id
             self.parent_id = event.parent_id or ""
+        else:
+            self._parts = {part.part_id: part for part in fold_calls(list(self._parts.values()))}
         return True
 
     def _grow(self, part_id: str, text: str, make: Callable[[], Part]) -> Change:

@@ -58,6 +58,8 @@ class RunBoard(QObject):
         super().__init__(parent)
         self._threads: dict[str, ThreadState] = {}
         self.titles: dict[str, str] = {}
+        self._answers: set[str] = set()
+        self._states: set[str] = set()
         self._reactions: dict[type, Callable[..., None]] = {
             RunStarted: self._run_started,
             RunEnded: self._run_ended,
@@ -85,24 +87,35 @@ class RunBoard(QObject):
     def take(self, events: tuple[Event, ...]) -> None:
         """Apply a batch from the bridge, in order; deltas of one part in a row were merged by the bridge."""
         for event in events:
-            state = self.state(event.thread_id)
+            thread_id = event.thread_id
+            if isinstance(event, RunStarted):
+                self._tell()  # of the run before
+            state = self.state(thread_id)
             reaction = self._reactions.get(type(event))
             if reaction is not None:
                 reaction(state, event)
+                self._states.add(thread_id)
             if state.answer is not None:
-                changed, how = state.answer.apply(event)
-                if changed:
-                    self._tell(event.thread_id, how)
-            if reaction is not None:
-                self.state_changed.emit(event.thread_id)
+                self._answer(thread_id, *state.answer.apply(event))
             if isinstance(event, RunEnded):
-                self.run_ended.emit(event.thread_id, event)
+                self._tell()
+                self.run_ended.emit(thread_id, event)
+        self._tell()
 
-    def _tell(self, thread_id: str, how: Change) -> None:
-        if isinstance(how, Delta):
+    def _answer(self, thread_id: str, changed: bool, how: Change) -> None:
+        if isinstance(how, Delta) and thread_id not in self._answers:
             self.answer_grew.emit(thread_id, how)
-        else:
+        elif changed:  # drawn anew at the end of the batch, with the text that came meanwhile
+            self._answers.add(thread_id)
+
+    def _tell(self) -> None:
+        """What changed in a batch, once: an answer of hundreds of parts is not drawn for each of its events."""
+        answers, self._answers = self._answers, set()
+        states, self._states = self._states, set()
+        for thread_id in answers:
             self.answer_changed.emit(thread_id)
+        for thread_id in states:
+            self.state_changed.emit(thread_id)
 
     def mark_stopping(self, thread_id: str) -> None:
         """The person pressed Stop: shown at once, before the run has ended."""

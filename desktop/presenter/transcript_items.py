@@ -58,6 +58,14 @@ class ToolPart:
 
 
 @dataclass(frozen=True, slots=True)
+class CallsPart:
+    """Finished calls of a long run, folded to one line that opens to their cards."""
+
+    part_id: str
+    calls: tuple[ToolPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AttachmentPart:
     """A file or image on a person's message."""
 
@@ -86,7 +94,7 @@ class NoticePart:
     countdown_to: float | None = None
 
 
-Part = TextPart | ReasoningPart | ToolPart | AttachmentPart | NoticePart
+Part = TextPart | ReasoningPart | ToolPart | CallsPart | AttachmentPart | NoticePart
 
 
 @dataclass(frozen=True, slots=True)

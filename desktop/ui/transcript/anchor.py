@@ -22,9 +22,10 @@ class Anchor:
 
     def top(self, page: Page, index: int) -> int:
         """Where the line is in the message now."""
-        for piece, y, _ in page.messages[index].pieces():
-            if piece.key == self.key:
-                return y + round(self.share * piece.height)
+        for flow in page.messages[index].flows or ():
+            piece = flow.piece(self.key)
+            if piece is not None:
+                return flow.y + piece.y + round(self.share * piece.height)
         return min(self.inside, page.heights[index])
 
 

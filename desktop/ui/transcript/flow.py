@@ -67,6 +67,10 @@ class Flow:
         """Takes a newer state of the part; False when the flow has to be made anew."""
         raise NotImplementedError
 
+    def piece(self, key: str) -> Piece | None:
+        """The piece of this key, or the one that stands for it."""
+        return next((piece for piece in self.pieces if piece.key == key), None)
+
     @property
     def hidden(self) -> int:
         """Characters that are not laid out because nobody asked for them."""
@@ -325,7 +329,3 @@ def _uses(text: str, labels: set[str]) -> bool:
     folded = normal_label(text)
     return any(f"[{label}]" in folded for label in labels)
 
-
-def make_flow(part: Part, tools: Tools, *, opened: bool, human: bool) -> Flow:
-    """The flow of a part."""
-    return TextFlow(part, tools, human) if isinstance(part, TextPart) else SingleFlow(part, tools, opened)

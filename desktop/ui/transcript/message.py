@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from PySide6.QtCore import QPointF, QRectF
 
-from desktop.presenter.transcript_items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem
-from desktop.ui.transcript.flow import Flow, Openable, make_flow
+from desktop.presenter.transcript_items import Part, ReasoningPart, TextPart, TranscriptItem
+from desktop.ui.transcript.calls_fold import CallsPiece, make_flow, opens
+from desktop.ui.transcript.flow import Flow, Openable
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.message_frame import (
     BLOCK_Y,
@@ -68,7 +69,7 @@ class Message(MessageText):
         return self.stack()
 
     def _make(self, part: Part, frame: Frame) -> Flow:
-        flow = make_flow(part, frame.tools, opened=part.part_id in self.opened, human=self.human)
+        flow = make_flow(part, frame.tools, opened=self.opened, human=self.human)
         flow.build(frame.look, self._inner(frame)[1])
         return flow
 
@@ -199,10 +200,10 @@ class Message(MessageText):
         """Whether streamed text waits for the next frames."""
         return any(flow.behind for flow in self.flows or ())
 
-    def _rebuild(self, key: str, act: Callable[[Openable], None]) -> Piece | None:
+    def _rebuild(self, key: str, act: Callable[[Openable | CallsPiece], None]) -> Piece | None:
         for index, flow in enumerate(self.flows or ()):
-            piece = flow.pieces[0] if flow.pieces else None
-            if piece is not None and piece.key == key and isinstance(piece, Openable) and self.frame is not None:
+            piece = opens(flow.piece(key))
+            if piece is not None and self.frame is not None:
                 act(piece)
                 (self.opened.add if piece.open else self.opened.discard)(key)
                 flow.build(self.frame.look, self._inner(self.frame)[1])
@@ -217,9 +218,7 @@ class Message(MessageText):
         draw_frame(canvas, self, x, y)
         inner = x + self.inner_x()
         top, bottom = canvas.clip.top() - y, canvas.clip.bottom() - y
-        for flow in self.flows or ():
-            if flow.y > bottom or flow.y + flow.height < top:
-                continue
+        for flow in self.flows_between(top, bottom):
             for piece in flow.pieces:
                 piece_y = flow.y + piece.y
                 if piece_y > bottom:
@@ -253,13 +252,6 @@ class Message(MessageText):
     def name(self) -> str:
         """``You, 14:02``."""
         return ", ".join(word for word in (self.item.author, self.item.time) if word)
-
-    def has_moving(self) -> bool:
-        """Whether something in it turns or counts."""
-        return any(flow.pieces and flow.pieces[0].live for flow in self.flows or ())
-
-    def has_calls(self) -> bool:
-        return any(isinstance(part, ToolPart) for part in self.item.parts)
 
 
 def _gap(look: Look, before: Piece | None, piece: Piece) -> int:

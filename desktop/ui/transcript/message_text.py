@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from PySide6.QtCore import QRectF
@@ -10,6 +11,10 @@ from desktop.presenter.transcript_items import TranscriptItem
 from desktop.ui.transcript.flow import Flow, separator
 from desktop.ui.transcript.message_frame import BLOCK_X, SIDE_X, Frame
 from desktop.ui.transcript.piece import Piece
+
+
+def _y_of(flow: Flow) -> int:
+    return flow.y
 
 
 class MessageText:
@@ -35,6 +40,14 @@ class MessageText:
             return look.px(SIDE_X), frame.width - look.px(SIDE_X + 16)
         return 0.0, frame.width
 
+    def flows_between(self, top: float, bottom: float) -> Iterator[Flow]:
+        """The parts that reach into a stretch of the message; found in O(log n)."""
+        flows = self.flows or []
+        for index in range(max(0, bisect_right(flows, top, key=_y_of) - 1), len(flows)):
+            if flows[index].y > bottom:
+                return
+            if flows[index].y + flows[index].height >= top:
+                yield flows[index]
 
     def pieces(self) -> Iterator[tuple[Piece, int, int]]:
         """(piece, its y in the message, its first character), from the top."""

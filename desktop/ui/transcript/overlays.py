@@ -166,12 +166,11 @@ class Overlays:
         x, _ = area.column()
         for index, top in area.visible():
             message = area.page.messages[index]
-            if not message.has_calls():
-                continue
-            for piece, y, _ in message.pieces():
+            for flow in message.flows_between(-top, area.viewport().height() - top):
+                piece = flow.pieces[0] if flow.pieces else None
                 if isinstance(piece, ToolCard) and piece.waiting:
                     rect = piece.answers_rect(area.look)
-                    yield piece, rect.translated(x + message.inner_x(), top + y).toRect()
+                    yield piece, rect.translated(x + message.inner_x(), top + flow.y + piece.y).toRect()
 
     def _place_answers(self) -> None:
         room = self._area.viewport().rect()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from desktop.presenter.transcript_items import (
     AttachmentPart,
+    CallsPart,
     NoticePart,
     Part,
     ReasoningPart,
@@ -16,7 +17,7 @@ from desktop.presenter.transcript_items import (
 from desktop.ui.transcript.inline import InlineParser
 from desktop.ui.transcript.markdown_blocks import Block, split_markdown
 from desktop.ui.transcript.markdown_text import cells_of
-from desktop.ui.transcript.tool_drawing import STATES, head_words
+from desktop.ui.transcript.tool_drawing import STATES, calls_words, head_words
 
 LONGEST = 20_000
 """Characters of a message that a screen reader is given."""
@@ -35,6 +36,8 @@ def _spoken_part(part: Part, parser: InlineParser, longest: int) -> str:
     if isinstance(part, ToolPart):
         tool, summary = head_words(part)
         return f"Tool call {tool} {summary[:120]}, {STATES[part.state][2]}"
+    if isinstance(part, CallsPart):
+        return "Tool calls: " + " ".join(calls_words(part.calls))
     if isinstance(part, NoticePart):
         return part.text
     if isinstance(part, AttachmentPart):

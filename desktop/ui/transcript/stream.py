@@ -79,11 +79,12 @@ class Stream(QObject):
         """(message, rect in it) of everything on the screen that moves."""
         found: list[tuple[int, QRectF]] = []
         view = self._view
-        for index, _ in view.visible():
+        room = view.viewport().height()
+        for index, top in view.visible():
             message = view.page.messages[index]
-            if message.flows is None or not (message.item.live or message.has_moving()):
+            if message.flows is None:
                 continue
-            for flow in message.flows:
+            for flow in message.flows_between(-top, room - top):
                 piece = flow.pieces[0] if flow.pieces else None
                 if piece is not None and piece.live and isinstance(piece, ToolCard | ReasoningPiece | NoticePiece):
                     rect = piece.state_rect(view.look)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.presenter.transcript_items import ToolPart
@@ -24,6 +27,14 @@ STATES = {
 def head_words(part: ToolPart) -> tuple[str, str]:
     """The tool's name and its arguments in brief, as they may be looked at (R-PRM-2, R-PRM-15)."""
     return shown_line(part.tool), shown_line(part.summary)
+
+
+def calls_words(calls: Sequence[ToolPart]) -> tuple[str, str, str]:
+    """How many calls, of which tools, what became of them: ``64 calls``, ``read-file, bash``, ``63 done, 1 failed``."""
+    tools = Counter(call.tool for call in calls)
+    states = Counter(STATES[call.state][2] for call in calls)
+    named = ", ".join(shown_line(name[:64]) for name, _ in tools.most_common(4))
+    return f"{len(calls)} calls", named, ", ".join(f"{count} {word}" for word, count in states.most_common())
 
 
 def seconds_text(milliseconds: float) -> str:

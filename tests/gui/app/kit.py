@@ -12,7 +12,7 @@ from desktop.app.composition import App
 from desktop.app.crash import CrashReporter
 from desktop.app.home import Home
 from desktop.presenter.bridge import Bridge
-from desktop.presenter.transcript_items import NoticePart, ToolPart
+from desktop.presenter.transcript_items import CallsPart, NoticePart, ToolPart
 
 PATIENCE = 30.0
 """Seconds until what must come counts as never coming: generous, for a machine that does ten other things."""
@@ -62,7 +62,10 @@ class Running:
 
     @property
     def calls(self) -> list[ToolPart]:
-        return [p for item in self.items.values() for p in item.parts if isinstance(p, ToolPart)]
+        """All calls of the open thread, also those of a long run that are folded into a line."""
+        parts = [p for item in self.items.values() for p in item.parts]
+        rows = [part.calls if isinstance(part, CallsPart) else (part,) for part in parts]
+        return [call for row in rows for call in row if isinstance(call, ToolPart)]
 
     @property
     def notices(self) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.gui.app.kit import HELLO, call
+from tests.gui.app.kit import HELLO, Heartbeat, call
 
 
 async def elsewhere_and_back(app) -> None:
@@ -133,3 +133,26 @@ async def test_a_message_sent_while_another_thread_is_opened_goes_where_it_was_w
     assert app.models.chat.thread_id == first
     await app.until(lambda: "Hello there." in app.text, "the first thread")
     assert "two" not in app.text
+
+
+# -- long runs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("R-LOOP-10", "R-UI-1")
+async def test_a_run_of_a_thousand_calls_never_freezes_the_window_and_stop_acts_at_once(start):
+    many = [{"times": 64, "steps": call("list_directory", path=".")}]
+    app = await start(*[many] * 20, [{"text": "Too late."}])
+    with Heartbeat() as heart:
+        app.say("everything")
+        await app.until(lambda: len(app.calls) > 1000, "a thousand calls")
+        app.composer.stop.click()
+        assert app.composer.stop.label == "Stopping"
+        await app.until(lambda: not app.running, "the end")
+    heart.says("a thousand calls")
+    assert heart.longest_work < 0.5
+    (answer,) = [item for item in app.items.values() if item.side == "a"]
+    assert len(answer.parts) < 200, "what is drawn does not grow with the calls"
+    made = [c.call_id for c in app.calls]
+    assert len(made) == len(set(made))
+    await elsewhere_and_back(app)
+    assert [c.call_id for c in app.calls] == made
