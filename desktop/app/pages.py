@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
 
 from desktop.app.remembered import Remembered
 from desktop.app.rooms import Rooms
@@ -13,7 +16,7 @@ from desktop.presenter.shell import ShellViewModel
 from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
-from desktop.ui.shell.loading import page
+from desktop.ui.shell.loading import load, page
 from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
 from desktop.ui.theme import Theme
 
@@ -47,7 +50,7 @@ class Pages(QObject):
                 offers=m.offers, attaching=m.attaching, agents=m.agents,
             )  # fmt: skip
             self._chat = ChatPage(bundle)
-            self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of)
+            self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of, self._chat.pane.foot)
             self._dialog.open_inbox.connect(self.show_inbox)
             m.chat.opened.connect(self._dialog.show_for)
             self._dialog.show_for(m.chat.thread_id)
@@ -63,13 +66,12 @@ class Pages(QObject):
         report = await self._rooms.confinement_report()
         held = (report.kind != "none", report.sentence)
         demo = str(self._rooms.home / "workspace" / "demo")
-        skills = tuple((s.name, s.description) for s in await self._rooms.skills.listed() if s.visibility != "hidden")
         self._window.install(
             {
                 FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, demo),
                 "chats": lambda: self.chat,
                 "debates": page("desktop.ui.debates.page", "DebatesPage"),
-                "skills": page("desktop.ui.skills.page", "SkillsPage", skills),
+                "skills": self._skills_page,
                 "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, self._title_of),
                 "settings": page("desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, lambda: held),
             }
@@ -78,6 +80,12 @@ class Pages(QObject):
         m.threads.refresh()
         m.chat.open_thread(await self._last_thread())
         self._opened = True
+
+    def _skills_page(self) -> QWidget:
+        made: QWidget = load("desktop.ui.skills.page", "SkillsPage")(self._models.skills)
+        made.model_wanted.connect(self._open_models)  # type: ignore[attr-defined]  # its module is loaded late
+        made.approvals_wanted.connect(lambda: self._shell.go("approvals"))  # type: ignore[attr-defined]
+        return made
 
     def _title_of(self, thread_id: str) -> str:
         return next((t.title for t in self._models.threads.threads if t.thread_id == thread_id), "") or "New chat"
@@ -103,7 +111,7 @@ class Pages(QObject):
             getattr(self.chat, act)()
 
         shell.handle("new-chat", lambda _: on_chats("new_chat"))
-        shell.handle("find", lambda _: on_chats("begin_find"))
+        shell.handle("find", lambda _: self._find(on_chats))
         shell.handle("search-threads", lambda _: on_chats("search_threads"))
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
         shell.handle("stop", lambda _: m.chat.stop())
@@ -113,6 +121,13 @@ class Pages(QObject):
         shell.handle("model", m.chat.set_model)
         shell.handle("theme", lambda choice: m.settings.set("appearance.theme", choice))
         shell.handle("text", self._scale)
+
+    def _find(self, on_chats: Callable[[str], None]) -> None:
+        """In the skills while they are shown, else in the open thread."""
+        if self._shell.page == "skills":
+            self._window.page("skills").begin_find()  # type: ignore[attr-defined]  # its module is loaded late
+        else:
+            on_chats("begin_find")
 
     def _open_thread(self, thread_id: str) -> None:
         self._shell.go("chats")

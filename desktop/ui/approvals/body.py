@@ -59,7 +59,7 @@ class Card(QFrame):
         """Grow no higher than what there is to see."""
         view = self.views.currentWidget()
         if isinstance(view, LinesView):
-            self.setMaximumHeight(view.full_height() + theme().px(36) + 2)
+            self.setMaximumHeight(view.full_height() + frame_height())
         else:
             self.setMaximumHeight(MAXIMUM)
 
@@ -124,7 +124,7 @@ class DiffCard(Card):
             rows = (DiffRow("hunk", 0, f"new file, {lines}, {size}"), *rows)
         elif not rows:
             rows = (DiffRow("hunk", 0, "nothing changes: the file already holds exactly this"),)
-        self.diff_view.set_rows((*void, *rows))
+        self.diff_view.set_rows((*void, *rows), start=max(0, len(void) - 1))  # what holds now is what must be seen
         self._plus.setText(f"+{change.added:,}")
         self._minus.setText(f"−{change.removed:,}")
         self._minus.setVisible(not self._is_new)
@@ -146,6 +146,11 @@ class ArgumentsCard(Card):
         else:
             super().__init__("Arguments", (("all", "Arguments"),))
         self.views.addWidget(arguments_view(request.arguments))
+
+
+def frame_height() -> int:
+    """What a card takes beside its view: head, margins, and the border that the style sheet draws."""
+    return theme().px(36) + 2 * theme().px(1) + 2
 
 
 def arguments_view(arguments: Mapping[str, Any]) -> LinesView:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Judgement
-from desktop.ui.approvals.body import Card, arguments_view
+from desktop.ui.approvals.body import Card, arguments_view, frame_height
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided
@@ -94,7 +94,7 @@ class CommandCard(Card):
         """As high as its parts."""
         super().fit()
         if self.views.currentIndex() == 0:
-            self.setMaximumHeight(self._parts.minimumSize().height() + theme().px(36) + 2)
+            self.setMaximumHeight(self._parts.minimumSize().height() + frame_height())
 
     def _add(self, judgements: tuple[Judgement, ...]) -> None:
         at = self._shown

@@ -35,9 +35,7 @@ def ask_reason(window: QWidget, request: PermissionRequest, deny: Callable[[str]
     )
     area = sized(TextArea("Reason", hint="What should it do instead?"), height=96)
     dialog.body.addWidget(area)
-    dialog.answered.connect(
-        lambda value: deny(area.toPlainText().strip()[:REASON_LIMIT]) if value == "deny" else None
-    )
+    dialog.answered.connect(lambda value: deny(area.toPlainText().strip()[:REASON_LIMIT]) if value == "deny" else None)
     dialog.open(focus=area)
     return dialog
 
@@ -70,15 +68,15 @@ class _Edited:
             raise ValueError(f"This is not valid JSON: {error}") from error
 
 
-def edit_arguments(
-    window: QWidget, request: PermissionRequest, allow: Callable[[Mapping[str, Any]], None]
-) -> Dialog:
-    """Change arguments and allow exactly those; the call is checked again with them."""
+def edit_arguments(window: QWidget, request: PermissionRequest, allow: Callable[[Mapping[str, Any]], None]) -> Dialog:
+    """Change arguments. What they would do is seen and answered in a request of its own; without a change nothing
+    happens."""
     dialog = Dialog(
         window,
-        "Edit the arguments and allow",
-        "The call is checked again with what you write here. The model is told that you changed it.",
-        (CANCEL, Answer("allow", "Allow edited call", "primary")),
+        "Edit the arguments",
+        "Nothing runs yet: you see what the edited call would do, and then allow or deny it. The model is told what you "
+        "changed.",
+        (CANCEL, Answer("allow", "See what it would do", "primary")),
         width=560,
     )
     scroller = Scroller(margins=(0, 0, 0, 0), spacing=12)
@@ -92,12 +90,14 @@ def edit_arguments(
     dialog.body.addWidget(sized(scroller, height=min(320, wanted + 4)))
     button = dialog.buttons["allow"]
     button.clicked.disconnect()
-    button.clicked.connect(lambda: _finish(dialog, edited, allow))
+    button.clicked.connect(lambda: _finish(dialog, edited, request.arguments, allow))
     dialog.open()
     return dialog
 
 
-def _finish(dialog: Dialog, edited: list[_Edited], allow: Callable[[Mapping[str, Any]], None]) -> None:
+def _finish(
+    dialog: Dialog, edited: list[_Edited], before: Mapping[str, Any], allow: Callable[[Mapping[str, Any]], None]
+) -> None:
     values: dict[str, Any] = {}
     wrong = False
     for row in edited:
@@ -107,8 +107,10 @@ def _finish(dialog: Dialog, edited: list[_Edited], allow: Callable[[Mapping[str,
         except ValueError as error:
             row.box.set_error(str(error))
             wrong = True
-    if not wrong:
-        dialog.answer("allow")
+    if wrong:
+        return
+    dialog.answer("allow")
+    if values != dict(before):
         allow(values)
 
 

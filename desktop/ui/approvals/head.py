@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
@@ -16,10 +16,12 @@ from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import caption_value
 from desktop.ui.widgets.marks import Badge, StateLabel
 from desktop.ui.widgets.scaling import Column, Row
-from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.shown import arguments_text, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 PATHS_SHOWN = 6
+ORIGINAL_SHOWN = 300
+"""Characters of an argument that was changed; all of it is on the card of the call."""
 
 
 class Crumbs(QWidget):
@@ -85,6 +87,8 @@ def _title_row(request: PermissionRequest) -> Row:
     row.addWidget(Text(shown_line(request.description), "body", "2", elide="right"), 1)
     if request.stale:
         row.addWidget(Badge("changed"))
+    if request.original is not None:
+        row.addWidget(Badge("edited"))
     raised = request.category is Category.ADMIN and request.raised_because
     row.addWidget(Badge("raised" if raised else request.category.value))
     return row
@@ -99,8 +103,20 @@ def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWi
         facts.append(("Runs in", _beside(_mono(str(request.preview.get("cwd", ""))))))
     else:
         facts += _paths(request)
+    facts += _original(request)
     facts.append(("Why it asks", Paragraph(why(request))))
     return facts
+
+
+def _original(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    """What the model had asked for, of everything that a person changed."""
+    if request.original is None:
+        return []
+    now = request.arguments
+    was = [(name, value) for name, value in request.original.items() if name not in now or now[name] != value]
+    lines = [f"{name}: {value if isinstance(value, str) else arguments_text({name: value})}" for name, value in was]
+    shown = [line if len(line) <= ORIGINAL_SHOWN else f"{line[:ORIGINAL_SHOWN]}…" for line in lines]
+    return [("Model asked" if not at else "", _beside(_mono(line))) for at, line in enumerate(shown)]
 
 
 def _paths(request: PermissionRequest) -> list[tuple[str, QWidget]]:
@@ -116,14 +132,36 @@ def _paths(request: PermissionRequest) -> list[tuple[str, QWidget]]:
     return facts
 
 
+class Beside(QWidget):
+    """Words and marks: beside each other, or the marks below where the words would be squeezed."""
+
+    def __init__(self, words: Paragraph, *marks: QWidget) -> None:
+        super().__init__()
+        self._words, self._marks = words, marks
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(theme().px(10))
+        self._row.addWidget(words, 1000)
+        for mark in marks:
+            self._row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._row.addStretch(1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Below each other where one line does not hold them."""
+        super().resizeEvent(event)
+        if not self._marks:
+            return
+        needed = self._words.natural_width() + sum(mark.sizeHint().width() + theme().px(10) for mark in self._marks)
+        narrow = needed > self.width()
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if way != self._row.direction():
+            self._row.setDirection(way)
+            self._row.setSpacing(theme().px(2 if narrow else 10))
+            self.updateGeometry()
+
+
 def _beside(words: Paragraph, *marks: QWidget) -> QWidget:
-    holder = QWidget()
-    row = Row(holder, spacing=10)
-    row.addWidget(words, 1000)
-    for mark in marks:
-        row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
-    row.addStretch(1)
-    return holder
+    return Beside(words, *marks)
 
 
 def _mono(text: str) -> Paragraph:

@@ -40,11 +40,17 @@ class LinesView(QAbstractScrollArea):
         self._ring = False
         self._indent = NUMBER + SIGN
         self._wrapped: tuple[str, bool, int] | None = None
+        self._start = 0
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         theme().changed.connect(self._measure)
+        self.verticalScrollBar().actionTriggered.connect(self._scrolled)
+
+    def _scrolled(self) -> None:
+        """The person went elsewhere."""
+        self._start = 0
 
     def set_text(self, text: str, *, numbered: bool = False) -> None:
         """A text whose long lines go on in the next row, so that nothing stands out of sight."""
@@ -67,9 +73,10 @@ class LinesView(QAbstractScrollArea):
             self._longest = max((len(row.text) for row in self._rows), default=0)
             self.updateGeometry()
 
-    def set_rows(self, rows: Sequence[DiffRow]) -> None:
-        """Replace what is shown and go to its top."""
+    def set_rows(self, rows: Sequence[DiffRow], *, start: int = 0) -> None:
+        """Replace what is shown and go to its top, or where it does not all fit to the row ``start``."""
         self._rows = rows
+        self._start = start
         self._wrapped = None
         self._longest = max((len(row.text) for row in rows), default=0)
         self.setAccessibleDescription("\n".join(_spoken(row) for row in rows[:200]))
@@ -116,6 +123,8 @@ class LinesView(QAbstractScrollArea):
         vertical.setRange(0, max(0, px(ROW) * len(self._rows) - height))
         vertical.setPageStep(max(1, height))
         vertical.setSingleStep(px(ROW))
+        if self._start:
+            vertical.setValue(px(ROW) * self._start)
         horizontal.setRange(0, max(0, self._content_width() - width))
         horizontal.setPageStep(max(1, width))
         horizontal.setSingleStep(px(24))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequence, QMouseEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
@@ -30,16 +30,23 @@ WIDTH, TOP, HEIGHT = 720, 56, 600
 class RequestDialog(RaisedBox):
     """Lies over ``host`` (the chat page's work pane). ``show_for(thread_id)`` says which thread is open there.
 
+    It stays above ``composer``, so that no answer comes to lie where a person is just pressing Send or Stop.
+
     ``open_inbox`` carries a request id. ``put_aside`` hides one request until the person asks for it again.
     """
 
     open_inbox = Signal(str)
 
     def __init__(
-        self, host: QWidget, approvals: ApprovalsViewModel, thread_title: Callable[[str], str] = str
+        self,
+        host: QWidget,
+        approvals: ApprovalsViewModel,
+        thread_title: Callable[[str], str] = str,
+        composer: QWidget | None = None,
     ) -> None:
         super().__init__(host)
         self._host = host
+        self._composer = composer
         self._approvals = approvals
         self._thread_id: str | None = None
         self._aside: set[str] = set()
@@ -56,7 +63,8 @@ class RequestDialog(RaisedBox):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._focus_changed)
-        host.installEventFilter(self)
+        for moves in (host, composer) if composer is not None else (host,):
+            moves.installEventFilter(self)
         self.hide()
 
     def _make_head(self) -> QWidget:
@@ -161,14 +169,17 @@ class RequestDialog(RaisedBox):
             event.ignore()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep its place over the host."""
-        if event.type() == QEvent.Type.Resize and self.isVisible():
+        """Keep its place over the host and above the composer, which grows with its text."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.isVisible():
             self._place()
         return False
 
     def _place(self) -> None:
         px = theme().px
+        end = self._host.height() - px(16)
+        if self._composer is not None and self._composer.isVisible():
+            end = self._composer.mapTo(self._host, QPoint(0, 0)).y()
         width = min(px(WIDTH), self._host.width() - px(32))
-        top = min(px(TOP), self._host.height() // 12)
-        height = min(px(HEIGHT), self._host.height() - top - px(16))
+        top = min(px(TOP), end // 12)
+        height = min(px(HEIGHT), end - top)
         self.place(QRect((self._host.width() - width) // 2, top, width, height))

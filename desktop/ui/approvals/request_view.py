@@ -22,7 +22,7 @@ from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Row
+from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import has_hidden, shown_line
 from desktop.ui.widgets.text import Paragraph
 
@@ -32,6 +32,7 @@ HOLDS = (
     "If the file or a link on its path changes first, you are asked again."
 )
 CHANGED = "What it touches has changed since you answered. That answer is void: look at it again."
+EDITED = "You edited this call. Nothing has run yet: this is what it would do now."
 HIDDEN = (
     "This call holds characters that cannot be seen or that change the order of what you read. "
     "They are written out as \\u{…}."
@@ -48,7 +49,9 @@ class Answers(QWidget):
         admin = request.category is Category.ADMIN
         self.deny = Button("Deny", key="Esc", tip="Deny this call (Esc)")
         self.reason = Button("Deny with a reason…", tip="Deny, and tell the model why")
-        self.edit = Button("Edit and allow…", "quiet", tip="Change the arguments, then allow")
+        self.edit = Button(
+            "Edit and allow…", "quiet", tip="Change the arguments; you see what they would do before anything runs"
+        )
         self.allow_run = AllowButton("Allow for this run", "normal")
         self.allow_run.setToolTip("Allow calls like this one until the run ends")
         look: Kind = "admin" if admin else "primary"
@@ -113,7 +116,11 @@ class RequestView(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
         self._scroller = Scroller(margins=(side, 4 if compact else 20, side, 12), spacing=12)
-        outer.addWidget(self._scroller, 1)
+        outer.addWidget(sized(self._scroller, min_height=36), 1)
+        self._notice = QWidget()
+        self._notices = Column(self._notice, margins=(side, 0, side, 8), spacing=8)
+        outer.addWidget(self._notice)
+        self._notice.hide()
         self._foot = pane("footer")
         self._foot_row = Row(self._foot, margins=(side, 11, 17 if not compact else side, 11), spacing=8)
         outer.addWidget(self._foot)
@@ -139,8 +146,7 @@ class RequestView(QWidget):
         self.clear()
         self._request = request
         column = self._scroller.column
-        if request.stale:
-            column.addWidget(Notice("info", CHANGED, icon="retry"))
+        self._say_again(request)
         head = RequestHead(request, self._thread_title(request.thread_id), with_deny_all=not self._compact)
         head.deny_all.connect(lambda: self._approvals.deny_all(request.run_id))
         column.addWidget(head)
@@ -153,7 +159,15 @@ class RequestView(QWidget):
         self._answers.chosen.connect(self._chosen)
         self._foot_row.addWidget(self._answers)
         self._foot.show()
+        self._scroller.verticalScrollBar().setValue(0)
         self._arm()
+
+    def _say_again(self, request: PermissionRequest) -> None:
+        """Why a call that was answered already is here again: over the answers, where nothing scrolls it away."""
+        for holds, words, icon in ((request.stale, CHANGED, "retry"), (request.original is not None, EDITED, "write")):
+            if holds:
+                self._notices.addWidget(Notice("info", words, icon=icon))
+        self._notice.setVisible(self._notices.count() > 0)
 
     @property
     def dialog_open(self) -> bool:
@@ -171,6 +185,8 @@ class RequestView(QWidget):
         self._request = self._answers = self._card = None
         clear(self._scroller.column)
         clear(self._foot_row)
+        clear(self._notices)
+        self._notice.hide()
         self._foot.hide()
 
     def focus_safe(self) -> None:

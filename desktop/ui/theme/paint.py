@@ -36,6 +36,7 @@ BADGES: dict[str, BadgeLook] = {
     "privileged": BadgeLook("admin", "admin", "privileged"),
     "unknown": BadgeLook("unknown", "write", "cannot tell"),
     "changed": BadgeLook("retry", "info", "changed"),
+    "edited": BadgeLook("write", "info", "edited by you"),
     "not-an-ai": BadgeLook("", "", "not an AI"),
 }
 """Filled badges by name; a look without a token is neutral: outline only."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QStyledItemDelegate, QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph
@@ -82,6 +82,7 @@ class Combo(QComboBox):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaxVisibleItems(12)
+        self.setItemDelegate(QStyledItemDelegate(self))  # the style's own paints a menu, in the accent colour
 
     def fill(self, choices: list[tuple[str, object]], current: object = None) -> None:
         """Replace the choices, (text, data); ``current`` is the data to select. Emits nothing."""

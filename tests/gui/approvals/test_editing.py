@@ -6,11 +6,15 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from desktop.domain.permission import PermissionRequest
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.fields import Field, TextArea
 from tests.gui.approvals.conftest import Desk, settled
+
+
+SEE = "See what it would do"
 
 
 def control(desk: Desk, name: str):
@@ -38,7 +42,7 @@ async def test_only_what_was_changed_changes(desk: Desk, write: PermissionReques
     field = control(desk, "path")
     field.selectAll()
     QTest.keyClicks(field, "b.md")
-    button(desk, "Allow edited call").click()
+    button(desk, SEE).click()
     decision = await asyncio.wait_for(question, 2)
     assert decision.choice == "allow_edited"
     assert decision.edited_arguments == {"path": "b.md", "content": content, "depth": 3, "flags": ["x", None]}
@@ -52,7 +56,7 @@ async def test_a_value_that_is_no_json_is_refused_in_words_and_nothing_is_allowe
     field = control(desk, "depth")
     field.selectAll()
     QTest.keyClicks(field, "three")
-    button(desk, "Allow edited call").click()
+    button(desk, SEE).click()
     await settled()
     assert not question.done()
     assert "not valid JSON" in field.accessibleDescription()
@@ -65,3 +69,25 @@ async def test_escape_in_the_editor_goes_back_to_the_question(desk: Desk, write:
     await settled()
     assert not question.done()
     assert desk.dialog.isVisible()
+
+
+@pytest.mark.spec("R-PRM-5")
+async def test_without_a_change_nothing_is_answered(desk: Desk, write: PermissionRequest) -> None:
+    question = await editing(desk, write)
+    button(desk, SEE).click()
+    await settled()
+    assert not question.done()
+    assert desk.dialog.isVisible()
+    assert desk.dialog.view.dialog_open is False
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-5")
+async def test_an_edited_call_says_so_over_its_answers_with_what_the_model_had_asked_for(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    original = {**write.arguments, "path": "harmless.txt"}
+    await desk.ask(replace(write, original=original))
+    labels = [label.text() for label in desk.dialog.findChildren(QLabel) if label.isVisible()]
+    assert "path: harmless.txt" in labels
+    assert any("Nothing has run yet" in text for text in labels)
+    assert not any(text.startswith("content: ") for text in labels), "what was not changed is not named"

@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from desktop.domain.permission import AuditEntry, PermissionRequest
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.bridge import Bridge
 from desktop.ui.approvals.activity import decision_word
+from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.shots_samples import activity
 from desktop.ui.theme import Theme
@@ -113,3 +115,21 @@ async def test_activity_lists_decisions_and_filters(inbox: Inbox) -> None:
 @pytest.mark.parametrize(("choice", "word"), [("allow_run", "allowed"), ("deny_run", "denied"), ("odd", "odd")])
 def test_a_stored_choice_is_said_in_a_word(choice: str, word: str) -> None:
     assert decision_word(choice) == word
+
+
+async def test_in_a_narrow_window_the_list_folds_and_the_path_stands_in_one_line(
+    inbox: Inbox, write: PermissionRequest
+) -> None:
+    inbox.page.resize(836, 600)
+    await inbox.ask(write)
+    await settled()
+    assert inbox.page.folding.is_folded
+    assert not inbox.page.inbox.isVisible()
+    assert inbox.page.folding.button.isVisible()
+    path = next(label for label in inbox.page.findChildren(QLabel) if label.text() == write.paths[0])
+    assert path.height() < 2 * path.fontMetrics().height()
+    diff = next(view for view in inbox.page.view.findChildren(LinesView) if view.accessibleName() == "Changes")
+    assert diff.visibleRegion().boundingRect().height() >= 60
+    inbox.page.resize(1216, 800)
+    await settled()
+    assert not inbox.page.folding.is_folded

@@ -4,15 +4,21 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.ui.approvals.body import DiffCard
-from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.approvals.head import why
+from desktop.ui.approvals.lines_view import ROW, LinesView
+from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.approvals.request_view import RequestView
+from desktop.ui.theme import Theme
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Notice, Scroller
+from desktop.ui.widgets.shadow import REACH
 from tests.gui.approvals.conftest import DEAF_OVER, Desk, same_thread, settled
 
 Key = Qt.Key
@@ -357,3 +363,87 @@ async def test_what_was_never_allowed_is_not_struck(desk: Desk, write: Permissio
     assert isinstance(card, DiffCard)
     assert not any(row.struck for row in card.diff_view.rows)
     assert "has changed" in words_of(desk.dialog)
+
+
+@pytest.mark.spec("R-PRM-5")
+async def test_that_a_request_came_back_is_said_where_nothing_scrolls_it_away(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    long = "\n".join(f"{n}" for n in range(500))
+    preview = {**write.preview, "before": "", "after": long}
+    desk.window.resize(900, 420)
+    first = replace(write, preview=preview)
+    await desk.ask(first)
+    scroller = desk.dialog.view.findChild(Scroller)
+    scroller.verticalScrollBar().setValue(scroller.verticalScrollBar().maximum())
+    desk.approvals.answer(first.request_id, "deny", digest=first.digest)
+    await settled()
+    await desk.ask(replace(first, request_id="again", digest="again", stale=True))
+    (notice,) = [n for n in desk.dialog.findChildren(Notice) if "has changed since you answered" in n.words]
+    whole = notice.mapTo(desk.dialog, notice.rect().topLeft()).y()
+    assert not scroller.isAncestorOf(notice)
+    assert 0 < whole < desk.dialog.height() - notice.height()
+    assert notice.visibleRegion().boundingRect().height() == notice.height()
+    assert scroller.verticalScrollBar().value() == 0
+
+
+@pytest.mark.spec("R-PRM-5", "R-PRM-2")
+async def test_of_a_changed_file_the_difference_that_holds_now_is_in_sight(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    desk.window.resize(900, 560)
+    first = await desk.ask(write)
+    await settled(DEAF_OVER)
+    answers(desk.dialog.view).allow.click()
+    await asyncio.wait_for(first, 2)
+    before = str(write.preview["before"]).replace("02:00", "03:00")
+    await desk.ask(
+        replace(write, request_id="r9", digest="d9", stale=True, preview={**write.preview, "before": before})
+    )
+    view = next(v for v in desk.dialog.findChildren(LinesView) if v.accessibleName() == "Changes")
+    at = next(index for index, row in enumerate(view.rows) if row.text == "what would happen now")
+    assert at > 0
+    top, row = view.verticalScrollBar().value(), ROW
+    assert top <= at * row < top + view.viewport().height() - row
+
+
+async def test_a_small_difference_is_shown_whole_where_there_is_room(desk: Desk, write: PermissionRequest) -> None:
+    for after in ("x", "x\ny\n", "a\nb\nc\n"):
+        preview = {"kind": "diff", "path": "a", "before": "", "after": after, "new": True}
+        await desk.ask(replace(write, request_id=after, digest=after, preview=preview))
+        view = next(v for v in desk.dialog.findChildren(LinesView) if v.accessibleName() == "Changes")
+        assert view.verticalScrollBar().maximum() == 0, after
+        desk.approvals.answer(after, "deny", digest=after)
+        await settled()
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-7")
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+async def test_no_answer_comes_to_lie_over_what_one_sends_and_stops_with(
+    desk: Desk, write: PermissionRequest, theme: Theme, scale: float
+) -> None:
+    theme.set_scale(scale)
+    desk.window.resize(900, 600)
+    composer = QWidget(desk.window)
+    composer.setGeometry(0, 600 - round(120 * scale), 900, round(120 * scale))
+    composer.show()
+    dialog = RequestDialog(desk.window, desk.approvals, str, composer)
+    dialog.show_for(write.thread_id)
+    await desk.ask(write)
+    await settled()
+    assert dialog.isVisible()
+    assert dialog.geometry().intersected(composer.geometry()).height() <= 2 * round(REACH * scale)
+    for button in (button for button in dialog.findChildren(Button) if button.isVisible()):
+        place = QRect(button.mapTo(desk.window, QPoint(0, 0)), button.size())
+        assert not place.intersects(composer.geometry()), button.label
+    grown = round(min(160 * scale, 240))
+    composer.setGeometry(0, 600 - grown, 900, grown)
+    await settled()
+    allow = answers(dialog.view).allow
+    assert allow.mapTo(desk.window, QPoint(0, allow.height())).y() <= composer.y()
+
+
+@pytest.mark.spec("R-PRM-2")
+def test_why_it_asks_has_one_blank_between_its_sentences(write: PermissionRequest) -> None:
+    for request in (write, replace(write, stale=True), replace(write, raised_because="it is big", stale=True)):
+        assert "  " not in why(request)

@@ -4,15 +4,17 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontInfo, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme, parse_color
 from desktop.ui.theme.paint import BADGES, STATES, split_ranges
 from desktop.ui.theme.qss import make_stylesheet
 from desktop.ui.theme.resources import ICONS, TOKENS
 from desktop.ui.theme.tokens import load_tokens
+from desktop.ui.widgets.fields import Combo
 
 UI = Path(__file__).parents[3] / "desktop" / "ui"
 PANES = ("bg", "surface", "sunken", "raised", "rail", "hover", "selected")
@@ -139,3 +141,19 @@ def test_no_widget_names_a_colour_of_its_own() -> None:
         for match in re.finditer(r"[\"']#[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?[\"']", path.read_text(encoding="utf-8"))
     ]
     assert found == []
+
+
+def test_the_chosen_line_of_an_open_list_is_neutral(qtbot: QtBot, theme: Theme) -> None:
+    combo = Combo("Size")
+    qtbot.addWidget(combo)
+    combo.fill([("80 %", 1), ("100 %", 2), ("125 %", 3)], 2)
+    for mode in ("light", "dark"):
+        theme.set_choice(mode)
+        combo.show()
+        combo.showPopup()
+        qtbot.waitUntil(lambda: combo.view().isVisible())
+        row = combo.view().visualRect(combo.view().currentIndex())
+        corner = row.topRight() - QPoint(12, -row.height() // 2)
+        shown = combo.view().viewport().grab(QRect(corner, QSize(1, 1))).toImage().pixelColor(0, 0).name()
+        combo.hidePopup()
+        assert shown == theme.color("selected").name(), mode
