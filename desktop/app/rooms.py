@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from desktop.agents.nested import Host
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agents import AgentBook, load_agents
-from desktop.conversation.run import Runtime
+from desktop.conversation.run import Runtime, host_of
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
@@ -39,6 +40,7 @@ from desktop.safety.shell import ShellReader
 from desktop.safety.trust_rules import SimpleRules
 from desktop.settings import SettingsService
 from desktop.store import Store
+from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import RunSlots, TaskOwner
 from desktop.tools.files import ListDirectory, ReadFile, WriteFile
@@ -175,13 +177,22 @@ async def open_rooms(
         context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
     )  # fmt: skip
     _keep_skills(skills, settings, home, owner)
-    desk = SkillDesk(skills, pipeline, agents, mine=home / "skills", trash=home / "data" / "deleted-skills")
+    desk = SkillDesk(
+        skills, pipeline, agents, mine=home / "skills", trash=home / "data" / "deleted-skills",
+        host=lambda: _host(runtime, settings),
+    )  # fmt: skip
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,
         confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
         child=child, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
         service=ConversationService(runtime, owner),
     )  # fmt: skip
+
+
+def _host(runtime: Runtime, settings: SettingsService) -> Host | None:
+    """What a skill that is tried has of a model: the default one, if there is one."""
+    ref = ModelRef.parse(settings.current.models.default)
+    return host_of(runtime, ref, BudgetTracker(runtime.budget)) if ref.connection_id and ref.model else None
 
 
 def _connections(settings: SettingsService) -> Sequence[Connection]:

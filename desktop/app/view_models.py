@@ -18,9 +18,15 @@ from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Offer
 from desktop.presenter.model_setup import ModelSetupViewModel, Saved
 from desktop.presenter.offers import OffersViewModel
+from desktop.presenter.offers import Source as OfferSource
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.settings import SettingsViewModel
 from desktop.presenter.shell import PaletteRow, ShellViewModel
+from desktop.presenter.skills import SkillsViewModel
+from desktop.presenter.skills_editing import SkillEditor
+from desktop.presenter.skills_models import SkillsModels
+from desktop.presenter.skills_projects import SkillProjects
+from desktop.presenter.skills_trying import SkillTrials
 from desktop.presenter.threads import ThreadsViewModel
 
 FILES_OFFERED = 400
@@ -40,6 +46,7 @@ class ViewModels:
     offers: OffersViewModel
     attaching: AttachingViewModel
     agents: tuple[tuple[str, str], ...]
+    skills: SkillsModels
 
 
 def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
@@ -61,9 +68,10 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         approvals=ApprovalsViewModel(bridge, lambda text, limit: _activity(rooms, text, limit)),
         setup=setup,
         settings=SettingsViewModel(rooms.settings, bridge),
-        offers=OffersViewModel(bridge, {"/": lambda _: _skills(rooms), "@": lambda text: _files(rooms, text)}),
+        offers=OffersViewModel(bridge, _offers(rooms)),
         attaching=AttachingViewModel(bridge),
         agents=agents,
+        skills=_skills_models(rooms, bridge, setup),
     )
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: _model_rows(setup))
@@ -101,10 +109,32 @@ async def _activity(rooms: Rooms, text: str, limit: int) -> list[AuditEntry]:
     return [entry for _, entry in await rooms.store.audit.list_entries(text=text.strip(), limit=limit)]
 
 
-async def _skills(rooms: Rooms) -> list[Offer]:
-    """What ``/`` brings in: skills that are text, ready and shown."""
+def _skills_models(rooms: Rooms, bridge: Bridge, setup: ModelSetupViewModel) -> SkillsModels:
+    skills = SkillsViewModel(rooms.desk, bridge)
+
+    def model() -> str:
+        ref = rooms.settings.current.models.default
+        return setup.describe(ref)[0] if ref else ""
+
+    return SkillsModels(
+        skills, SkillEditor(rooms.desk, bridge, skills.wrote), SkillTrials(rooms.desk, bridge, model),
+        SkillProjects(rooms.settings, bridge),
+    )  # fmt: skip
+
+
+def _offers(rooms: Rooms) -> dict[str, OfferSource]:
+    """By the mark that a word begins with."""
+    return {
+        "/": lambda _: _skills(rooms, "/"),
+        "$": lambda _: _skills(rooms, "$"),
+        "@": lambda text: _files(rooms, text),
+    }
+
+
+async def _skills(rooms: Rooms, mark: str) -> list[Offer]:
+    """What ``/`` and ``$`` bring in: skills that are text, ready and shown."""
     return [
-        Offer(skill.name, f"/{skill.name}", skill.description, "skills")
+        Offer(skill.name, f"{mark}{skill.name}", skill.description, "skills")
         for skill in await rooms.skills.listed()
         if skill.kind in ("markdown", "folder") and skill.state == "ready" and skill.visibility != "hidden"
     ]

@@ -214,19 +214,9 @@ class RunExecution:
 
     def _root(self, meta: RunMeta, caller: Caller, model: ModelRef, budget: BudgetTracker) -> Invocation:
         """Where the run's calls hang; what agents below need of it goes down with them (R-INV-7)."""
-        runtime, skills = self._runtime, self._runtime.skills
-        host = Host(
-            pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=self._system,
-            allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
-            retry=runtime.retry, layers=runtime.chat_layers,
-        )  # fmt: skip
+        host = host_of(self._runtime, model, budget, self._order.environment)
         inherited = {HOST: host, PERMISSIONS: caller.allowed, "rootContextId": meta.run_id}
-        return Invocation(meta, inherited=inherited, shared=skills.shared)
-
-    def _system(self, prompt: str, tools: Sequence[Tool]) -> str:
-        runtime = self._runtime
-        safety = runtime.safety() if runtime.safety is not None else None
-        return system_text(prompt, tools, safety, self._order.environment)
+        return Invocation(meta, inherited=inherited, shared=self._runtime.skills.shared)
 
     async def _request(
         self, skill: SkillDef, model: ModelRef, caller: Caller, messages: Sequence[ChatMessage]
@@ -283,6 +273,23 @@ class RunExecution:
         if ending.reason != "response" or last is None:
             return []
         return [CUT_SHORT if last.stop_reason == "length" and texts(last) else EMPTY]
+
+
+def host_of(
+    runtime: Runtime, model: ModelRef, budget: BudgetTracker, environment: Mapping[str, str] | None = None
+) -> Host:
+    """What a run, or a skill that a person tries, lends to the agents in it: this model, and the app's own limits."""
+    skills = runtime.skills
+
+    def system(prompt: str, tools: Sequence[Tool]) -> str:
+        safety = runtime.safety() if runtime.safety is not None else None
+        return system_text(prompt, tools, safety, environment or {})
+
+    return Host(
+        pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=system,
+        allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
+        retry=runtime.retry, layers=runtime.chat_layers,
+    )  # fmt: skip
 
 
 def _model_of(thread: ThreadRecord) -> ModelRef:

@@ -14,19 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from desktop.conversation.skill_desk import MayCall, SkillDesk, SkillDetail
 from desktop.domain.errors import AssentError, NotFound
 from desktop.domain.skills import SkillKind, SkillProblem, SkillSource
 from desktop.presenter.skills_list import Key, SkillListModel
 from desktop.presenter.skills_words import KINDS
 from desktop.skills.resolution.fabric import SkillChanges
+from desktop.skills.resolution.pins import Difference
 from desktop.skills.resolution.rows import SkillRow
 from desktop.skills.resolution.search import FacetCounts, SkillCatalog, SkillFilter, Visibility
 
 if TYPE_CHECKING:
-    from desktop.conversation.skill_desk import SkillDesk, SkillDetail
     from desktop.presenter.bridge import Bridge
     from desktop.skills.editing.files import Deleted
-    from desktop.skills.resolution.pins import Difference
+
+__all__ = ["Chosen", "Difference", "MayCall", "SkillDetail", "SkillsViewModel", "words_of"]
 
 REMEMBERED_DELETIONS = 20
 

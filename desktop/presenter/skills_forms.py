@@ -109,7 +109,7 @@ Raw = str | int | bool | None | Mapping[str, Any]
 
 
 def read(fields: Sequence[FormField], raw: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """(arguments, what is wrong by field). Those of groups are named ``group.field``; what is empty and optional goes."""
+    """(arguments, what is wrong by field). Fields of groups are named ``group.field``; empty optional ones are out."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     for field in fields:

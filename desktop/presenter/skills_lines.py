@@ -29,7 +29,7 @@ class LineEnds:
         tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - head)
         out = []
         for at, line in enumerate(new[:-1]):
-            if at < head:
+            if at < min(head, len(self._ends)):
                 end = self._ends[at]
             elif at >= len(new) - tail:
                 end = self._ends[at - len(new) + len(old)]

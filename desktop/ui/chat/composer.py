@@ -206,11 +206,11 @@ class Composer(QFrame):
         self.draft_changed.emit(self.text.toPlainText(), self.attachments)
 
     def word_at_cursor(self) -> str:
-        """The word being typed, when it begins with / or @ and the cursor stands at its end; else nothing."""
+        """The word being typed, when it begins with /, $ or @ and the cursor stands at its end; else nothing."""
         cursor = self.text.textCursor()
         line = cursor.block().text()[: cursor.positionInBlock()]
         word = line.rsplit(None, 1)[-1] if line and not line[-1].isspace() else ""
-        return word if word[:1] == "@" or (word[:1] == "/" and "/" not in word[1:]) else ""
+        return word if word[:1] == "@" or (word[:1] in ("/", "$") and "/" not in word[1:]) else ""
 
     def complete(self, insert: str) -> None:
         """Replace the word being typed."""

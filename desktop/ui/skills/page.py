@@ -1,50 +1,227 @@
-"""Skills: until they can be browsed here, the page says what it will hold and lists what the library has."""
+"""The Skills page: what to show, the list, and one skill; and the guard over what was not saved."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.ui.widgets.containers import EmptyState, PaneHeader, Scroller
-from desktop.ui.widgets.marks import Icon
-from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Column, Row
-from desktop.ui.widgets.text import Paragraph, Text
+from desktop.presenter.skills_models import SkillsModels
+from desktop.ui.skills import asking, facets, skill_list
+from desktop.ui.skills.detail import SkillPane
+from desktop.ui.skills.facets import Facets
+from desktop.ui.skills.skill_list import SkillList
+from desktop.ui.theme import theme
+from desktop.ui.widgets.folding import FoldingPane
+from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.toast import Toast
 
-SENTENCE = (
-    "Skills are files that teach an agent something: a procedure, a tool, a way of working. "
-    "They will be found, read and edited here. This version does not have that yet."
-)
+OVERLAY_BELOW = 1040
+"""Pixels of the window, at 100 %, below which the skill lies over the list."""
+
+
+class SideBySide(QWidget):
+    """The list, and one skill beside it or, in a narrow window, over it."""
+
+    def __init__(self, rows: QWidget, skill: SkillPane) -> None:
+        super().__init__()
+        self._rows, self._skill = rows, skill
+        self.over = False
+        self.narrow = False
+        rows.setParent(self)
+        skill.setParent(self)
+
+    def show_skill(self, wanted: bool) -> None:
+        """While narrow: bring the skill over the list, or put it away."""
+        self.over = wanted
+        self.place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Follow the window."""
+        super().resizeEvent(event)
+        self.place()
+
+    def place(self) -> None:
+        """By the width of the window."""
+        px = theme().px
+        self.narrow = self.window().width() < px(OVERLAY_BELOW)
+        self._skill.set_overlaid(self.narrow)
+        width = self.width() if self.narrow else min(px(skill_list.WIDTH), self.width() // 2)
+        self._rows.setGeometry(QRect(0, 0, width, self.height()))
+        if self.narrow:
+            self._skill.setGeometry(self.rect())
+            self._skill.setVisible(self.over)
+            self._skill.raise_()
+        else:
+            self._skill.setGeometry(QRect(width, 0, self.width() - width, self.height()))
+            self._skill.show()
 
 
 class SkillsPage(QFrame):
-    """``library``: (name, one line) of the skills that the app ships and uses."""
+    """``model_wanted`` and ``approvals_wanted``: the person wants to choose a model, or to see what waits."""
 
-    def __init__(self, library: Sequence[tuple[str, str]] = ()) -> None:
+    model_wanted = Signal()
+    approvals_wanted = Signal()
+
+    def __init__(self, models: SkillsModels) -> None:
         super().__init__()
+        self._models = models
+        self._skills, self._editor = models.skills, models.editor
         self.setProperty("pane", "surface")
-        column = Column(self, spacing=0)
-        column.addWidget(PaneHeader("Skills"))
-        if not library:
-            column.addWidget(EmptyState("skills", "Skills come in a later version", SENTENCE), 1)
+        self.facets, self.list = Facets(models.skills), SkillList(models.skills)
+        self.skill = SkillPane(models.skills, models.editor, models.trials)
+        self.sides = SideBySide(self.list, self.skill)
+        self.folding = FoldingPane(self.facets, self.sides, width=facets.WIDTH, name="Show what to filter by")
+        self.list.head.insertWidget(0, self.folding.button)
+        Column(self, spacing=0).addWidget(self.folding, 1)
+        self.toast = Toast(self.sides)
+        self._after_save: Callable[[], None] | None = None
+        self._connect()
+        self._shortcuts()
+
+    def _connect(self) -> None:
+        skills, editor, projects = self._skills, self._editor, self._models.projects
+        self.list.picked.connect(self.pick)
+        self.list.opened.connect(self._open)
+        self.list.acted.connect(self.act)
+        self.list.menu_wanted.connect(self._menu)
+        self.list.new_wanted.connect(self.new)
+        self.facets.new_wanted.connect(self.new)
+        self.facets.project_wanted.connect(lambda: asking.choose_folder(self, projects.add))
+        self.skill.acted.connect(self.act)
+        self.skill.back.connect(self._back)
+        self.skill.other.connect(self._show_other)
+        self.skill.trying.model_wanted.connect(self.model_wanted)
+        self.skill.trying.approvals_wanted.connect(self.approvals_wanted)
+        skills.said.connect(self.toast.say)
+        skills.failed.connect(self.toast.say)
+        skills.shown.connect(self.list.mark)
+        skills.touched.connect(editor.look_at_disk)
+        self.toast.undone.connect(skills.undo_delete)
+        editor.failed.connect(self._save_failed)
+        editor.saved.connect(self._saved)
+        editor.conflict.connect(lambda _: self._leave_not())
+        projects.said.connect(self.toast.say)
+        projects.failed.connect(self.toast.say)
+
+    def _shortcuts(self) -> None:
+        for keys, act in (
+            ("Ctrl+Shift+N", self.new), ("Ctrl+D", lambda: self.act("duplicate")), ("Ctrl+T", lambda: self.act("try")),
+        ):  # fmt: skip
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(act)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The first time: list what is there."""
+        super().showEvent(event)
+        self._skills.start()
+
+    def first_focus(self) -> QWidget:
+        """Keys go to the list, or to what is being edited."""
+        if self.skill.isVisible() and self._editor.dirty:
+            return self.skill.edit.source
+        return self.list.rows
+
+    def begin_find(self) -> None:
+        """Ctrl+F."""
+        self.sides.show_skill(False)
+        self.list.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.list.field.selectAll()
+
+    # -- choosing -----------------------------------------------------------------------------------------------------
+
+    def pick(self, key: tuple[str, str]) -> None:
+        """Show a skill; with something unsaved in another one, ask first."""
+        if key == self._skills.key:
             return
-        scroller = Scroller()
-        scroller.column.addWidget(Paragraph(SENTENCE, "body", "2"))
-        scroller.column.addWidget(Text("In the library", "strong"))
-        scroller.column.addWidget(_list(library))
-        scroller.column.addStretch(1)
-        column.addWidget(scroller, 1)
+        self.leaving(lambda: self._skills.select(key))
 
+    def leaving(self, go_on: Callable[[], None]) -> None:
+        """Do something that would lose what was not saved: at once where there is nothing, else after asking."""
+        self.skill.edit.form.flush()
+        if not self._editor.dirty:
+            go_on()
+            return
+        self.list.mark()
 
-def _list(library: Sequence[tuple[str, str]]) -> QWidget:
-    card = pane("card")
-    rows = Column(card, margins=0, spacing=0)
-    for at, (name, line) in enumerate(library):
-        holder = pane("row" if at < len(library) - 1 else "row-last")
-        row = Row(holder, margins=(12, 8, 12, 8), spacing=12)
-        row.addWidget(Icon("skills", "text-2", 16))
-        row.addWidget(Text(name, "code"))
-        row.addWidget(Text(line, "small", "2", elide="right"), 1)
-        rows.addWidget(holder)
-    return card
+        def answered(answer: str) -> None:
+            if answer == "discard":
+                self._editor.close()
+                go_on()
+            elif answer == "save":
+                self._after_save = go_on
+                self._editor.save()
+
+        asking.ask_leave(self.window(), self._editor.name, answered)
+
+    def _saved(self) -> None:
+        go_on, self._after_save = self._after_save, None
+        if go_on is not None:
+            self._editor.close()
+            go_on()
+
+    def _save_failed(self, sentence: str) -> None:
+        self._leave_not()
+        self.toast.say(sentence)
+
+    def _leave_not(self) -> None:
+        """Saving did not work: stay where the text is."""
+        self._after_save = None
+
+    def _open(self) -> None:
+        """Return on a row: to the skill, with the keys."""
+        self.sides.show_skill(True)
+        self.skill.tabs.focusNextPrevChild(True) if self.sides.narrow else self.skill.edit_button.setFocus()
+
+    def _back(self) -> None:
+        self.sides.show_skill(False)
+        self.list.rows.setFocus()
+
+    def _show_other(self, path: str) -> None:
+        if self._skills.key is not None:
+            self.pick((path, self._skills.key[1]))
+
+    # -- acting -------------------------------------------------------------------------------------------------------
+
+    def new(self) -> None:
+        """A new skill of one's own."""
+        self.leaving(self._ask_new)
+
+    def _ask_new(self) -> None:
+        asking.ask_new(self.window(), self._skills.create)
+
+    def act(self, what: str) -> None:
+        """edit | try | duplicate | rename | delete | trust | text, for the open skill."""
+        detail = self._skills.detail
+        if detail is None:
+            return
+        if what == "edit":
+            self.sides.show_skill(True)
+            self.skill.begin_edit()
+        elif what == "try":
+            self.sides.show_skill(True)
+            self.skill.show_tab("try")
+        elif what == "trust":
+            folder = self._models.projects.project_of(detail.key[0])
+            asking.ask_trust(self.window(), folder, lambda: self._models.projects.trust(folder))
+        elif detail.key[0] and (what == "duplicate" or detail.writable):
+            self.leaving(lambda: self._change(what, detail.key[1]))
+
+    def _change(self, what: str, name: str) -> None:
+        if what == "delete":
+            self._skills.delete()
+        elif what == "rename":
+            words = "The file and the name inside it change together. Agents find it by its new name at once."
+            asking.ask_name(self.window(), f"Rename {name}", words, "Rename", name, self._skills.rename)
+        else:
+            words = "The copy goes into your own skills folder. With the same name it comes before the original."
+            mine = self._skills.row is not None and self._skills.row.source == "mine"
+            wanted = f"{name}-copy" if mine else name
+            asking.ask_name(self.window(), f"Duplicate {name}", words, "Duplicate", wanted, self._skills.duplicate)
+
+    def _menu(self, spot: QPoint) -> None:
+        if self._skills.detail is not None:
+            self.skill.make_menu().popup(spot)

@@ -38,6 +38,12 @@ BADGES: dict[str, BadgeLook] = {
     "changed": BadgeLook("retry", "info", "changed"),
     "edited": BadgeLook("write", "info", "edited by you"),
     "not-an-ai": BadgeLook("", "", "not an AI"),
+    "problem": BadgeLook("failed", "failed", "problem"),
+    "off: changed": BadgeLook("lock", "ask", "off: changed"),
+    "not trusted": BadgeLook("lock", "ask", "not trusted"),
+    "changed on disk": BadgeLook("retry", "info", "changed on disk"),
+    "shadowed": BadgeLook("skills", "", "shadowed"),
+    "hidden": BadgeLook("hidden", "", "hidden"),
 }
 """Filled badges by name; a look without a token is neutral: outline only."""
 
@@ -99,7 +105,7 @@ def badge(painter: QPainter, rect: QRect, name: str, word: str = "") -> int:
     x = round(box.x()) + t.px(6)
     if look.icon:
         side = t.metric("icon-badge")
-        glyph(painter, QRect(x, round(box.y()), side, size.height()), look.icon, look.token, side)
+        glyph(painter, QRect(x, round(box.y()), side, size.height()), look.icon, look.token or "text-2", side)
         x += side + t.px(4)
     painter.setPen(t.color(look.token or "text-2"))
     painter.setFont(t.font("small", 500))

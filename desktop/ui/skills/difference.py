@@ -1,0 +1,105 @@
+"""What changed in a pinned skill since the person saw it, file by file; and the two answers to it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QWidget
+
+from desktop.presenter.skills import Difference, SkillsViewModel
+from desktop.ui.approvals.background import Background
+from desktop.ui.approvals.diffing import Diff, diff
+from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Scroller, clear
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+
+MOST_FILES = 40
+ROWS = 24
+"""Rows of one file before it scrolls."""
+
+
+class DifferenceView(QFrame):
+    """``closed``: back to the page. The button that turns the skill on works on exactly what is shown (its digest)."""
+
+    closed = Signal()
+
+    def __init__(self, skills: SkillsViewModel) -> None:
+        super().__init__()
+        self._skills = skills
+        self.setProperty("pane", "surface")
+        column = Column(self, spacing=0)
+        self._scroller = Scroller()
+        column.addWidget(self._scroller, 1)
+        self.files = Column(spacing=16)
+        title = Text("What changed since you saw it", "title")
+        words = "It stays off until you have looked: agents are not offered it and nobody can run it."
+        self._scroller.column.addWidget(title)
+        self._scroller.column.addWidget(Paragraph(words, "body", "2"))
+        self._scroller.column.addLayout(self.files)
+        self._scroller.column.addStretch(1)
+        foot = pane("footer")
+        row = Row(foot, margins=(24, 12, 24, 12), spacing=8)
+        row.addStretch(1)
+        self.keep = Button("Keep it off", key="Esc")
+        self.keep.clicked.connect(self.closed)
+        self.accept = Button("I have seen this, use it", "primary", icon="allow")
+        self.accept.clicked.connect(self._accept)
+        row.addWidget(self.keep)
+        row.addWidget(self.accept)
+        column.addWidget(foot)
+        self._finding = Background(self, self._found)
+        skills.difference_found.connect(self.show_difference)
+
+    def show_difference(self, found: Difference) -> None:
+        """Compare in a thread, then show."""
+        self.accept.setEnabled(False)
+        clear(self.files)
+        self.files.addWidget(Text("Comparing…", "body", "2"))
+        self._finding.start(lambda: _compared(found))
+
+    def _found(self, result: object) -> None:
+        clear(self.files)
+        assert isinstance(result, list)
+        for name, words, compared in result:
+            self.files.addWidget(_card(name, words, compared))
+        if not result:
+            self.files.addWidget(Text("Nothing that can be shown: the same text as before.", "body", "2"))
+        self.accept.setEnabled(self._skills.difference is not None)
+        self.keep.setFocus()
+
+    def _accept(self) -> None:
+        self._skills.accept()
+        self.closed.emit()
+
+
+def _compared(found: Difference) -> list[tuple[str, str, Diff | None]]:
+    out: list[tuple[str, str, Diff | None]] = []
+    for file in found.files[:MOST_FILES]:
+        if file.before is None and file.after is None:
+            out.append((file.name, "changed; it is too large or no text, so it cannot be shown", None))
+        else:
+            made = diff(file.before or "", file.after or "")
+            what = "new file" if file.before is None else "deleted" if file.after is None else "changed"
+            out.append((file.name, f"{what}, +{made.added} −{made.removed}", made))
+    if len(found.files) > MOST_FILES:
+        out.append((f"and {len(found.files) - MOST_FILES} more files", "", None))
+    return out
+
+
+def _card(name: str, words: str, compared: Diff | None) -> QWidget:
+    card = pane("card")
+    column = Column(card, margins=1, spacing=0)
+    head = sized(pane("header" if compared is not None else "plain"), height=36)
+    row = Row(head, margins=(12, 0, 12, 0), spacing=12)
+    row.addWidget(Text(shown_line(name), "code", elide="middle"), 1)
+    row.addWidget(Text(words, "small", "2"))
+    column.addWidget(head)
+    if compared is not None:
+        view = LinesView(f"Changes of {name}", max_rows=ROWS)
+        view.set_rows(compared.rows)
+        view.setFixedHeight(view.sizeHint().height())
+        column.addWidget(view)
+    return card

@@ -1,0 +1,241 @@
+"""A skill file as form and as text, with its problems, saving, and what to do when somebody else changed it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
+
+from desktop.presenter.skills import SkillDetail
+from desktop.presenter.skills_editing import Conflict, SkillEditor
+from desktop.ui.skills.cards import problem_rows
+from desktop.ui.skills.conflict import ConflictView
+from desktop.ui.skills.form import FrontmatterForm
+from desktop.ui.skills.source_text import SourceText
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Notice, Scroller, clear
+from desktop.ui.widgets.marks import StateLabel
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.text import Text
+
+LANGUAGES = {"python": "python", "javascript": "javascript", "foreign": "javascript"}
+FORMS = frozenset({"markdown", "folder", "python"})
+OUTSIDE = {
+    "changed": "Another program has changed this file since you opened it. What you wrote is kept here.",
+    "deleted": "Another program has deleted this file. What you wrote is kept here; saving makes it again.",
+}
+
+
+class EditPane(QFrame):
+    """``jump_wanted`` carries a problem that was pressed in the list below."""
+
+    jump_wanted = Signal(object)
+
+    def __init__(self, editor: SkillEditor) -> None:
+        super().__init__()
+        self._editor = editor
+        self._detail: SkillDetail | None = None
+        self._view = "text"
+        self._place: tuple[int, int] | None = None
+        self.setProperty("pane", "surface")
+        column = Column(self, spacing=0)
+        self._strip = self._make_strip()
+        column.addWidget(self._strip)
+        self.form, self.source, self.conflict = FrontmatterForm(), SourceText("Text of the skill"), ConflictView()
+        self._stack = QStackedWidget()
+        self._wait = pane("surface")
+        for widget in (self._wait, self.form, self.source, self.conflict):
+            self._stack.addWidget(widget)
+        column.addWidget(self._stack, 1)
+        column.addWidget(self._make_problems())
+        column.addWidget(self._make_foot())
+        self._connect()
+
+    def _make_strip(self) -> Notice:
+        strip = Notice("info", "", banner=True)
+        compare = Button("Compare", small=True)
+        compare.clicked.connect(self._editor.show_conflict)
+        strip.add(compare)
+        strip.hide()
+        return strip
+
+    def _make_problems(self) -> QWidget:
+        self._problems = pane("footer")
+        column = Column(self._problems, spacing=0)
+        scroller = Scroller(margins=(16, 8, 16, 8), spacing=4)
+        self._problem_rows = Column(spacing=4)
+        scroller.column.addLayout(self._problem_rows)
+        scroller.column.addStretch(1)
+        column.addWidget(scroller)
+        self._problems.setAccessibleName("Problems of this text")
+        self._problems.hide()
+        return self._problems
+
+    def _make_foot(self) -> QWidget:
+        self._foot = pane("footer")
+        row = Row(self._foot, margins=(24, 8, 16, 8), spacing=8)
+        self._state = StateLabel()
+        self._words = Text("", "small", "2", elide="right")
+        self.revert = Button("Discard changes", "quiet", icon="undo")
+        self.save = Button("Save", "primary", tip="Save this skill (Ctrl+S)")
+        row.addWidget(self._state)
+        row.addWidget(self._words, 1)
+        row.addWidget(self.revert)
+        row.addWidget(self.save)
+        return self._foot
+
+    def _connect(self) -> None:
+        editor = self._editor
+        editor.opened.connect(self._opened)
+        editor.replaced.connect(self.source.replace)
+        editor.dirty_changed.connect(lambda _: self._say())
+        editor.checked.connect(self._checked)
+        editor.saved.connect(self._saved)
+        editor.outside.connect(self._outside)
+        editor.conflict.connect(self._conflict)
+        self.source.typed.connect(editor.edited)
+        self.source.left.connect(lambda: self.save.setFocus(Qt.FocusReason.OtherFocusReason))
+        self.form.changed.connect(editor.set_key)
+        self.save.clicked.connect(self.save_now)
+        self.revert.clicked.connect(editor.revert)
+        self.conflict.answered.connect(self._answered)
+        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Save), self)
+        keys.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        keys.activated.connect(self.save_now)
+
+    # -- what shows ---------------------------------------------------------------------------------------------------
+
+    @property
+    def has_form(self) -> bool:
+        """Whether the open skill has frontmatter that a form can show."""
+        definition = self._detail.definition if self._detail is not None else None
+        return definition is not None and definition.kind in FORMS
+
+    def show_detail(self, detail: SkillDetail) -> None:
+        """Another skill, or another state of it; the file is opened when form or text is looked at."""
+        same = self._detail is not None and self._detail.key[0] == detail.key[0]
+        self._detail = detail
+        if not same or (self._editor.path and self._editor.path != detail.key[0]):
+            self._editor.close()
+            self._stack.setCurrentWidget(self._wait)
+            self._outside("")
+            if self.isVisible():
+                self.show_view(self._view)
+
+    def show_view(self, name: str) -> None:
+        """``form`` or ``text``."""
+        self._view = name
+        detail = self._detail
+        if detail is None:
+            return
+        if not detail.key[0]:
+            self._show_made(detail)
+        elif self._editor.path != detail.key[0]:
+            self._editor.open(*detail.key)
+        elif self._stack.currentWidget() is not self.conflict:
+            self.form.flush()
+            self._stack.setCurrentWidget(self._widget())
+        self._say()
+
+    def _show_made(self, detail: SkillDetail) -> None:
+        """A tool of the app has no file."""
+        self.source.begin("This is a tool of the app itself: there is no file to change.", "")
+        self.source.setReadOnly(True)
+        self._stack.setCurrentWidget(self.source)
+
+    def _widget(self) -> QWidget:
+        return self.form if self._view == "form" and self.has_form else self.source
+
+    def take_keys(self) -> None:
+        """Keys go to what is edited."""
+        target = self.form.name if self._view == "form" else self.source
+        QTimer.singleShot(0, target, lambda: target.setFocus(Qt.FocusReason.OtherFocusReason))
+
+    def go_to(self, line: int, column: int) -> None:
+        """To a place in the text, as soon as it is there."""
+        self._place = (line, column)
+        if self._editor.path:
+            self._jump()
+
+    def _jump(self) -> None:
+        if self._place is not None:
+            (line, column), self._place = self._place, None
+            self.source.go_to(line, column)
+
+    # -- following the editor -----------------------------------------------------------------------------------------
+
+    def _opened(self) -> None:
+        detail, editor = self._detail, self._editor
+        kind = detail.definition.kind if detail is not None and detail.definition is not None else ""
+        self.source.begin(editor.shown, LANGUAGES.get(kind) or _by_name(editor.path))
+        self.source.setReadOnly(not editor.writable)
+        self.form.load(editor.form, (), writable=False, fresh=True)
+        self._stack.setCurrentWidget(self._widget())
+        self._fresh = True
+        self._jump()
+        self._say()
+
+    _fresh = False
+
+    def _checked(self) -> None:
+        editor = self._editor
+        self.source.mark(editor.problems)
+        self.form.load(editor.form, editor.problems, writable=editor.writable, fresh=self._fresh)
+        self._fresh = False
+        clear(self._problem_rows)
+        for row in problem_rows(editor.problems, self.jump_wanted.emit):
+            self._problem_rows.addWidget(row)
+        self._problems.setVisible(bool(editor.problems))
+        self._problems.setFixedHeight(min(144, 20 + 28 * len(editor.problems)))
+        self._say()
+
+    def _say(self) -> None:
+        """The foot: whether it is saved, and whether it is valid."""
+        editor = self._editor
+        errors = sum(problem.severity == "error" for problem in editor.problems)
+        dirty = editor.dirty
+        self._foot.setVisible(bool(editor.path))
+        self.save.setEnabled(editor.writable and dirty)
+        self.save.setToolTip("Save this skill (Ctrl+S)" if editor.writable else "This file cannot be changed")
+        self.revert.setVisible(dirty)
+        if errors:
+            self._state.set_state("failed", f"{errors} problem{'s' if errors > 1 else ''}")
+        else:
+            self._state.set_state("warning" if editor.problems else "allow", "valid")
+        words = "Not saved yet" if dirty else "" if editor.writable else "Read only: duplicate it to change it"
+        self._words.setText(words)
+
+    def save_now(self) -> None:
+        """Save what stands there, with what was typed just now."""
+        self.form.flush()
+        if self._editor.writable and self._editor.dirty:
+            self._editor.save()
+
+    def _saved(self) -> None:
+        self._words.setText("Saved")
+        if self._stack.currentWidget() is self.conflict:
+            self._stack.setCurrentWidget(self._widget())
+        self._say()
+
+    def _outside(self, what: str) -> None:
+        self._strip.setVisible(what in OUTSIDE)
+        if what in OUTSIDE:
+            self._strip.say(OUTSIDE[what], "info")
+
+    def _conflict(self, conflict: Conflict) -> None:
+        self.conflict.show_conflict(conflict)
+        self._stack.setCurrentWidget(self.conflict)
+
+    def _answered(self, answer: str) -> None:
+        if answer == "over":
+            self._editor.save(over=True)
+        elif answer == "reload":
+            self._editor.revert()
+        self._stack.setCurrentWidget(self._widget())
+
+
+def _by_name(path: str) -> str:
+    """The language of a file without a usable skill in it."""
+    endings = {".py": "python", ".js": "javascript", ".ts": "javascript"}
+    return next((language for ending, language in endings.items() if path.endswith(ending)), "markdown")

@@ -1,0 +1,238 @@
+"""The left pane of the Skills page: what to show. A count says what its choice would show, the others as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QRect, QSize, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, Qt
+from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QVBoxLayout, QWidget
+
+from desktop.presenter.skills import SkillsViewModel
+from desktop.presenter.skills_words import KINDS, SOURCES
+from desktop.ui.skills.flowing import FlowRow
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, glyph, row_background
+from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.containers import PaneHeader, Scroller
+from desktop.ui.widgets.focus import Ringed
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.toggles import Chip, Segmented
+
+WIDTH = 216
+FEW_TAGS, MANY_TAGS = 14, 120
+"""Tags shown at first, and after "More tags"; chosen ones are always shown."""
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)
+
+
+class FacetRow(Ringed, QAbstractButton):
+    """Glyph, word, and how many it would show. Arrow keys go through the rows of the pane."""
+
+    def __init__(self, word: str, icon: str, token: str = "text-2") -> None:
+        super().__init__()
+        self._word, self._icon, self._token = word, icon, token
+        self._count = -1
+        self.setCheckable(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.set_count(0)
+
+    @property
+    def count(self) -> int:
+        """The figure at its right."""
+        return self._count
+
+    def set_count(self, count: int) -> None:
+        """How many skills it would show."""
+        if count != self._count:
+            self._count = count
+            self.setAccessibleName(f"{self._word}, {count:,}")
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """28 high."""
+        return QSize(theme().px(120), theme().px(28))
+
+    def minimumSizeHint(self) -> QSize:
+        """It may be narrow; the word is cut then."""
+        return QSize(theme().px(60), theme().px(28))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A quiet row."""
+        t = theme()
+        painter = QPainter(self)
+        row_background(painter, self.rect(), selected=self.isChecked(), hovered=self.underMouse(), focused=False)
+        quiet = not self._count and not self.isChecked()
+        side = t.px(16)
+        glyph(painter, QRect(t.px(8), 0, side, self.height()), self._icon, "text-3" if quiet else self._token, side)
+        painter.setFont(t.font("small"))
+        painter.setPen(t.color("text-2"))
+        figure = f"{self._count:,}"
+        width = painter.fontMetrics().horizontalAdvance(figure)
+        painter.drawText(self.rect().adjusted(0, 0, -t.px(8), 0), _RIGHT, figure)
+        weight = 500 if self.isChecked() else None
+        painter.setFont(t.font("body", weight))
+        painter.setPen(t.color("text-3" if quiet else "text"))
+        room = QRect(t.px(32), 0, self.width() - t.px(46) - width, self.height())
+        painter.drawText(room, _LEFT, elided(self._word, "body", room.width(), weight=weight))
+
+
+class Facets(QFrame):
+    """``new_wanted`` and ``project_wanted``: the person pressed New, or Open project folder."""
+
+    new_wanted = Signal()
+    project_wanted = Signal()
+
+    def __init__(self, skills: SkillsViewModel) -> None:
+        super().__init__()
+        self._skills = skills
+        self._chips: dict[str, Chip] = {}
+        self._many = False
+        self.setProperty("pane", "list")
+        self.setAccessibleName("Which skills to show")
+        self._rows: dict[tuple[str, str], FacetRow] = {}
+        column = Column(self, spacing=0)
+        head = PaneHeader("Skills", left=16, right=8)
+        head.setProperty("pane", "plain")
+        self.new = IconButton("new", "New skill", shortcut="Ctrl+Shift+N")
+        self.new.clicked.connect(self.new_wanted)
+        head.add(self.new)
+        column.addWidget(head)
+        scroller = Scroller(margins=(8, 0, 8, 12), spacing=0)
+        self._lay_out(scroller.column)
+        column.addWidget(scroller, 1)
+        foot = Row(margins=(8, 4, 8, 8))
+        self.project = Button("Open project folder…", "quiet", icon="folder", small=True)
+        self.project.setToolTip("List the skills of a folder you work in")
+        self.project.clicked.connect(self.project_wanted)
+        foot.addWidget(self.project)
+        foot.addStretch(1)
+        column.addLayout(foot)
+        skills.counted.connect(self.refresh)
+        skills.listed.connect(self._mark)
+
+    def _lay_out(self, column: QVBoxLayout) -> None:
+        self.visibility = Segmented("Visibility", (("shown", "Shown"), ("hidden", "Hidden"), ("all", "All")))
+        self.visibility.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.visibility.chosen.connect(lambda value: self._skills.choose(visibility=value))
+        column.addWidget(self.visibility)
+        self._tags_head = _caption("Tags, all of them")
+        column.addWidget(self._tags_head)
+        self.tags = FlowRow()
+        inset = Row(margins=(8, 0, 0, 0))
+        inset.addWidget(self.tags, 1)
+        column.addLayout(inset)
+        self._more = Button("More tags", "quiet", small=True)
+        self._more.clicked.connect(self._toggle_many)
+        column.addWidget(self._more)
+        self._group(column, "Source", "source", (("", "Everywhere", "skills"), *SOURCES))
+        self._group(column, "Kind", "kind", tuple((name, word, icon) for name, word, icon, _ in KINDS))
+        looks = (("problems", "Problems", "failed"), ("off", "Off until seen", "lock"))
+        self._group(column, "Needs a look", "look", looks)
+        column.addStretch(1)
+
+    def _group(self, column: QVBoxLayout, title: str, facet: str, choices: tuple[tuple[str, str, str], ...]) -> None:
+        column.addWidget(_caption(title))
+        for value, word, icon in choices:
+            token = {"problems": "failed", "off": "ask"}.get(value, "text-2")
+            row = FacetRow(word, icon, token)
+            row.clicked.connect(lambda _=False, facet=facet, value=value: self._press(facet, value))
+            self._rows[facet, value] = row
+            column.addWidget(row)
+
+    def _press(self, facet: str, value: str) -> None:
+        """A second press takes a choice back."""
+        now = getattr(self._skills.chosen, facet)
+        self._skills.choose(**{facet: "" if value == now else value})
+        self._mark()
+
+    # -- following the view-model -------------------------------------------------------------------------------------
+
+    def _mark(self) -> None:
+        """What is chosen."""
+        chosen = self._skills.chosen
+        self.visibility.set_value(chosen.visibility)
+        for (facet, value), row in self._rows.items():
+            row.setChecked(getattr(chosen, facet) == value)
+        for tag, chip in self._chips.items():
+            chip.setChecked(tag in chosen.tags)
+
+    def refresh(self) -> None:
+        """How many each choice would show."""
+        counts = self._skills.counts
+        for (facet, value), row in self._rows.items():
+            row.set_count(self._figure(facet, value))
+            if facet == "source" and value in ("mcp",):
+                row.setVisible(row.count > 0 or row.isChecked())
+        self._show_tags(counts.tags)
+
+    def _figure(self, facet: str, value: str) -> int:
+        counts = self._skills.counts
+        if facet == "source":
+            return sum(counts.sources.values()) if not value else counts.sources.get(value, 0)
+        if facet == "kind":
+            kinds = next(kinds for name, _, _, kinds in KINDS if name == value)
+            return sum(counts.kinds.get(kind, 0) for kind in kinds)
+        return counts.problems if value == "problems" else self._skills.off_count
+
+    def _show_tags(self, tags: Mapping[str, int]) -> None:
+        chosen = self._skills.chosen.tags
+        most = MANY_TAGS if self._many else FEW_TAGS
+        shown = [tag for tag in tags if tag not in chosen][:most]
+        for tag in (*chosen, *shown):
+            on = tag in chosen
+            chip = self._chips.get(tag)
+            if chip is None:
+                chip = self._chips[tag] = _TagChip(tag)
+                chip.clicked.connect(lambda _=False, tag=tag: self._skills.toggle_tag(tag))
+            label = tag if on else f"{tag} {tags[tag]:,}"
+            if chip.text() != label:
+                chip.set_label(label)
+            chip.setChecked(on)
+        self.tags.set_items([self._chips[tag] for tag in (*chosen, *shown)])
+        self._tags_head.setVisible(bool(chosen or shown))
+        self._more.setVisible(len(tags) > FEW_TAGS + len(chosen))
+        self._more.set_label("Fewer tags" if self._many else "More tags")
+        if len(self._chips) > 4 * MANY_TAGS:
+            self._forget((*chosen, *shown))
+
+    def _forget(self, kept: tuple[str, ...]) -> None:
+        for tag in [tag for tag in self._chips if tag not in kept]:
+            self._chips.pop(tag).deleteLater()
+
+    def _toggle_many(self) -> None:
+        self._many = not self._many
+        self._show_tags(self._skills.counts.tags)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Up and down go through what can be reached."""
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.focusNextPrevChild(event.key() == Qt.Key.Key_Down)
+        else:
+            super().keyPressEvent(event)
+
+
+class _TagChip(Chip):
+    """A chip that never grows wider than the pane: a long tag is named in full in its tooltip."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__(tag)
+        self._tag = tag
+        self.setToolTip(f"#{tag}")
+
+    def set_label(self, text: str) -> None:
+        """Cut in the middle of the tag, never in the figure."""
+        figure = text[len(self._tag) :]
+        short = self._tag if len(self._tag) <= 22 else f"{self._tag[:20]}…"
+        super().set_label(short + figure)
+        self.setText(text)
+
+
+def _caption(text: str) -> QWidget:
+    holder = sized(QWidget(), height=36)
+    row = Row(holder, margins=(8, 12, 8, 4))
+    row.addWidget(Text(text, "caption", "2"))
+    row.addStretch(1)
+    return holder

@@ -1,0 +1,77 @@
+"""Chips and other small widgets in lines that break where the room ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from desktop.ui.theme import theme
+
+
+class FlowRow(QWidget):
+    """Places its widgets from left to right and goes on below; ``gap`` in pixels at 100 %."""
+
+    def __init__(self, gap: int = 8, line_gap: int = 6) -> None:
+        super().__init__()
+        self._gap, self._line_gap = gap, line_gap
+        self._items: list[QWidget] = []
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def set_items(self, items: Sequence[QWidget]) -> None:
+        """Other widgets; those that were here before and are not now only become hidden."""
+        for widget in self._items:
+            if widget not in items:
+                widget.hide()
+        self._items = list(items)
+        for widget in self._items:
+            if widget.parentWidget() is not self:
+                widget.setParent(self)
+            widget.show()
+        self.place()
+
+    def place(self) -> None:
+        """Lay them out for the width there is."""
+        height = self._run(self.width(), move=True)
+        if height != self.minimumHeight():
+            self.setFixedHeight(height)
+
+    def heightForWidth(self, width: int) -> int:
+        """As many lines as it takes."""
+        return self._run(width, move=False)
+
+    def hasHeightForWidth(self) -> bool:
+        """Yes."""
+        return True
+
+    def sizeHint(self) -> QSize:
+        """At the present width."""
+        return QSize(theme().px(120), self.heightForWidth(max(self.width(), theme().px(120))))
+
+    def minimumSizeHint(self) -> QSize:
+        """It can be as narrow as its widest item."""
+        return QSize(theme().px(40), theme().px(24) if self._items else 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width, other lines."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != self.width():
+            self.place()
+
+    def _run(self, width: int, *, move: bool) -> int:
+        px = theme().px
+        x = y = line = 0
+        for widget in self._items:
+            hint = widget.sizeHint()
+            item = min(hint.width(), max(width, 1))
+            if x and x + item > width:
+                x, y, line = 0, y + line + px(self._line_gap), 0
+            if move:
+                widget.setGeometry(QRect(x, y, item, hint.height()))
+            x += item + px(self._gap)
+            line = max(line, hint.height())
+        return y + line

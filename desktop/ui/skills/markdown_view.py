@@ -1,0 +1,188 @@
+"""Markdown as the transcript draws it, in a widget as high as its text: a skill's page, a piece of its source."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QDesktopServices,
+    QFocusEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from desktop.presenter.transcript_items import TextPart
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import focus_ring
+from desktop.ui.transcript.code_piece import CodePiece, whole_code
+from desktop.ui.transcript.flow import TextFlow, Tools
+from desktop.ui.transcript.formulas import Formulas
+from desktop.ui.transcript.inline import InlineParser
+from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.piece import Canvas, Piece, Spot
+from desktop.ui.transcript.pooled import Pool
+
+MOST = 24_000
+"""Characters that are laid out (some 12 ms); of a longer text the beginning is shown, and the rest under Text."""
+
+
+class MarkdownView(QWidget):
+    """``set_markdown`` shows a text; ``cut`` is whether some of it is left out. Ctrl+C copies all of it."""
+
+    copied = Signal(str)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self._source = ""
+        self._flow: TextFlow | None = None
+        self._look = Look(theme())
+        self._tools = Tools(InlineParser(), Formulas(Pool(self).run, self))
+        self._hover = ""
+        self._ring = False
+        self.cut = False
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(name)
+        theme().changed.connect(self._dress)
+        self._tools.formulas.ready.connect(self._again)
+
+    def set_markdown(self, text: str) -> None:
+        """Another text."""
+        if text == self._source and self._flow is not None:
+            return
+        self._source = text
+        self.cut = len(text) > MOST
+        shown = text[:MOST].rsplit("\n", 1)[0] if self.cut else text
+        self._flow = TextFlow(TextPart("skill", shown), self._tools, keep_breaks=False)
+        self.setAccessibleDescription(shown[:4000])
+        self._lay_out()
+
+    @property
+    def source(self) -> str:
+        """What is shown, as it was written."""
+        return self._source
+
+    def sizeHint(self) -> QSize:
+        """As high as the text at the present width."""
+        return QSize(self._look.px(320), self.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """It can be narrow."""
+        return QSize(self._look.px(80), 0)
+
+    def _lay_out(self) -> None:
+        if self._flow is None or self.width() < 20:
+            return
+        self._flow.build(self._look, float(self.width()))
+        height = max(1, self._flow.height + 2)
+        if height != self.height() or height != self.minimumHeight():
+            self.setFixedHeight(height)
+        self.update()
+
+    def _again(self) -> None:
+        """Formulas were drawn: lay out once more."""
+        if self._flow is not None:
+            self._flow = TextFlow(self._flow.part_now(), self._tools, keep_breaks=False)
+            self._lay_out()
+
+    def _dress(self) -> None:
+        self._look = Look(theme())
+        self._lay_out()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width, other lines."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != self.width():
+            self._lay_out()
+
+    # -- painting -----------------------------------------------------------------------------------------------------
+
+    def _pieces(self) -> list[Piece]:
+        return self._flow.pieces if self._flow is not None else []
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The pieces that the dirty rectangle touches."""
+        painter = QPainter(self)
+        clip = QRectF(event.rect())
+        canvas = Canvas(painter, self._look, clip, self.devicePixelRatio(), hover=self._hover, ledger=False)
+        for piece in self._pieces():
+            if piece.y > clip.bottom():
+                break
+            if piece.y + piece.height + 1 >= clip.top():
+                piece.draw(canvas, QPointF(0, piece.y))
+        if self._ring:
+            focus_ring(painter, QRectF(self.rect()), self._look.px(6))
+
+    # -- acting -------------------------------------------------------------------------------------------------------
+
+    def _piece_at(self, spot: QPoint) -> Piece | None:
+        return next((p for p in self._pieces() if p.y <= spot.y() < p.y + p.height), None)
+
+    def _spot_at(self, where: QPoint) -> Spot | None:
+        piece = self._piece_at(where)
+        if piece is None:
+            return None
+        inside = QPointF(where.x(), where.y() - piece.y)
+        return next((spot for spot in piece.spots() if spot.kind == "copy" and spot.rect.contains(inside)), None)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Show what can be pressed."""
+        where = event.position().toPoint()
+        spot, piece = self._spot_at(where), self._piece_at(where)
+        link = piece.link_at(where.x(), where.y() - piece.y) if piece is not None else ""
+        self.setCursor(Qt.CursorShape.PointingHandCursor if spot or link else Qt.CursorShape.ArrowCursor)
+        self.setToolTip(link)
+        if (key := spot.key if spot else "") != self._hover:
+            self._hover = key
+            self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Copy code, or open a link in the browser; files and everything else stay shut (R-UI-9)."""
+        where = event.position().toPoint()
+        spot, piece = self._spot_at(where), self._piece_at(where)
+        if spot is not None:
+            code = whole_code(self._pieces(), spot.payload)
+            QGuiApplication.clipboard().setText(code)
+            self.copied.emit(code)
+        elif piece is not None and (link := piece.link_at(where.x(), where.y() - piece.y)):
+            url = QUrl(link)
+            if url.isValid() and url.scheme().lower() in ("http", "https", "mailto"):
+                QDesktopServices.openUrl(url)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Long code goes sideways; everything else scrolls the page."""
+        piece = self._piece_at(event.position().toPoint())
+        sideways = event.angleDelta().x() or (
+            event.angleDelta().y() if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 0
+        )
+        if sideways and isinstance(piece, CodePiece) and piece.scroll.by(-sideways / 2):
+            self.update()
+            event.accept()
+        else:
+            event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+C copies the text as it was written."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            QGuiApplication.clipboard().setText(self._source)
+            self.copied.emit(self._source)
+        else:
+            event.ignore()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Ring for keys."""
+        self._ring = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """No ring."""
+        self._ring = False
+        self.update()

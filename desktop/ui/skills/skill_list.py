@@ -1,0 +1,216 @@
+"""The middle pane of the Skills page: search, how many, and the rows. Rows are read as they come into sight."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QStackedLayout, QStyleOptionViewItem, QWidget
+
+from desktop.presenter.skills import SkillsViewModel
+from desktop.presenter.skills_list import SkillRole
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import badge, badge_size, elided, keycap, keycap_width
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import EmptyState
+from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Text
+
+WIDTH = 352
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)
+
+
+class SearchField(Field):
+    """The search field with its shortcut drawn inside while it is empty."""
+
+    def __init__(self) -> None:
+        super().__init__("Search skills", hint="Search names, text and #tags", icon="search")
+        self.setToolTip("Words in names, descriptions and tags; #tag; globs such as data-* (Ctrl+F)")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The key cap at the right."""
+        super().paintEvent(event)
+        width = keycap_width("Ctrl+F")
+        if not self.text() and self.width() > theme().px(300):
+            painter = QPainter(self)
+            keycap(painter, QRect(self.width() - width - theme().px(8), 0, width, self.height()), "Ctrl+F")
+
+
+class SkillDelegate(RowDelegate):
+    """Name and badges; below, what it does and whose it is."""
+
+    height = 50
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Boxes of 48 with 2 between."""
+        option.rect = option.rect.adjusted(0, 0, 0, -theme().px(2))
+        super().paint(painter, option, index)
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """Two lines."""
+        t = theme()
+        left, right = box.x() + t.px(8), box.right() - t.px(8)
+        top = QRect(left, box.y() + t.px(5), right - left, t.px(20))
+        below = QRect(left, box.y() + t.px(25), right - left, t.px(18))
+        used = self._badges(painter, top, index.data(SkillRole.BADGES) or ())
+        painter.setFont(t.font("code", 500 if selected else None))
+        painter.setPen(t.color("text"))
+        room = top.width() - used
+        name = shown_line(str(index.data(Qt.ItemDataRole.DisplayRole)))
+        painter.drawText(top, _LEFT, elided(name, "code", room, weight=500 if selected else None))
+        painter.setFont(t.font("small"))
+        painter.setPen(t.color("text-3"))
+        source = str(index.data(SkillRole.SOURCE))
+        width = painter.fontMetrics().horizontalAdvance(source)
+        painter.drawText(below, _RIGHT, source)
+        painter.setPen(t.color("text-2"))
+        line = shown_line(str(index.data(SkillRole.LINE))[:300])
+        painter.drawText(below, _LEFT, elided(line, "small", below.width() - width - t.px(12)))
+
+    @staticmethod
+    def _badges(painter: QPainter, line: QRect, names: tuple[str, ...]) -> int:
+        """From the right, as many as leave the name half of the line; returns the width used."""
+        gap, used = theme().px(4), 0
+        for name in names:
+            width = badge_size(name).width()
+            if used and used + width + gap > line.width() // 2:
+                break
+            badge(painter, QRect(line.right() + 1 - used - width, line.y(), width, line.height()), name)
+            used += width + gap
+        return used + theme().px(4) if used else 0
+
+
+class SkillRows(RowList):
+    """The rows. Keys: Delete, F2, E to edit, the menu key; typing goes on to the search."""
+
+    wanted = Signal(str)
+    typed = Signal(str)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What a key means on a row."""
+        act = {Qt.Key.Key_Delete: "delete", Qt.Key.Key_F2: "rename", Qt.Key.Key_E: "edit"}.get(Qt.Key(event.key()))
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        if act and plain and self.currentIndex().isValid():
+            self.wanted.emit(act)
+        elif event.key() == Qt.Key.Key_Slash and plain:
+            self.typed.emit("")
+        else:
+            super().keyPressEvent(event)
+
+
+class SkillList(QFrame):
+    """``picked`` carries a key; ``opened`` that keys shall go to the skill; ``acted`` (act) is for the current row."""
+
+    picked = Signal(object)
+    opened = Signal()
+    acted = Signal(str)
+    menu_wanted = Signal(QPoint)
+    new_wanted = Signal()
+
+    def __init__(self, skills: SkillsViewModel) -> None:
+        super().__init__()
+        self._skills = skills
+        self._showing = False
+        self.setProperty("pane", "surface-list")
+        self.field = SearchField()
+        self.rows = SkillRows("Skills", SkillDelegate())
+        self.rows.setModel(skills.model)
+        self.rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.head = Row(margins=(8, 8, 8, 0), spacing=4)
+        self._count = Text("", "small", "2")
+        self._lay_out()
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(lambda: skills.choose(query=self.field.text()))
+        self._connect()
+
+    def _lay_out(self) -> None:
+        column = Column(self, spacing=0)
+        self.head.addWidget(self.field, 1)
+        column.addLayout(self.head)
+        line = sized(QWidget(), height=36)
+        row = Row(line, margins=(16, 4, 16, 0))
+        row.addWidget(self._count)
+        row.addStretch(1)
+        self.clear = Button("Show all", "quiet", small=True)
+        self.clear.clicked.connect(self._clear)
+        row.addWidget(self.clear)
+        column.addWidget(line)
+        holder = QWidget()
+        self._stack = QStackedLayout(holder)
+        everything = Button("Show all skills")
+        everything.clicked.connect(self._clear)
+        self._nothing = EmptyState("search", "Nothing found", "No skill fits all of this.", (everything,))
+        make = Button("New skill", icon="new")
+        make.clicked.connect(self.new_wanted)
+        sentence = "A skill is a file that teaches an agent something: a procedure, a tool, a way of working."
+        self._own = EmptyState("skills", "No skills of your own yet", sentence, (make,))
+        self._wait = EmptyState("skills", "Looking for skills", "They are listed in a moment.")
+        for widget in (self._wait, self.rows, self._nothing, self._own):
+            self._stack.addWidget(widget)
+        column.addWidget(holder, 1)
+
+    def _connect(self) -> None:
+        self.field.textChanged.connect(lambda _: self._later.start())
+        self._skills.listed.connect(self.refresh)
+        self._skills.counted.connect(self._say_count)
+        self.rows.selectionModel().currentChanged.connect(self._current)
+        self.rows.activated.connect(lambda _: self.opened.emit())
+        self.rows.customContextMenuRequested.connect(
+            lambda spot: self.menu_wanted.emit(self.rows.viewport().mapToGlobal(spot))
+        )
+        self.rows.wanted.connect(self.acted)
+        self.rows.typed.connect(lambda _: self.field.setFocus())
+
+    def _clear(self) -> None:
+        self.field.clear()
+        self._skills.clear()
+        self._skills.choose(visibility="all" if not self._skills.model.rowCount() else self._skills.chosen.visibility)
+        self.rows.setFocus()
+
+    def refresh(self) -> None:
+        """Other rows: the open skill stays marked, if it is among them."""
+        skills = self._skills
+        if self.field.text() != skills.chosen.query and not self._later.isActive():
+            self.field.setText(skills.chosen.query)
+        empty = not skills.model.rowCount()
+        own = empty and skills.chosen.source == "mine" and not skills.chosen.query and not skills.chosen.tags
+        page = self._wait if not skills.loaded else self._own if own else self._nothing if empty else self.rows
+        self._stack.setCurrentWidget(page)
+        self.mark()
+        self.clear.setVisible(skills.chosen.narrowed)
+        self._say_count()
+
+    def mark(self) -> None:
+        """Mark the open skill."""
+        place = self._skills.model.place(self._skills.key) if self._skills.key is not None else -1
+        self._showing = True
+        if place >= 0:
+            self.rows.setCurrentIndex(self._skills.model.index(place))
+        else:
+            self.rows.clearSelection()
+            self.rows.setCurrentIndex(QModelIndex())
+        self._showing = False
+
+    def _say_count(self) -> None:
+        shown, all_ = self._skills.model.rowCount(), len(self._skills.catalog)
+        word = "skill" if all_ == 1 else "skills"
+        self._count.setText(f"{shown:,} of {all_:,} {word}" if self._skills.loaded else "")
+        self._count.updateGeometry()
+
+    def _current(self, now: QModelIndex, _before: QModelIndex) -> None:
+        if not self._showing and now.isValid():
+            self.picked.emit(now.data(SkillRole.KEY))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Down goes from the search to the rows, Escape empties it."""
+        if event.key() == Qt.Key.Key_Down and self.field.hasFocus():
+            self.rows.setFocus()
+            if not self.rows.currentIndex().isValid() and self._skills.model.rowCount():
+                self.rows.setCurrentIndex(self._skills.model.index(0))
+        elif event.key() == Qt.Key.Key_Escape and self.field.text():
+            self.field.clear()
+        else:
+            super().keyPressEvent(event)
