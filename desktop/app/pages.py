@@ -50,7 +50,7 @@ class Pages(QObject):
                 offers=m.offers, attaching=m.attaching, agents=m.agents,
             )  # fmt: skip
             self._chat = ChatPage(bundle)
-            self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of)
+            self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of, self._chat.pane.foot)
             self._dialog.open_inbox.connect(self.show_inbox)
             m.chat.opened.connect(self._dialog.show_for)
             self._dialog.show_for(m.chat.thread_id)
