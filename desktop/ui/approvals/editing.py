@@ -74,8 +74,8 @@ def edit_arguments(window: QWidget, request: PermissionRequest, allow: Callable[
     dialog = Dialog(
         window,
         "Edit the arguments",
-        "Nothing runs yet: you see what the edited call would do, and then allow or deny it. The model is told what you "
-        "changed.",
+        "Nothing runs yet: you see what the edited call would do, and then allow or deny it. The model is told what "
+        "you changed.",
         (CANCEL, Answer("allow", "See what it would do", "primary")),
         width=560,
     )

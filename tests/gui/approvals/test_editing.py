@@ -13,7 +13,6 @@ from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.fields import Field, TextArea
 from tests.gui.approvals.conftest import Desk, settled
 
-
 SEE = "See what it would do"
 
 
