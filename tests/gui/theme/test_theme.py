@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontInfo, QFontMetrics, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme, parse_color
@@ -144,13 +144,15 @@ def test_no_widget_names_a_colour_of_its_own() -> None:
 
 
 def test_the_chosen_line_of_an_open_list_is_neutral(qtbot: QtBot, theme: Theme) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
     combo = Combo("Size")
-    qtbot.addWidget(combo)
+    QVBoxLayout(window).addWidget(combo)
     combo.fill([("80 %", 1), ("100 %", 2), ("125 %", 3)], 2)
     view = combo.view()
     for mode in ("light", "dark"):
         theme.set_choice(mode)
-        combo.show()
+        window.show()
         view.resize(160, 120)
         view.setCurrentIndex(combo.model().index(1, 0))
         row = view.visualRect(view.currentIndex())
