@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from desktop.agents.answer import Answerer
@@ -19,6 +19,7 @@ from desktop.agents.retry import RetryPolicy
 from desktop.agents.shrink import estimate_fixed
 from desktop.agents.window import PromptWindow
 from desktop.domain.errors import CancellationError, LimitReached, ToolFailure
+from desktop.domain.ids import new_id
 from desktop.domain.limits import Limit, positive_int, tightest
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import ChatContext, Middleware
@@ -177,8 +178,9 @@ class _Tools:
         request = self._call.request
         outcome = await self._pipeline.invoke(
             CallRequest(
-                call, self._caller, self._call.invocation, NestedSink(request.sink), request.message_id, "",
-                request.limits,
+                replace(call, call_id=new_id()),  # the model's own may be that of a call of the thread
+                self._caller, self._call.invocation, NestedSink(request.sink, request.block.call_id),
+                request.message_id, "", request.limits,
             )
         )  # fmt: skip
         self._call.nested.append({"tool": call.tool[:64], "state": outcome.state, "elapsed_ms": outcome.elapsed_ms})

@@ -110,13 +110,14 @@ class MessageClosed(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallStarted(RunEvent):
-    """A call entered the pipeline."""
+    """A call entered the pipeline. ``parent_call_id``: the message's call that it is made for, if a skill made it."""
 
     message_id: str
     call_id: str
     tool: str
     arguments: Mapping[str, Any]
     category: str
+    parent_call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,7 @@ class Manager:
         caller = self._in_whose_name(options)
         args, options = _options_of(args, options, caller)
         request = self._call.request
-        sink = NestedSink(request.sink)
+        sink = NestedSink(request.sink, request.block.call_id)
         outer = self._call.invocation
         nested = CallRequest(
             ToolCallBlock(new_id(), ref, args), caller, outer, sink, request.message_id, "", request.limits,

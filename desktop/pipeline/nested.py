@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from desktop.domain.events import Event, EventSink, ToolCallOutput, ToolCallStarted, ToolCallWaiting
 
 
 class NestedSink:
-    """Passes on a nested call's events once it waits for a person; before that it keeps the first back."""
+    """Passes on a nested call's events once it waits for a person; before that it keeps the first back.
 
-    def __init__(self, sink: EventSink) -> None:
+    ``parent_call_id`` is the call it is nested in; of several around each other the outermost counts: it has a card.
+    """
+
+    def __init__(self, sink: EventSink, parent_call_id: str) -> None:
         self._sink = sink
+        self._parent = parent_call_id
         self._held: ToolCallStarted | None = None
         self._shown = False
 
     def __call__(self, event: Event) -> None:
         """An EventSink."""
-        if isinstance(event, ToolCallStarted) and not self._shown:
-            self._held = event
-            return
+        if isinstance(event, ToolCallStarted):
+            event = replace(event, parent_call_id=self._parent)
+            if not self._shown:
+                self._held = event
+                return
         if isinstance(event, ToolCallWaiting):
             if self._held is not None:
                 self._sink(self._held)

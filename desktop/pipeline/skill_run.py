@@ -168,7 +168,7 @@ class SkillRuns:
                 ToolCallBlock(new_id(), AGENT, arguments),
                 Caller("skill", (*request.caller.chain, definition.name), ExactTools(None)),
                 invocation,
-                NestedSink(request.sink),
+                NestedSink(request.sink, request.block.call_id),
                 request.message_id,
                 "",
                 request.limits,

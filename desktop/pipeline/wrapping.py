@@ -118,7 +118,7 @@ class _Onion:
                 ToolCallBlock(new_id(), entry.name, {}),
                 Caller("skill", chain, ExactTools(None)),
                 call.invocation,
-                NestedSink(request.sink),
+                NestedSink(request.sink, request.block.call_id),
                 request.message_id,
                 "",
                 None,

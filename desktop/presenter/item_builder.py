@@ -27,6 +27,7 @@ from desktop.domain.messages import (
 from desktop.domain.threads import MessageRecord
 from desktop.domain.words import size_of, size_words
 from desktop.presenter.folding import fold_calls
+from desktop.presenter.nested_calls import nested_calls
 from desktop.presenter.transcript_items import (
     AttachmentPart,
     CallState,
@@ -129,6 +130,7 @@ def tool_part(message_id: str, call: ToolCallBlock, result: ToolResultBlock | No
         facts=result_facts(result),
         elapsed_ms=_whole(facts.get("elapsed_ms")),
         detail=decision_words(facts, call.arguments),
+        nested=nested_calls(facts),
     )
 
 

@@ -44,6 +44,7 @@ from desktop.presenter.item_builder import (
     summarise,
     tool_part,
 )
+from desktop.presenter.nested_calls import nested_calls, put_below
 from desktop.presenter.transcript_items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem
 
 OUTPUT_TAIL = 20_000
@@ -214,10 +215,14 @@ class LiveAnswer:
     def _call_started(self, event: ToolCallStarted) -> bool:
         part_id = f"{event.message_id}:{event.call_id}"
         known = self._call(event.message_id, event.call_id)
-        if known is None and f"{event.message_id}:more" in self._parts:
+        if known is None and not event.parent_call_id and f"{event.message_id}:more" in self._parts:
             return False
         self._asked[part_id] = event.arguments
-        base = known or ToolPart(part_id, event.call_id, canonical(event.tool), "", event.category, "running")
+        base = known or ToolPart(
+            part_id, event.call_id, canonical(event.tool), "", event.category, "running", parent=event.parent_call_id
+        )
+        if base.parent and known is None:
+            self._parts = put_below(self._parts, base)
         self._parts[part_id] = replace(
             base,
             tool=canonical(event.tool),
@@ -273,8 +278,11 @@ class LiveAnswer:
         if part is None:
             return False
         self._chunks.pop(part.part_id, None)
+        asked = self._asked.pop(part.part_id, None)
+        if part.parent:  # the card of the call that made it lists it from now on
+            del self._parts[part.part_id]
+            return True
         facts = dict(event.facts)
-        asked = self._asked.get(part.part_id)
         ran = arguments_of(asked, facts)
         state = event.state if event.state in ("done", "failed", "denied", "aborted") else "failed"
         self._parts[part.part_id] = replace(
@@ -288,6 +296,7 @@ class LiveAnswer:
             detail=decision_words(facts, asked) or part.detail,
             summary=summarise(ran) if asked is not None else part.summary,
             arguments=pretty(ran) if asked is not None else part.arguments,
+            nested=nested_calls(facts),
         )
         return True
 
@@ -304,7 +313,9 @@ class LiveAnswer:
             self.message_id = f"run:{event.run_id}"  # the store could not even take the message that says so
         self._parts.pop("retry", None)
         for part_id, part in list(self._parts.items()):
-            if isinstance(part, ToolPart) and part.state in ("waiting", "running", "writing"):
+            if isinstance(part, ToolPart) and part.parent:
+                del self._parts[part_id]
+            elif isinstance(part, ToolPart) and part.state in ("waiting", "running", "writing"):
                 self._parts[part_id] = replace(part, state="aborted", request=None)
         if event.reason == "interrupted":
             self.can_continue = True

@@ -33,12 +33,23 @@ class ReasoningPart:
 
 
 @dataclass(frozen=True, slots=True)
+class NestedCall:
+    """A call that a skill made by itself; ``state`` is how it ended."""
+
+    tool: str
+    state: CallState
+    elapsed_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPart:
     """A tool call's card.
 
     ``summary`` is one line (elided in the middle by the view), ``arguments`` pretty JSON, ``result`` full text (the
     view shows head and tail of long ones), ``facts`` short strings shown before the state ("241 KB"),
-    ``started_at`` seconds since the epoch for the running clock, ``request`` while it waits for a person.
+    ``started_at`` seconds since the epoch for the running clock, ``request`` while it waits for a person. ``nested``
+    are the calls it made itself; ``parent`` is set on the card of such a call, which stands below that call's card
+    while a person has to look at it.
     """
 
     part_id: str
@@ -55,6 +66,8 @@ class ToolPart:
     detail: str = ""
     request: PermissionRequest | None = None
     chain: tuple[str, ...] = ()
+    nested: tuple[NestedCall, ...] = ()
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

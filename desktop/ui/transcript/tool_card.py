@@ -24,6 +24,7 @@ from desktop.ui.transcript.tool_drawing import (
     draw_state,
     head_words,
     ledger_glyph,
+    nested_line,
     seconds_text,
 )
 from desktop.ui.widgets.shown import shown
@@ -56,6 +57,10 @@ class ToolCard(Piece):
         self._body_top = 0.0
         self._pad = 13
         self._tool = self._summary = ""
+
+    def gap(self, look: Look, before: Piece | None) -> int:
+        """The card of a call that a skill made stands close below the skill's own."""
+        return look.px(3) if self.part.parent else super().gap(look, before)
 
     @property
     def waiting(self) -> bool:
@@ -125,6 +130,9 @@ class ToolCard(Piece):
         if part.arguments:
             y = self._section(look, "Arguments", y)
             y = self._chunks(look, shown(part.arguments[: self._shown + TAIL_SHOWN]), y)
+        if part.nested:
+            y = self._section(look, "Calls it made", y)
+            y = self._chunks(look, "\n".join(nested_line(call) for call in part.nested), y)
         if part.result:
             y = self._section(look, "Result" if part.state != "failed" else "Error", y)
             y = self._result(look, part.result, y)
@@ -192,7 +200,8 @@ class ToolCard(Piece):
         x = origin.x() + look.px(31)
         if not canvas.ledger:  # beside a debate there is no margin for the ledger
             name, token = ledger_glyph(self.part.category)
-            canvas.glyph(name, token, x, origin.y() + (height - look.px(16)) / 2, 16)
+            if name:
+                canvas.glyph(name, token, x, origin.y() + (height - look.px(16)) / 2, 16)
             x += look.px(24)
         name_width = look.metrics("code", 500).horizontalAdvance(self._tool)
         canvas.words(self._tool, QRectF(x, origin.y(), right - x, height), "code", "text", 500)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
-from desktop.presenter.transcript_items import ToolPart
+from desktop.presenter.transcript_items import NestedCall, ToolPart
 from desktop.ui.transcript.piece import Canvas
 from desktop.ui.transcript.preview import PreviewLine
 from desktop.ui.widgets.shown import shown_line
@@ -29,6 +29,12 @@ def head_words(part: ToolPart) -> tuple[str, str]:
     return shown_line(part.tool), shown_line(part.summary)
 
 
+def nested_line(call: NestedCall) -> str:
+    """``read-file: done 0.04 s``."""
+    clock = f" {seconds_text(call.elapsed_ms)}" if call.elapsed_ms is not None else ""
+    return f"{shown_line(call.tool)}: {STATES[call.state][2]}{clock}"
+
+
 def calls_words(calls: Sequence[ToolPart]) -> tuple[str, str, str]:
     """How many calls, of which tools, what became of them: ``64 calls``, ``read-file, bash``, ``63 done, 1 failed``."""
     tools = Counter(call.tool for call in calls)
@@ -46,14 +52,16 @@ def seconds_text(milliseconds: float) -> str:
 
 
 def ledger_glyph(category: str) -> tuple[str, str]:
-    """(glyph, colour token) of what a call did to the machine."""
-    name = GLYPHS.get(category, "read")
+    """(glyph, colour token) of what a call did to the machine; nothing for one that did not get that far."""
+    name = GLYPHS.get(category, "")
     return name, (name if name != "agent" else "running")
 
 
 def draw_ledger(canvas: Canvas, category: str, origin: QPointF, height: int) -> None:
     """The glyph in the margin column."""
     name, token = ledger_glyph(category)
+    if not name:
+        return
     y = origin.y() + (height - canvas.look.px(16)) / 2
     canvas.glyph(name, token, origin.x() - canvas.look.px(32), y, 16)
 

@@ -7,11 +7,12 @@ import pytest
 
 from desktop.domain.tools import Category
 from desktop.presenter.item_builder import summarise
-from desktop.presenter.transcript_items import ToolPart, TranscriptItem
+from desktop.presenter.transcript_items import NestedCall, ToolPart, TranscriptItem
 from desktop.ui.approvals.inbox import summary
 from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.spoken_text import spoken_text
 from desktop.ui.transcript.tool_card import ToolCard
+from desktop.ui.transcript.tool_drawing import ledger_glyph
 from desktop.ui.widgets.shown import has_hidden
 from tests.gui.transcript import scenes
 
@@ -74,3 +75,18 @@ def test_opened_arguments_are_escaped(view: TranscriptView) -> None:
     view.page.messages[0].toggle("p")
     assert "a\\u{202e}txt" in card.text
     assert "no\\u{202e}why" in card.text
+
+
+def test_an_opened_card_tells_the_calls_that_its_skill_made(view: TranscriptView) -> None:
+    nested = (NestedCall("read-file", "done", 40), NestedCall("wri\u202ete", "denied"))
+    part = ToolPart("p", "c1", "tidy", "notes", "agent", "done", "{}", "tidied", nested=nested)
+    view.set_items((TranscriptItem("m", "a", "Agent", "12:00", (part,)),))
+    view.page.messages[0].toggle("p")
+    text = next(p for p, _, _ in view.page.messages[0].pieces()).text
+    assert "read-file: done 0.04 s\nwri\\u{202e}te: denied" in text
+
+
+def test_a_call_that_did_not_get_as_far_as_a_category_has_no_eye_in_the_margin() -> None:
+    assert ledger_glyph("")[0] == ""
+    names = ["read", "write", "admin", "agent"]
+    assert [ledger_glyph(name)[0] for name in names] == names
