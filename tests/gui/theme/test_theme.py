@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontInfo, QFontMetrics, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFontInfo, QFontMetrics, QGuiApplication, QPainter, QPalette, QPixmap
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme, parse_color
@@ -149,13 +149,17 @@ def test_the_chosen_line_of_an_open_list_is_neutral(qtbot: QtBot, theme: Theme) 
     combo = Combo("Size")
     QVBoxLayout(window).addWidget(combo)
     combo.fill([("80 %", 1), ("100 %", 2), ("125 %", 3)], 2)
-    view = combo.view()
     for mode in ("light", "dark"):
         theme.set_choice(mode)
         window.show()
-        view.resize(160, 120)
-        view.setCurrentIndex(combo.model().index(1, 0))
-        row = view.visualRect(view.currentIndex())
-        at = row.topRight() - QPoint(12, -row.height() // 2)
-        shown = view.viewport().grab(QRect(at, QSize(1, 1))).toImage().pixelColor(0, 0).name()
-        assert shown == theme.color("selected").name(), mode
+        line = QPixmap(160, 28)
+        line.fill(theme.color("raised"))
+        option = QStyleOptionViewItem()
+        option.initFrom(combo.view())
+        option.widget = combo.view()
+        option.rect = line.rect()
+        option.state |= QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_Enabled
+        painter = QPainter(line)
+        combo.itemDelegate().paint(painter, option, combo.model().index(1, 0))
+        painter.end()
+        assert line.toImage().pixelColor(148, 14).name() == theme.color("selected").name(), mode
