@@ -1,25 +1,31 @@
 """Whether the desktop asks programs to move less: the portal's settings, else GNOME's; followed while Assent lives.
 
-Linux only: nothing else has a bus to ask. Everything that waits for another process does so in a thread.
+Linux only: nothing else has a bus to ask. Nothing here waits for another process on Qt's thread; and a call of
+QtDBus that waits keeps Python's lock, in whatever thread it is, so that it stops the window all the same: questions are
+asked without waiting, and a bus is only connected to once it has spoken (see ``_speaks``).
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import socket
 import subprocess
 import uuid
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import unquote
 
 from PySide6.QtCore import SLOT, QObject, Signal, Slot
-from PySide6.QtDBus import QDBus, QDBusConnection, QDBusMessage, QDBusVariant
+from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatcher, QDBusVariant
 
 from desktop.presenter.bridge import Bridge
 
 SERVICE, PLACE = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
 INTERFACE = "org.freedesktop.portal.Settings"
+NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
 PATIENCE = 2.0
 """Seconds for each question. A desktop that does not answer has not asked for anything."""
 
@@ -53,7 +59,30 @@ class SystemMotion(QObject):
         await self._look()
 
     async def _look(self) -> None:
-        self.changed.emit(await self._bridge.in_thread(_wants_less, self._name))
+        values = {}
+        for key in _ASKS_FOR_LESS:
+            answer = await self._portal(*key)
+            if answer.errorName() == NO_REPLY:
+                break  # it would be as silent about the rest
+            values[key] = _value(answer)
+        if all(value is None for value in values.values()):
+            less = await self._bridge.in_thread(_gnome_says, "enable-animations") == "false"
+        else:
+            less = any(_ASKS_FOR_LESS[key](value) for key, value in values.items())
+        self.changed.emit(less)
+
+    async def _portal(self, namespace: str, key: str) -> QDBusMessage:
+        """The portal's answer about one setting, which may be an error: no portal, no such setting, no reply."""
+        question = QDBusMessage.createMethodCall(SERVICE, PLACE, INTERFACE, "Read")
+        question.setArguments([namespace, key])
+        answered = asyncio.Event()
+        call = QDBusPendingCallWatcher(QDBusConnection(self._name).asyncCall(question, round(PATIENCE * 1000)), self)
+        call.finished.connect(lambda _: answered.set())
+        if not call.isFinished():
+            await answered.wait()  # for at most PATIENCE: the bus's own time limit
+        answer = call.reply()
+        call.deleteLater()
+        return answer
 
     @Slot(QDBusMessage)
     def _told(self, message: QDBusMessage) -> None:
@@ -61,34 +90,41 @@ class SystemMotion(QObject):
             self._bridge.spawn(self._look(), name="look at motion")
 
 
-def _connected(name: str) -> QDBusConnection | None:
-    """By address where one is given: Qt's library reads it from the environment once and for all."""
-    address = os.environ.get("DBUS_SESSION_BUS_ADDRESS", "")
-    bus = QDBusConnection.connectToBus(address or QDBusConnection.BusType.SessionBus, name)
-    return bus if bus.isConnected() else None
-
-
-def _wants_less(name: str) -> bool:
-    answers = [(asks, _portal(name, *key)) for key, asks in _ASKS_FOR_LESS.items()]
-    if all(value is None for _, value in answers):
-        return _gnome_says("enable-animations") == "false"
-    return any(asks(value) for asks, value in answers)
-
-
-def _portal(name: str, namespace: str, key: str) -> Any:
-    """A setting of the desktop, or None when there is no portal or no such setting."""
-    bus = QDBusConnection(name)
-    if not bus.isConnected():
-        return None
-    question = QDBusMessage.createMethodCall(SERVICE, PLACE, INTERFACE, "Read")
-    question.setArguments([namespace, key])
-    answer = bus.call(question, QDBus.CallMode.Block, round(PATIENCE * 1000))
+def _value(answer: QDBusMessage) -> Any:
+    """What a setting is, or None where there is none."""
     if answer.type() != QDBusMessage.MessageType.ReplyMessage or not answer.arguments():
         return None
     value = answer.arguments()[0]
     while isinstance(value, QDBusVariant):
         value = value.variant()
     return value
+
+
+def _connected(name: str) -> QDBusConnection | None:
+    """By address: Qt's library reads it from the environment once and for all."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    address = os.environ.get("DBUS_SESSION_BUS_ADDRESS", "") or (f"unix:path={runtime}/bus" if runtime else "")
+    if not _speaks(address):
+        return None
+    bus = QDBusConnection.connectToBus(address, name)
+    return bus if bus.isConnected() else None
+
+
+def _speaks(address: str) -> bool:
+    """Whether somebody answers a greeting there. Qt's library would wait for one that never does, for good."""
+    kind, _, rest = address.partition(";")[0].partition(":")
+    parts = dict(part.partition("=")[::2] for part in rest.split(","))
+    name = unquote(parts.get("path", "")) or ("\0" + unquote(parts["abstract"]) if "abstract" in parts else "")
+    if kind != "unix" or not name:
+        return False
+    try:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(PATIENCE)
+            line.connect(name)
+            line.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
+            return bool(line.recv(2))
+    except OSError:
+        return False
 
 
 def _gnome_says(key: str) -> str:

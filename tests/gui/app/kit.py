@@ -14,7 +14,7 @@ from desktop.app.home import Home
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.transcript_items import CallsPart, NoticePart, ToolPart
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds until what must come counts as never coming: generous, for a machine that does ten other things."""
 
 HELLO = [{"text": "Hello "}, {"text": "there."}]
@@ -117,6 +117,9 @@ class Running:
         return self.models.approvals.requests[0]
 
     async def end(self) -> None:
+        rooms = self.startup._rooms
+        if rooms is not None:  # a child that is only just starting may take longer than its three seconds to end
+            await self.until_true(lambda: rooms.child.health.state != "starting", "the model host")
         assert await shutdown.end(self.app, self.bridge, self.crashes) == ()
         self.window.close_for_good()
         self.window.deleteLater()

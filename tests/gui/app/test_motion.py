@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +15,7 @@ import pytest
 from desktop.app.motion import SystemMotion
 from desktop.presenter.bridge import Bridge
 from desktop.ui.theme import Theme
+from tests.gui.app.kit import Heartbeat
 from tests.harness.services import KeyringDaemon
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -105,5 +108,28 @@ async def test_without_a_portal_gnomes_own_setting_is_asked(
     motion, bridge, said = await follow(theme)
     assert said == [less]
     theme.set_system_less_motion(False)
+    motion.deleteLater()
+    await bridge.shutdown(5.0)
+
+
+@pytest.mark.parametrize("world", ["a bus that never speaks", "a portal that stopped"])
+async def test_a_desktop_that_never_answers_has_asked_for_nothing_and_does_not_hold_the_window(
+    portal: Portal, theme: Theme, short_tmp: Path, monkeypatch: pytest.MonkeyPatch, world: str
+) -> None:
+    monkeypatch.setenv("PATH", str(short_tmp))
+    with socket.socket(socket.AF_UNIX) as line:
+        if world == "a portal that stopped":
+            portal.process.send_signal(signal.SIGSTOP)
+        else:
+            line.bind(str(short_tmp / "bus"))
+            line.listen(5)
+            monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={short_tmp / 'bus'}")
+        try:
+            with Heartbeat() as heart:
+                motion, bridge, said = await follow(theme)
+        finally:
+            portal.process.send_signal(signal.SIGCONT)
+    assert said == [False]
+    assert heart.longest < 1.5, heart.says(world)  # a question that held the window would hold it for two seconds
     motion.deleteLater()
     await bridge.shutdown(5.0)
