@@ -137,6 +137,12 @@ class ThreadDesk:
         else:
             await self._store.state.delete(key=key)
 
+    async def context_used(self, thread_id: str, leaf: str | None) -> int | None:
+        """Tokens that the last request of the path ending in ``leaf`` filled of the window; None: not known."""
+        kept = await self._store.state.get(key=f"context:{thread_id}", default={})
+        known = isinstance(kept, Mapping) and kept.get("leaf") == leaf and isinstance(kept.get("used"), int)
+        return int(kept["used"]) if known else None
+
     # -- messages and branches ----------------------------------------------------------------------------------------
 
     async def message(self, message_id: str) -> MessageRecord:

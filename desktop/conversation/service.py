@@ -19,7 +19,7 @@ from desktop.conversation.run import RunExecution, RunOrder, Runtime
 from desktop.conversation.titles import title_from
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.events import RunEnded, UserMessageQueued
+from desktop.domain.events import ContextMeasured, Event, RunEnded, UserMessageQueued
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord
@@ -60,6 +60,8 @@ class ConversationService(ThreadDesk):
         self._owner = owner
         self._active: dict[str, _Active] = {}
         self._closing = False
+        self._measured: dict[str, int] = {}
+        runtime.bus.listen(self._measure)
 
     @property
     def agents(self) -> AgentBook:
@@ -251,6 +253,7 @@ class ConversationService(ThreadDesk):
         ending = Ending("interrupted")
         try:
             ending = await execution.go()
+            await self._keep_context(active.thread_id, execution.recorder.leaf)
             await self._entitle(active.thread_id, execution.recorder.said)
         except Exception as error:  # the boundary of a run: the store refused its end; it is recovered at next start
             _log.error("run %s could not be stored to its end: %s", order.run_id, type(error).__name__)
@@ -267,6 +270,20 @@ class ConversationService(ThreadDesk):
             await self.release_queue(thread_id)
         except KnownError as error:
             _log.info("a waiting message stays queued: %s", error.code)
+
+    def _measure(self, event: Event) -> None:
+        if isinstance(event, ContextMeasured):
+            self._measured[event.thread_id] = event.used
+
+    async def _keep_context(self, thread_id: str, leaf: str) -> None:
+        """How much of the window the last request filled, for the next start."""
+        used = self._measured.get(thread_id)
+        if used is None:
+            return
+        try:
+            await self._store.state.put(key=f"context:{thread_id}", value={"used": used, "leaf": leaf})
+        except KnownError as error:  # the next start then estimates it
+            _log.info("the measure of the context is not kept: %s", error.code)
 
     def _ended(self, active: _Active, ending: Ending, usage: Usage) -> None:
         self._bus.publish(

@@ -60,6 +60,7 @@ class OpenThread(QObject):
         self._live_id = self._awaited = ""
         self._shown: set[str] = set()
         self._held = self._estimate = self._ends = 0
+        self._measured: int | None = None
         self._redraw = False
         self._queue: tuple[QueuedMessage, ...] = ()
         self._chosen_model = ""
@@ -86,7 +87,8 @@ class OpenThread(QObject):
     def meters(self) -> Meters:
         """What the header shows."""
         live, chosen = self._board.state(self._thread_id), (self._chosen_agent, self._chosen_model)
-        return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles, self._estimate)
+        context = self._measured or self._estimate
+        return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles, context)
 
     @property
     def run_state(self) -> RunState:
@@ -110,9 +112,10 @@ class OpenThread(QObject):
         draft = await self.drafts.draft(thread_id)
         edit = await self.drafts.edit(thread_id)
         record = await self._service.thread(thread_id) if thread_id else None
+        measured = await self._service.context_used(thread_id, record.active_leaf) if record else None
         if opening != self._opening:
             return
-        self._record = record
+        self._record, self._measured = record, measured
         self.opened.emit(thread_id)
         self.draft_loaded.emit(draft.text, draft.attachments)
         if edit.message_id:

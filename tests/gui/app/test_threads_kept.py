@@ -135,6 +135,29 @@ async def test_a_message_sent_while_another_thread_is_opened_goes_where_it_was_w
     assert "two" not in app.text
 
 
+# -- meters -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("R-CTX-8")
+async def test_the_context_meter_says_the_same_after_a_restart_and_nothing_for_a_new_chat(start):
+    app = await start(call("list_directory", path="."), HELLO)
+    app.say("look around and tell me everything that you find there")
+    await app.answered("Hello there.")
+    used = app.models.chat.meters.context_used
+    assert used > 0
+    await elsewhere_and_back(app)
+    assert app.models.chat.meters.context_used == used
+    await app.end()
+    again = await start()
+    await again.until(lambda: "Hello there." in again.text, "the thread")
+    assert again.models.chat.meters.context_used == used
+    again.page.new_chat()
+    shown = []
+    again.models.chat.meters_changed.connect(shown.append)
+    await again.until(lambda: shown and not again.items, "an empty chat")
+    assert shown[-1].context_used == again.models.chat.meters.context_used == 0
+
+
 # -- long runs --------------------------------------------------------------------------------------------------------
 
 
