@@ -8,8 +8,8 @@ import json
 import re
 import time
 from collections.abc import Sequence
-from html import escape
 
+from desktop.domain.markup import escape
 from desktop.domain.messages import (
     Block,
     FileBlock,

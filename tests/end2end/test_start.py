@@ -1,5 +1,6 @@
 """The command: its arguments, the home, the first paint, and the second instance."""
 
+import contextlib
 import json
 import os
 import re
@@ -238,3 +239,34 @@ def test_an_error_of_the_world_at_the_start_is_told_with_the_next_step(tmp_path:
     done = tiny.run(home)
     assert (done.returncode, done.stderr) == (2, "assent: The database is damaged.\n  Make a copy.\n")
     assert tiny.reports(home) == []
+
+
+# -- what the idle app does without ----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads what a process has mapped, as Linux tells it")
+def test_the_idle_app_has_not_loaded_what_only_some_of_its_work_needs(tmp_path: Path) -> None:
+    """Keyring, jsonschema_rs and TLS take 17 MB: the first lives in a child, the second waits for a tool call."""
+    home = tmp_path / "home"
+    command = [sys.executable, "-m", "desktop", "--home", str(home)]
+    with subprocess.Popen(command, cwd=ROOT, env=tiny.environment(), stderr=subprocess.DEVNULL) as app:
+        try:
+            children = Path(f"/proc/{app.pid}/task/{app.pid}/children")
+            tiny.wait_for(lambda: app.poll() is not None or len(_programs(children)) >= 2)
+            assert _programs(children) >= {"model_host", "keyring_host"}, "both are asked once the pages stand"
+            mapped = Path(f"/proc/{app.pid}/maps").read_text()
+        finally:
+            app.terminate()
+            app.wait(tiny.PATIENCE)
+    assert "libQt6Widgets" in mapped
+    assert [name for name in ("cryptography", "jsonschema_rs", "libssl", "litellm") if name in mapped] == []
+
+
+def _programs(children: Path) -> set[str]:
+    """The names of the folders that a process's children were started from."""
+    found = set()
+    for child in children.read_text().split():
+        command = Path(f"/proc/{child}/cmdline")
+        with contextlib.suppress(OSError):
+            found |= {name for name in ("model_host", "keyring_host") if name in command.read_text()}
+    return found

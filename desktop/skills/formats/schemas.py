@@ -105,6 +105,7 @@ _PLAIN: dict[str, Callable[[Any], bool]] = {
     "type": _is_type, "description": _is_text, "title": _is_text, "format": _is_text, "default": _is_anything,
     "const": _is_anything, "enum": _is_list, "examples": _is_list, "properties": _are_plain, "required": _is_names,
     "items": _is_plain, "additionalProperties": _is_plain, "minimum": _is_number, "maximum": _is_number,
+    "exclusiveMinimum": _is_number, "exclusiveMaximum": _is_number,
     "minLength": _is_count, "maxLength": _is_count, "minItems": _is_count, "maxItems": _is_count,
 }  # fmt: skip
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF
 from PySide6.QtGui import QFocusEvent, QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QToolTip
 
+from desktop.domain.markup import escape
 from desktop.ui.transcript.area import PageArea
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class InputArea(PageArea):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), html.escape(self.pointer.tip_at(QPointF(event.pos()))), self)
+            QToolTip.showText(event.globalPos(), escape(self.pointer.tip_at(QPointF(event.pos()))), self)
             return True
         if event.type() == QEvent.Type.Leave:
             self.pointer.leave()
