@@ -161,20 +161,23 @@ class SampleApprovals(QObject):
 def activity() -> tuple[AuditEntry, ...]:
     """A morning's work."""
     rows = (
-        ("bash", "admin", "deny", "user", "git push origin main"),
-        ("write-file", "write", "allow_once", "user", "docs/runbook/nightly.md"),
-        ("write-file", "write", "allow_run", "remembered", "data/gauge-07/2026-03.clean.csv"),
-        ("read-file", "read", "allow_once", "setting", "data/gauge-07/2026-03.csv"),
-        ("bash", "write", "allow_once", "user", "pytest -q tests/ingest"),
-        ("bash", "admin", "deny", "cancelled", "find out -name '*.tmp' -delete"),
-        ("list-directory", "read", "allow_once", "setting", "data/"),
+        ("bash", "admin", "deny", "user", "git push origin main", "denied"),
+        ("write-file", "write", "allow_once", "user", "docs/runbook/nightly.md", "done"),
+        ("write-file", "write", "allow_edited", "user", "docs/nightly.md", "asked again"),
+        ("write-file", "write", "allow_run", "remembered", "data/gauge-07/2026-03.clean.csv", "done"),
+        ("read-file", "read", "allow_once", "setting", "data/gauge-07/2026-03.csv", "done"),
+        ("read-file", "read", "refused", "boundary", "/etc/passwd", "denied"),
+        ("bash", "admin", "refused", "blocklist", "rm -rf out", "denied"),
+        ("bash", "write", "allow_once", "user", "pytest -q tests/ingest", "failed, exit code 1"),
+        ("bash", "admin", "deny", "cancelled", "find out -name '*.tmp' -delete", "denied"),
+        ("list-directory", "read", "allow_once", "setting", "data/", "done"),
     )
     return tuple(
         AuditEntry(
             at=time.time() - 70 * n, run_id="run1", thread_id="t1", call_id=f"c{n}", chain=("Workbench",), tool=tool,
-            category=category, decision=decision, by=by, digest="", summary=summary,
+            category=category, decision=decision, by=by, digest="", summary=summary, outcome=outcome,
         )
-        for n, (tool, category, decision, by, summary) in enumerate(rows)
+        for n, (tool, category, decision, by, summary, outcome) in enumerate(rows)
     )  # fmt: skip
 
 

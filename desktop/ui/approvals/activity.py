@@ -32,8 +32,17 @@ BY = {
     "cancelled": "The run ended",
     "closed": "Assent closed",
     "setting": "A setting",
+    "boundary": "The boundary",
+    "blocklist": "The blocklist",
+    "allowed tools": "Its list of tools",
+    "visibility": "Not shown to it",
+    "limit": "A limit",
+    "schema": "Wrong arguments",
+    "unknown tool": "No such tool",
+    "pipeline": "Assent",
 }
-TIME, DECISION, TOOL, CATEGORY, WHO = 104, 112, 132, 76, 120
+STATES = {"allowed": "allow", "refused": "deny", "denied": "deny"}
+TIME, DECISION, TOOL, CATEGORY, OUTCOME, WHO = 104, 96, 124, 76, 128, 124
 
 
 class ActivityModel(QAbstractListModel):
@@ -62,14 +71,32 @@ class ActivityModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return words
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{when(entry.at)}, {decision_word(entry.decision)} by {BY.get(entry.by, entry.by)}: {words}"
+            came = f", {entry.outcome}" if entry.outcome else ""
+            return f"{when(entry.at)}, {decision_word(entry.decision)} by {who(entry)}{came}: {words}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join(shown_line(line) for line in (words, *entry.paths[:8], " › ".join(entry.chain)) if line)
+            return "\n".join(shown_line(line) for line in (words, *details(entry)) if line)
         return None
+
+
+def details(entry: AuditEntry) -> list[str]:
+    """Everything else that is known of a call, a line each."""
+    named = (("original", "The model had asked for"), ("edited", "Edited to"), ("reason", "Reason"),
+             ("raised_because", "Raised to admin"))  # fmt: skip
+    more = [f"{words}: {entry.extra[name]}" for name, words in named if entry.extra.get(name)]
+    return [*entry.paths[:8], " › ".join(entry.chain), *more]
+
+
+def who(entry: AuditEntry) -> str:
+    """By whom or what it was decided."""
+    if entry.category == "read" and entry.by == "setting":
+        return "Reads run"
+    return BY.get(entry.by, shown_line(entry.by))
 
 
 def decision_word(decision: str) -> str:
     """A stored choice in a word."""
+    if decision == "allow_edited":
+        return "edited"
     return "denied" if decision.startswith("deny") else "allowed" if decision.startswith("allow") else decision
 
 
@@ -81,7 +108,7 @@ def when(at: float) -> str:
 
 
 class ActivityDelegate(RowDelegate):
-    """Time, decision, tool, category, what, who."""
+    """Time, decision, tool, category, what, what came of it, who."""
 
     height = 36
 
@@ -99,16 +126,19 @@ class ActivityDelegate(RowDelegate):
         write(when(entry.at), t.px(TIME) - t.px(8), "small", "text-2")
         x += t.px(TIME)
         word = decision_word(entry.decision)
-        state(painter, QRect(x, box.y(), t.px(DECISION), height), {"allowed": "allow"}.get(word, word), word)
+        state(painter, QRect(x, box.y(), t.px(DECISION), height), STATES.get(word, word), word)
         x += t.px(DECISION)
         write(shown_line(entry.tool), t.px(TOOL) - t.px(8), "code", "text", weight=500)
         x += t.px(TOOL)
         badge(painter, QRect(x, box.y(), t.px(CATEGORY), height), entry.category)
         x += t.px(CATEGORY)
-        rest = max(t.px(40), box.right() - x - t.px(WHO) - t.px(8))
+        rest = max(t.px(40), box.right() - x - t.px(OUTCOME) - t.px(WHO) - t.px(8))
         write(shown_line(entry.summary), rest, "code", "text-2")
         x += rest + t.px(8)
-        write(BY.get(entry.by, shown_line(entry.by)), t.px(WHO) - t.px(12), "small", "text-2")
+        failed = entry.outcome.startswith("failed")
+        write(shown_line(entry.outcome), t.px(OUTCOME) - t.px(8), "small", "failed" if failed else "text-2")
+        x += t.px(OUTCOME)
+        write(who(entry), t.px(WHO) - t.px(12), "small", "text-2")
 
 
 class Activity(QWidget):
@@ -165,6 +195,7 @@ def _heads() -> QWidget:
     for title, width in (("Time", TIME), ("Decision", DECISION), ("Tool", TOOL), ("Category", CATEGORY)):
         row.addWidget(sized(Text(title, "caption", "3"), width=width))
     row.addWidget(Text("What", "caption", "3"), 1)
+    row.addWidget(sized(Text("Outcome", "caption", "3"), width=OUTCOME))
     row.addWidget(sized(Text("By", "caption", "3"), width=WHO))
     return heads
 

@@ -60,6 +60,7 @@ STATES: dict[str, BadgeLook] = {
     "allow": BadgeLook("allow", "allow", "allow"),
     "ask": BadgeLook("ask", "ask", "ask"),
     "deny": BadgeLook("deny", "deny", "deny"),
+    "edited": BadgeLook("write", "info", "edited"),
     "warning": BadgeLook("failed", "ask", "warning"),
     "info": BadgeLook("failed", "info", "info"),
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from desktop.domain.permission import AuditEntry, PermissionRequest
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.bridge import Bridge
-from desktop.ui.approvals.activity import decision_word
+from desktop.ui.approvals.activity import ActivityModel, decision_word
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.shots_samples import activity
@@ -112,7 +113,35 @@ async def test_activity_lists_decisions_and_filters(inbox: Inbox) -> None:
     assert "denied by You" in words
 
 
-@pytest.mark.parametrize(("choice", "word"), [("allow_run", "allowed"), ("deny_run", "denied"), ("odd", "odd")])
+@pytest.mark.spec("R-PRM-13")
+async def test_activity_says_what_came_of_each_call_and_which_gate_refused_it(inbox: Inbox) -> None:
+    inbox.page.show_tab("activity")
+    await settled()
+    model = inbox.page.activity.model
+    said = [model.data(model.index(row), Qt.ItemDataRole.AccessibleTextRole) for row in range(model.rowCount())]
+    assert any("refused by The boundary, denied: read-file /etc/passwd" in line for line in said)
+    assert any("refused by The blocklist, denied: bash rm -rf out" in line for line in said)
+    assert any("allowed by You, failed, exit code 1: bash pytest" in line for line in said)
+    assert any("allowed by Reads run, done: list-directory" in line for line in said)
+    assert any("edited by You, asked again" in line for line in said)
+
+
+@pytest.mark.spec("R-PRM-13", "R-PRM-15")
+def test_an_entry_tells_the_original_of_an_edited_call_as_plain_text() -> None:
+    extra = {"original": '{"path": "new\u202e.txt"}', "reason": "because"}
+    entry = replace(activity()[1], extra=extra, paths=("/w/a",))
+    model = ActivityModel()
+    model.set_entries((entry,))
+    tip = model.data(model.index(0), Qt.ItemDataRole.ToolTipRole)
+    assert tip.split("\n")[1:] == [
+        "/w/a", "Workbench", 'The model had asked for: {"path": "new\\u{202e}.txt"}', "Reason: because",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("choice", "word"),
+    [("allow_run", "allowed"), ("deny_run", "denied"), ("odd", "odd"), ("allow_edited", "edited")],
+)
 def test_a_stored_choice_is_said_in_a_word(choice: str, word: str) -> None:
     assert decision_word(choice) == word
 
