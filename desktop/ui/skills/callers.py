@@ -48,8 +48,8 @@ def _row(one: MayCall) -> QWidget:
     row = Row(holder, spacing=12)
     row.addWidget(sized(StateLabel("allow" if one.allowed else "deny", "may" if one.allowed else "may not"), width=76))
     role = "medium" if one.kind == "agent" else "code"
-    row.addWidget(sized(Text(shown_line(one.name), role, elide="right"), width=168))
+    row.addWidget(Text(shown_line(one.name), role, elide="right"), 2)
     pieces = ((shown_line(one.rule), "mono"), ("  " if one.rule else "", ""), (shown_line(one.reason), ""))
-    row.addWidget(Paragraph(pieces, "small", "2"), 1)
+    row.addWidget(Paragraph(pieces, "body", "2"), 5)
     holder.setAccessibleName(f"{one.name} {'may' if one.allowed else 'may not'} call it. {one.rule} {one.reason}")
     return holder

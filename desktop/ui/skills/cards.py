@@ -51,8 +51,11 @@ def schema_card(rows: Sequence[tuple[str, str, str]], name: str) -> QFrame:
 def _schema_row(name: str, words: str, description: str) -> QWidget:
     holder = QWidget()
     column = Column(holder, spacing=0)
-    pieces: list[Piece] = [(shown_line(name), "mono"), ("  " if name else "", ""), (shown_line(words), "")]
-    column.addWidget(Paragraph(pieces, "body", "2" if not name else ""))
+    line = Row(spacing=8)
+    if name:
+        line.addWidget(Text(shown_line(name), "code"), 0, Qt.AlignmentFlag.AlignTop)
+    line.addWidget(Paragraph(shown_line(words), "body", "2"), 1)
+    column.addLayout(line)
     if description:
         column.addWidget(Paragraph(shown(description[:600]), "small", "2"))
     holder.setAccessibleName(", ".join(part for part in (name, words, description[:200]) if part))

@@ -186,16 +186,22 @@ class EditPane(QFrame):
         clear(self._problem_rows)
         for row in problem_rows(editor.problems, self.jump_wanted.emit):
             self._problem_rows.addWidget(row)
-        self._problems.setVisible(bool(editor.problems))
         self._problems.setFixedHeight(min(144, 20 + 28 * len(editor.problems)))
+        self._say()
+
+    def _show(self, widget: QWidget) -> None:
+        """One of the views; the foot belongs to form and text."""
+        self._stack.setCurrentWidget(widget)
         self._say()
 
     def _say(self) -> None:
         """The foot: whether it is saved, and whether it is valid."""
         editor = self._editor
+        comparing = self._stack.currentWidget() is self.conflict
+        self._problems.setVisible(bool(editor.problems) and not comparing)
         errors = sum(problem.severity == "error" for problem in editor.problems)
         dirty = editor.dirty
-        self._foot.setVisible(bool(editor.path))
+        self._foot.setVisible(bool(editor.path) and not comparing)
         self.save.setEnabled(editor.writable and dirty)
         self.save.setToolTip("Save this skill (Ctrl+S)" if editor.writable else "This file cannot be changed")
         self.revert.setVisible(dirty)
@@ -214,9 +220,7 @@ class EditPane(QFrame):
 
     def _saved(self) -> None:
         self._words.setText("Saved")
-        if self._stack.currentWidget() is self.conflict:
-            self._stack.setCurrentWidget(self._widget())
-        self._say()
+        self._show(self._widget())
 
     def _outside(self, what: str) -> None:
         self._strip.setVisible(what in OUTSIDE)
@@ -225,14 +229,14 @@ class EditPane(QFrame):
 
     def _conflict(self, conflict: Conflict) -> None:
         self.conflict.show_conflict(conflict)
-        self._stack.setCurrentWidget(self.conflict)
+        self._show(self.conflict)
 
     def _answered(self, answer: str) -> None:
         if answer == "over":
             self._editor.save(over=True)
         elif answer == "reload":
             self._editor.revert()
-        self._stack.setCurrentWidget(self._widget())
+        self._show(self._widget())
 
 
 def _by_name(path: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.skills import SkillProblem
@@ -87,7 +87,7 @@ class FrontmatterForm(Scroller):
         ):  # fmt: skip
             label = self._labels[key] = Labelled(caption, control, HELP.get(key, ""))
             if key in ("visibility", "category"):
-                side.addWidget(label, 0 if key == "visibility" else 1)
+                side.addWidget(label, 0 if key == "visibility" else 1, Qt.AlignmentFlag.AlignTop)
                 if key == "category":
                     column.addLayout(side)
             else:

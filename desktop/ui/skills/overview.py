@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -59,7 +60,8 @@ class Overview(QFrame):
         clear(self.top)
         for strip in (*self._state(detail), *self._shadows(detail), *self._problems(detail)):
             self.top.addWidget(strip)
-        body, front = page_text(detail)
+        row = self._skills.row
+        body, front = page_text(detail, state=row.state if row is not None else "ready")
         self.body.set_markdown(body)
         self.body.setVisible(bool(body))
         self._front.set_markdown(front)
@@ -141,8 +143,7 @@ class Overview(QFrame):
         row = Row(spacing=16)
         left = Column(spacing=16)
         spec = detail.spec
-        params = spec.params if spec is not None else None
-        takes = table_of(params)
+        takes = table_of(arguments_of(detail))
         card: QWidget = schema_card(takes, "Takes") if takes else Text("No arguments", "body", "2")
         left.addWidget(titled("Takes", card))
         returns = detail.definition.returns if detail.definition is not None else None
@@ -156,8 +157,16 @@ class Overview(QFrame):
         return row
 
 
-def page_text(detail: SkillDetail) -> tuple[str, str]:
-    """(the page as Markdown, the frontmatter as a block of code)."""
+def arguments_of(detail: SkillDetail) -> Mapping[str, Any] | None:
+    """The schema of what it takes; None: nothing (R-SK-5)."""
+    definition = detail.definition
+    if definition is not None and definition.tool is not None and detail.spec is not None:
+        return detail.spec.params
+    return definition.params if definition is not None else None
+
+
+def page_text(detail: SkillDetail, *, state: str = "ready") -> tuple[str, str]:
+    """(the page as Markdown, the frontmatter as a block of code). What is off is read here all the same."""
     definition, text = detail.definition, detail.text
     if definition is None:
         return (f"```\n{shown(text[:24_000])}\n```" if text else ""), ""
@@ -170,7 +179,9 @@ def page_text(detail: SkillDetail) -> tuple[str, str]:
     lines = [line for line in head.splitlines() if line.strip() != "---"]
     front = "\n".join(lines).strip("\n\ufeff")
     fence = "`" * (3 if "```" not in front else 8)
-    return detail.body, f"{fence}yaml\n{front}\n{fence}" if front and len(front) < 20_000 else ""
+    end = definition.body_end if definition.body_end >= 0 else len(text)
+    body = detail.body if state == "ready" or definition.body_at < 0 else text[definition.body_at : end]
+    return body, f"{fence}yaml\n{front}\n{fence}" if front and len(front) < 20_000 else ""
 
 
 def _origin(detail: SkillDetail) -> QWidget:

@@ -16,7 +16,7 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Check
 
-LONG = ("text", "content", "prompt", "body", "code", "message", "command")
+LONG = ("text", "content", "prompt", "body", "message", "command")
 """Names of texts that get several lines."""
 
 

@@ -16,6 +16,7 @@ from desktop.presenter.skills_trying import SkillTrials, Trial
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.skills.cards import row_card
 from desktop.ui.skills.markdown_view import MarkdownView
+from desktop.ui.skills.overview import arguments_of
 from desktop.ui.skills.try_form import ArgumentForm
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller, clear
@@ -91,8 +92,7 @@ class TryPane(QFrame):
         """Another skill; what was filled in stays while the arguments are the same."""
         other = self._detail is None or self._detail.key != detail.key
         self._detail = detail
-        definition = detail.definition
-        schema = detail.spec.params if detail.spec is not None else definition.params if definition else None
+        schema = arguments_of(detail)
         if other:
             self._trials.forget()
         if other or schema != self._schema:
