@@ -11,11 +11,11 @@ from desktop.presenter.skills_list import SkillRole
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided, keycap, keycap_width
 from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import EmptyState
+from desktop.ui.widgets.containers import EmptyState, Notice
 from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
-from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Text
 
 WIDTH = 352
@@ -151,6 +151,9 @@ class SkillList(QFrame):
         for widget in (self._wait, self.rows, self._nothing, self._own):
             self._stack.addWidget(widget)
         column.addWidget(holder, 1)
+        self.folders = Notice("ask", "", banner=True)
+        self.folders.hide()
+        column.addWidget(self.folders)
 
     def _connect(self) -> None:
         self.field.textChanged.connect(lambda _: self._later.start())
@@ -181,6 +184,7 @@ class SkillList(QFrame):
         self._stack.setCurrentWidget(page)
         self.mark()
         self.clear.setVisible(skills.chosen.narrowed)
+        self._say_folders()
         self._say_count()
 
     def mark(self) -> None:
@@ -193,6 +197,15 @@ class SkillList(QFrame):
             self.rows.clearSelection()
             self.rows.setCurrentIndex(QModelIndex())
         self._showing = False
+
+    def _say_folders(self) -> None:
+        """What is wrong with whole folders: nothing in them can be listed, so it stands below the list."""
+        problems = self._skills.folder_problems()
+        self.folders.setVisible(bool(problems))
+        if problems:
+            more = f" And {len(problems) - 1} more." if len(problems) > 1 else ""
+            self.folders.say(shown_line(f"{problems[0].path}: {problems[0].message}")[:400] + more)
+            self.folders.setToolTip(shown("\n".join(f"{p.path}: {p.message}" for p in problems[:20])))
 
     def _say_count(self) -> None:
         shown, all_ = self._skills.model.rowCount(), len(self._skills.catalog)
