@@ -19,8 +19,8 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 SMALLEST = 300
 """Narrower than this many pixels (at 100 %) it never gets; its bar then shows only what is needed."""
 
-MOST = 16_777_215
-"""Qt's word for no limit to a width."""
+NARROW = 460
+"""Below this width Stop and Send are their icons."""
 
 
 class Composer(QFrame):
@@ -39,9 +39,8 @@ class Composer(QFrame):
         self.text = ComposerText()
         self._queue_lines, self._attachment_lines = Lines(), Lines()
         self.attach = IconButton("attach", "Attach files or images", side=24)
-        self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, tip="Choose the agent")
-        words, tip = "Choose a model", "Choose the model (Ctrl+M)"
-        self.model = Button(words, "quiet", icon="model", small=True, chevron=True, tip=tip)
+        self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, shrinks=True)
+        self.model = Button("Choose a model", "quiet", icon="model", small=True, chevron=True, shrinks=True)
         self.stop = Button("Stop", icon="stop", key="Ctrl+.", tip="Stop the run (Ctrl+.)")
         self._send = Button("Send", "primary", icon="send")
         self._lay_out()
@@ -79,14 +78,13 @@ class Composer(QFrame):
         column.addLayout(bar)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where it is narrow, what can also be typed gives way, then the words of agent and model."""
+        """Where it is narrow, what can also be typed gives way; agent and model then shrink by themselves."""
         super().resizeEvent(event)
         px = theme().px
         for button in self._spare:
             button.setVisible(self.width() >= px(600))
-        narrow = self.width() < px(500)
-        self.agent.setMaximumWidth(px(56) if narrow else MOST)
-        self.model.setMaximumWidth(px(120) if narrow else MOST)
+        for button in (self.stop, self._send):
+            button.set_bare(self.width() < px(NARROW))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A rounded field; its outline is ink while keys go here."""
@@ -125,6 +123,9 @@ class Composer(QFrame):
         """The names of agent and model."""
         self.agent.set_label(_short(meters.agent_title))
         self.model.set_label(_short(meters.model_title) or "Choose a model")
+        self.agent.setToolTip(f"{meters.agent_title}: choose the agent")
+        model = f"{meters.model_title}: choose the model" if meters.model_title else "Choose a model"
+        self.model.setToolTip(f"{model} (Ctrl+M)")
 
     def show_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Messages that wait for this run, each with a cross."""

@@ -20,17 +20,22 @@ def state_of(window: QMainWindow) -> dict[str, Any]:
 
 
 def restore(window: QMainWindow, state: Mapping[str, Any]) -> bool:
-    """Size and place the window; anything odd gives the default size. True if it should be shown maximized."""
-    window.setMinimumSize(*SMALLEST)
+    """Size and place the window; anything odd gives the default size. True if it should be shown maximized.
+
+    It is never larger than the screen has room for, be that less than its smallest size.
+    """
     box = state.get("box")
-    if not (isinstance(box, list | tuple) and len(box) == 4 and all(isinstance(n, int) for n in box)):
-        window.resize(*DEFAULT)
-        return bool(state.get("maximized"))
-    wanted = QRect(*box)
+    known = isinstance(box, list | tuple) and len(box) == 4 and all(isinstance(n, int) for n in box)
+    wanted = QRect(*box) if known and box is not None else QRect(0, 0, *DEFAULT)
     screens = [screen.availableGeometry() for screen in QGuiApplication.screens()]
     best = max(screens, key=lambda screen: _area(screen.intersected(wanted)), default=wanted)
-    width = max(SMALLEST[0], min(wanted.width(), best.width()))
-    height = max(SMALLEST[1], min(wanted.height(), best.height()))
+    low, least = min(SMALLEST[0], best.width()), min(SMALLEST[1], best.height())
+    window.setMinimumSize(low, least)
+    width = max(low, min(wanted.width(), best.width()))
+    height = max(least, min(wanted.height(), best.height()))
+    if not known:
+        window.resize(width, height)
+        return bool(state.get("maximized"))
     x = min(max(wanted.x(), best.x()), max(best.x(), best.right() - width))
     y = min(max(wanted.y(), best.y()), max(best.y(), best.bottom() - height))
     window.setGeometry(x, y, width, height)

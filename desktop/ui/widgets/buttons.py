@@ -21,7 +21,10 @@ GAP = 6
 
 
 class Button(Ringed, QPushButton):
-    """A push button. ``key`` is a key cap drawn inside ("Esc"); ``tip`` the tooltip, which should name the shortcut."""
+    """A push button. ``key`` is a key cap drawn inside ("Esc"); ``tip`` the tooltip, which should name the shortcut.
+
+    ``shrinks``: where there is no room its label is cut with an ellipsis, at last to nothing but the icon.
+    """
 
     def __init__(
         self,
@@ -32,6 +35,7 @@ class Button(Ringed, QPushButton):
         key: str = "",
         small: bool = False,
         chevron: bool = False,
+        shrinks: bool = False,
         tip: str = "",
         parent: QWidget | None = None,
     ) -> None:
@@ -39,11 +43,14 @@ class Button(Ringed, QPushButton):
         self._icon_name = icon
         self._key = key
         self._chevron = chevron
+        self._shrinks = shrinks
+        self._bare = False
         self._label = ""
         self.setProperty("kind", kind)
         self.setProperty("small", "true" if small else "false")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        across = QSizePolicy.Policy.Maximum if shrinks else QSizePolicy.Policy.Fixed
+        self.setSizePolicy(across, QSizePolicy.Policy.Fixed)
         self.setAutoDefault(False)
         self.set_label(text)
         if tip:
@@ -67,6 +74,13 @@ class Button(Ringed, QPushButton):
         self.updateGeometry()
         self.update()
 
+    def set_bare(self, bare: bool) -> None:
+        """Where it is very narrow: nothing but its icon; its name is then in the tooltip."""
+        if bare != self._bare:
+            self._bare = bare
+            self.updateGeometry()
+            self.update()
+
     def set_kind(self, kind: Kind) -> None:
         """Another look."""
         set_property(self, "kind", kind)
@@ -84,8 +98,10 @@ class Button(Ringed, QPushButton):
         return QSize(self._content_width() + px(18 if small else 26), px(24 if small else 32))
 
     def minimumSizeHint(self) -> QSize:
-        """A button is never cut."""
-        return self.sizeHint()
+        """A button is never cut, only its label where it may be."""
+        whole = self.sizeHint()
+        words = QFontMetrics(theme().font("body", 500)).horizontalAdvance(self._label) if self._shrinks else 0
+        return QSize(whole.width() - words, whole.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The box from the style sheet, the contents with our own gaps."""
@@ -105,6 +121,8 @@ class Button(Ringed, QPushButton):
 
     def _content_width(self) -> int:
         t = theme()
+        if self._bare:
+            return self._icon_side()
         width = QFontMetrics(t.font("body", 500)).horizontalAdvance(self._label)
         if self._icon_name:
             width += self._icon_side() + (t.px(GAP) if self._label else 0)
@@ -117,17 +135,24 @@ class Button(Ringed, QPushButton):
     def _draw_contents(self, painter: QPainter) -> None:
         t = theme()
         ink = self.ink()
-        x = (self.width() - self._content_width()) // 2
+        missing = self.sizeHint().width() - self.width() if self._shrinks else 0
+        x = (self.width() - self._content_width() + max(0, missing)) // 2
         height = self.height()
         if self._icon_name:
             side = self._icon_side()
             glyph(painter, QRect(x, 0, side, height), self._icon_name, ink, side)
             x += side + t.px(GAP)
+        if self._bare:
+            return
         font = t.font("body", 500)
-        width = QFontMetrics(font).horizontalAdvance(self._label)
+        metrics = QFontMetrics(font)
+        label = self._label
+        if missing > 0:
+            label = metrics.elidedText(label, Qt.TextElideMode.ElideRight, metrics.horizontalAdvance(label) - missing)
+        width = metrics.horizontalAdvance(label)
         painter.setFont(font)
         painter.setPen(t.color(ink))
-        painter.drawText(QRect(x, 0, width + 2, height), _LEFT, self._label)
+        painter.drawText(QRect(x, 0, width + 2, height), _LEFT, label)
         x += width
         if self._chevron:
             glyph(painter, QRect(x + t.px(5), 0, t.px(14), height), "down", ink, t.px(14))

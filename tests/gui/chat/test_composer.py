@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QImage, QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from desktop.domain.messages import FileBlock
-from desktop.presenter.chat_state import QueuedMessage, RunState
+from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
 from desktop.ui.chat.composer import Composer
 from desktop.ui.chat.composer_text import PASTE_AS_FILE
 
@@ -160,6 +160,22 @@ def test_choosing_an_offer_replaces_the_word(composer):
     QTest.keyClicks(composer.text, "look at @rea")
     composer.complete("@readme.md")
     assert composer.text.toPlainText() == "look at @readme.md "
+
+
+@pytest.mark.parametrize("width", [300, 420, 520, 720])
+@pytest.mark.parametrize("stopping", [False, True])
+def test_nothing_in_its_bar_is_covered_or_cut_however_narrow_it_is(composer, width, stopping):
+    composer.show_meters(Meters("a", "An agent with a long name", "m/x", "A model with a rather long name"))
+    composer.show_state(RunState(running=True, stopping=stopping, can_send=True))
+    composer.resize(width, 120)
+    QTest.qWait(20)
+    shown = [b for b in composer.findChildren(QAbstractButton) if b.isVisible()]
+    assert {composer.attach, composer.agent, composer.model, composer.stop, composer._send} <= set(shown)
+    for number, button in enumerate(shown):
+        assert button.width() >= button.minimumSizeHint().width()
+        assert composer.rect().contains(button.geometry())
+        assert not any(button.geometry().intersects(other.geometry()) for other in shown[number + 1 :])
+    assert composer.agent.toolTip().startswith("An agent with a long name"), "a name that is cut is in the tooltip"
 
 
 def test_everything_in_it_has_a_name(composer):

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.presenter.shell import ShellViewModel
+from desktop.ui.shell import geometry
 from desktop.ui.shell.loading import warm
 from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
 from desktop.ui.theme import Theme
@@ -144,6 +145,17 @@ def test_an_odd_remembered_place_still_gives_a_window_on_the_screen(qtbot: QtBot
     screen = QGuiApplication.primaryScreen().availableGeometry()
     assert house.window.width() >= 520
     assert screen.intersects(house.window.geometry())
+
+
+def test_a_first_window_is_never_larger_than_the_screen_has_room_for(qtbot: QtBot, theme: Theme) -> None:
+    """At 200 % a screen of 1280 x 800 pixels is 640 x 400 large, which is less than the smallest size."""
+    house = House(theme)
+    qtbot.addWidget(house.window)
+    room = QGuiApplication.primaryScreen().availableGeometry()
+    assert room.width() < geometry.DEFAULT[0], "this test's screen is small"
+    assert house.window.width() <= room.width()
+    assert house.window.height() <= room.height()
+    assert house.window.minimumWidth() <= room.width()
 
 
 @pytest.mark.spec("R-UI-8")
