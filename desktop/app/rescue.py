@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from desktop.app.home import Home
-from desktop.domain.errors import KnownError, StoreCorrupt
+from desktop.domain.errors import KnownError, StoreCorrupt, StoreTooNew
 from desktop.store import database
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.widgets.dialog import Answer, Dialog
@@ -18,7 +18,7 @@ async def ask(window: MainWindow, home: Home, error: KnownError) -> bool:
     """Ask until there is a decision; True to try to open again, False to quit."""
     said = f"{error} {error.next_step}".strip()
     while True:
-        choice = await _choose(window, said, damaged=isinstance(error, StoreCorrupt))
+        choice = await _choose(window, said, movable=isinstance(error, StoreCorrupt | StoreTooNew))
         if choice in ("quit", "again"):
             return choice == "again"
         work = database.rescue_copy if choice == "copy" else database.start_fresh
@@ -32,10 +32,11 @@ async def ask(window: MainWindow, home: Home, error: KnownError) -> bool:
         said = f"A copy is in {place}. The file itself was not changed. {error}"
 
 
-async def _choose(window: MainWindow, text: str, *, damaged: bool) -> str:
+async def _choose(window: MainWindow, text: str, *, movable: bool) -> str:
+    """``movable``: the file itself is why; it can be copied, and set aside for an empty one."""
     answers = [Answer("quit", "Quit", key="Esc"), Answer("again", "Try again")]
-    if damaged:
-        answers += [Answer("copy", "Copy the file"), Answer("fresh", "Start with an empty one", kind="danger")]
+    if movable:
+        answers += [Answer("copy", "Copy the file"), Answer("fresh", "Set it aside and start empty", kind="danger")]
     answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     dialog = Dialog(window, "Your threads cannot be opened", text, answers, width=560)
     dialog.answered.connect(answer.set_result)

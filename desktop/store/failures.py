@@ -92,7 +92,7 @@ def too_new(path: Path, found: int, known: int) -> StoreTooNew:
     return StoreTooNew(
         f"The database {path} was written by a newer Assent (format {found}; this one knows {known}). "
         "It was not touched.",
-        next_step="Install the newer Assent again, or start with another home folder.",
+        next_step="Install the newer Assent again, or set the file aside and start with an empty one.",
     )
 
 

@@ -53,17 +53,14 @@ async def used_home(start: Any) -> Path:
 @pytest.mark.expects_log("the database cannot be used: store.too_new")
 async def test_a_newer_database_is_named_and_never_touched_and_quitting_is_the_safe_answer(start):
     home = await used_home(start)
-    file = home / "data" / "assent.db"
-    newer = sqlite3.connect(file)
-    newer.execute("PRAGMA user_version = 999")
-    newer.close()
+    file = made_newer(home)
     before = digest(file)
     app = await start(whole=False)
     dialog = await offered(app)
     assert str(file) in words(dialog)
     assert "newer Assent" in words(dialog)
     assert "not touched" in words(dialog)
-    assert set(dialog.buttons) == {"quit", "again"}, "nobody is offered to replace what is whole"
+    assert set(dialog.buttons) == {"quit", "again", "copy", "fresh"}
     dialog.buttons["again"].click()
     await asyncio.sleep(0.05)
     dialog = await offered(app)
@@ -71,6 +68,36 @@ async def test_a_newer_database_is_named_and_never_touched_and_quitting_is_the_s
     await app.until_true(lambda: app.quits, "the end")
     await app.end()
     assert digest(file) == before
+
+
+def made_newer(home: Path) -> Path:
+    """The home's database, as a newer Assent would leave it."""
+    file = home / "data" / "assent.db"
+    newer = sqlite3.connect(file)
+    newer.execute("PRAGMA user_version = 999")
+    newer.close()
+    return file
+
+
+@pytest.mark.expects_log("the database cannot be used: store.too_new")
+async def test_a_newer_database_can_be_copied_and_set_aside_whole_for_an_empty_one(start):
+    home = await used_home(start)
+    file = made_newer(home)
+    before = digest(file)
+    app = await start(HELLO, whole=False)
+    (await offered(app)).buttons["copy"].click()
+    await app.until_true(lambda: list((home / "data" / "rescued").glob("*.db")), "the copy")
+    (copy,) = (home / "data" / "rescued").glob("*.db")
+    dialog = await offered(app)
+    assert str(copy) in words(dialog)
+    assert digest(copy) == digest(file) == before
+    dialog.buttons["fresh"].click()
+    await app.opened()
+    (aside,) = (home / "data").glob("assent-set-aside-*.db")
+    assert digest(aside) == before
+    app.say("Good morning")
+    await app.answered("Hello there.")
+    assert "Keep this" not in app.text
 
 
 @pytest.mark.expects_log("the database cannot be used: store.corrupt")
