@@ -55,7 +55,6 @@ LATE_IMPORTS: dict[str, str] = {
     "desktop/skills/formats/schemas.py": "jsonschema_rs, only for schemas with keywords beyond the common ones",
     "desktop/skills/formats/yaml_events.py": "PyYAML, only for frontmatter that the line parser does not read",
     "desktop/skills/editing/yaml_text.py": "PyYAML, only to find where a key stands when a form changes it",
-    "desktop/skills/resolution/watch.py": "watchfiles takes 20 ms; loaded in the thread that watches",
     "desktop/ui/transcript/formulas.py": "ziamath, in a worker at the first formula",
     "desktop/pipeline/validation.py": "jsonschema_rs, loaded in a thread at the first tool call",
     "desktop/workers/keyring_host/host.py": "keyring takes 60 ms and may hang; loaded in the keyring host only",

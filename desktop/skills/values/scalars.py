@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import sys
 import types
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
@@ -15,7 +16,6 @@ from pathlib import PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from types import NoneType
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from desktop.skills.values.kinds import MISSING, answers_itself
 
@@ -69,9 +69,15 @@ def _whole(number: int) -> int | str:
 
 def _moment(value: Any) -> str:
     """A date and time; a zone of a kind that we don't know is left out, as asking it would run its code."""
-    known = type(value.tzinfo) in (NoneType, timezone, ZoneInfo)
+    known = type(value.tzinfo) in _zones()
     text: str = value.isoformat() if known else value.replace(tzinfo=None).isoformat()
     return text.removesuffix("+00:00") + "Z" if value.tzinfo is UTC else text
+
+
+def _zones() -> tuple[type, ...]:
+    """Whose code may run. No value has a ``ZoneInfo`` before somebody loaded it, which takes 1 MB."""
+    loaded = sys.modules.get("zoneinfo")
+    return (NoneType, timezone) if loaded is None else (NoneType, timezone, loaded.ZoneInfo)
 
 
 _TEXTS: dict[type, Callable[[Any], str]] = {
