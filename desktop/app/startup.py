@@ -138,8 +138,8 @@ class Startup(QObject):
         """Name the first mistake of config.yaml over the page; the settings pages show all of them."""
         errors = [problem for problem in settings.problems if problem.severity == "error"]
         if errors:
-            more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
-            self._shell.banner.emit("ask", f"config.yaml {errors[0]}{more}. The last good values stay in force.")
+            more = f" ({len(errors) - 1} more in Settings.)" if len(errors) > 1 else ""
+            self._shell.banner.emit("ask", f"{errors[0]}{more} The last good values stay in force.")
         elif self._problems_told:
             self._shell.banner.emit("", "")
         self._problems_told = bool(errors)

@@ -45,7 +45,7 @@ class SettingsViewModel(QObject):
     @property
     def problems(self) -> tuple[str, ...]:
         """Mistakes in config.yaml, with line and column; the last good values stay in force."""
-        return tuple(f"config.yaml {problem} {problem.next_step}".strip() for problem in self._service.problems)
+        return tuple(f"{problem} {problem.next_step}".strip() for problem in self._service.problems)
 
     @property
     def path(self) -> str:

@@ -105,7 +105,7 @@ class ConfigFile:
         except OSError as error:
             raise _unwritable(error, self.path) from error
         for problem in twice_written(yaml_tool("read").parse(raw).twice):
-            raise SettingsError(f"config.yaml, {problem}", line=problem.line, next_step="Remove one of the two.")
+            raise SettingsError(str(problem), line=problem.line, next_step="Remove one of the two.")
         written = yaml_tool("write").change(raw.decode("utf-8-sig"), values, forget, self._renames).encode()
         again = self._evaluate(written, fallback).values
         if any(plain(again[key]) != value for key, value in values.items()):

@@ -34,7 +34,8 @@ class Setting:
 class Problem:
     """Something in the file that a person should know: a value that is not used, or one that is odd.
 
-    ``line`` and ``column`` count from 1; None: the file as a whole. ``error``: the value is not in force.
+    ``line`` and ``column`` count from 1; None: the file as a whole. ``error``: the value is not in force. Without a
+    ``key`` it is about the file itself, and ``message`` names it and the place.
     """
 
     key: str
@@ -45,8 +46,10 @@ class Problem:
     next_step: str = ""
 
     def __str__(self) -> str:
-        where = f"line {self.line}, column {self.column}: " if self.line is not None else ""
-        return where + self.message
+        if not self.key:
+            return self.message
+        where = f", line {self.line}, column {self.column}" if self.line is not None else ""
+        return f"config.yaml{where}: {self.message}"
 
 
 def setting(default: Any, title: str, kind: Kind, help: str, page: str, **more: Any) -> Any:

@@ -162,6 +162,20 @@ async def test_a_config_with_bytes_that_are_no_text_is_named_with_its_line_and_k
     assert (home / "config.yaml").read_bytes() == written, "the file is the person's"
 
 
+@pytest.mark.parametrize(
+    "written", ["appearance:\n  theme: purple\n", "a: [1, 2\nb: 3\n", "- 1\n", "? [a]\n: 1\n", "tools:\n\tx: 1\n"]
+)
+async def test_a_mistake_is_said_in_one_sentence_with_its_place_named_once(start, tmp_path, written):
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / "config.yaml").write_text(f"models:\n  default: scripted/scripted\n{written}")
+    app = await start(whole=False)
+    await app.until_true(lambda: app.banner, "the banner")
+    assert app.banner.count("config.yaml") == app.banner.count("line ") == app.banner.count("column ") == 1, app.banner
+    assert ".." not in app.banner
+    assert app.banner.endswith(". The last good values stay in force.")
+
+
 async def test_a_config_that_breaks_while_the_app_runs_is_named_the_last_good_kept_and_mended_is_taken(start):
     app = await start(HELLO)
     config = app.home.path / "config.yaml"
