@@ -64,7 +64,6 @@ class Pages(QObject):
         """Put the pages in, show what was open, read the list of threads."""
         m = self._models
         report = await self._rooms.confinement_report()
-        held = (report.kind != "none", report.sentence)
         demo = str(self._rooms.home / "workspace" / "demo")
         self._window.install(
             {
@@ -73,7 +72,9 @@ class Pages(QObject):
                 "debates": page("desktop.ui.debates.page", "DebatesPage"),
                 "skills": self._skills_page,
                 "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, self._title_of),
-                "settings": page("desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, lambda: held),
+                "settings": page(
+                    "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report
+                ),
             }
         )
         m.chat.set_model(m.setup.default_model)

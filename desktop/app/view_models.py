@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from desktop.app.rooms import Rooms
+from desktop.app.rooms import Rooms, safety_of
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import AuditEntry
 from desktop.domain.safety import Access
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
+from desktop.presenter.boundaries import BoundariesViewModel
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Offer
@@ -28,6 +29,7 @@ from desktop.presenter.skills_models import SkillsModels
 from desktop.presenter.skills_projects import SkillProjects
 from desktop.presenter.skills_trying import SkillTrials
 from desktop.presenter.threads import ThreadsViewModel
+from desktop.safety.boundary_entries import describe
 
 FILES_OFFERED = 400
 """Entries of one folder looked at for ``@``."""
@@ -43,6 +45,7 @@ class ViewModels:
     approvals: ApprovalsViewModel
     setup: ModelSetupViewModel
     settings: SettingsViewModel
+    boundaries: BoundariesViewModel
     offers: OffersViewModel
     attaching: AttachingViewModel
     agents: tuple[tuple[str, str], ...]
@@ -68,6 +71,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         approvals=ApprovalsViewModel(bridge, lambda text, limit: _activity(rooms, text, limit)),
         setup=setup,
         settings=SettingsViewModel(rooms.settings, bridge),
+        boundaries=_boundaries(rooms, bridge),
         offers=OffersViewModel(bridge, _offers(rooms)),
         attaching=AttachingViewModel(bridge),
         agents=agents,
@@ -76,6 +80,11 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: _model_rows(setup))
     return made
+
+
+def _boundaries(rooms: Rooms, bridge: Bridge) -> BoundariesViewModel:
+    safety = safety_of(rooms.settings, rooms.home)
+    return BoundariesViewModel(bridge, lambda name, entry: describe(name, entry, safety()), rooms.policy.explain)
 
 
 def context_window(setup: ModelSetupViewModel, ref: ModelRef) -> int | None:

@@ -88,6 +88,23 @@ class Verdict:
     identity: str = "absent"
 
 
+@dataclass(frozen=True, slots=True)
+class EntryFacts:
+    """One entry of the allowed or denied list as the settings show it (R-FS-11).
+
+    ``resolved`` is where it really leads, "" when it is no path; ``missing``: there is nothing. ``warnings`` are half
+    sentences: a link, what it holds, that an allowed folder is missing. ``adding`` and ``removing`` say what that would
+    mean where a person has to confirm it, else are empty.
+    """
+
+    text: str
+    resolved: str
+    warnings: tuple[str, ...] = ()
+    missing: bool = False
+    adding: str = ""
+    removing: str = ""
+
+
 class PathPolicy(Protocol):
     """The boundary. Blocking (a few system calls)."""
 

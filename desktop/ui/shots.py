@@ -21,6 +21,7 @@ from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.debates.page import DebatesPage
 from desktop.ui.first_run.page import FirstRunPage
+from desktop.ui.settings.boundaries import EntryRow, PathTester
 from desktop.ui.settings.page import SettingsPage
 from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
@@ -48,6 +49,7 @@ class Stage:
         )
         self.setup = samples.SampleSetup()
         self.settings = samples.SampleSettings()
+        self.boundaries = samples.SampleBoundaries()
         self.shell = samples.sample_shell()
         any_approvals, any_setup = cast(Any, self.approvals), cast(Any, self.setup)
         self.window = MainWindow(
@@ -59,7 +61,9 @@ class Stage:
                 "debates": DebatesPage,
                 "skills": SkillsPage,
                 "approvals": lambda: ApprovalsPage(any_approvals, self.title),
-                "settings": lambda: SettingsPage(cast(Any, self.settings), any_setup, lambda: CONFINED),
+                "settings": lambda: SettingsPage(
+                    cast(Any, self.settings), any_setup, cast(Any, self.boundaries), lambda: samples.CONFINED
+                ),
             },
         )
         self.window.resize(*SIZE)
@@ -74,12 +78,6 @@ class Stage:
         """Go to a page and return its widget."""
         self.shell.go(name)
         return self.window.page(name)
-
-
-CONFINED = (
-    True,
-    "Shell commands are confined by Landlock to these same folders. Network is not confined on this machine.",
-)
 
 
 def _approval(stage: Stage, request_id: str) -> QWidget:
@@ -120,6 +118,22 @@ def _settings(stage: Stage, name: str) -> QWidget:
         )
     )
     stage.page("settings").show_settings(name)
+    return stage.window
+
+
+def _tested(stage: Stage) -> QWidget:
+    page = _settings(stage, "Filesystem").findChild(PathTester)
+    assert page is not None
+    stage.settings.set("security.allowed_paths", ("~/.agent/workspace", "~/data", "/"))
+    page.field.setText("~/data/gauge-07/2026-03.csv")
+    page.ask()
+    return stage.window
+
+
+def _confirming(stage: Stage) -> QWidget:
+    rows = _settings(stage, "Filesystem").findChildren(EntryRow)
+    settle()
+    next(row for row in rows if row.entry == "~/.ssh").cross.click()
     return stage.window
 
 
@@ -212,6 +226,8 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-appearance": lambda s: _settings(s, "Appearance"),
     "07-tools": lambda s: _settings(s, "Tools"),
     "07-boundaries": lambda s: _settings(s, "Filesystem"),
+    "07-boundaries-tested": _tested,
+    "07-boundaries-confirm": _confirming,
     "07-problems": _problems,
     "08-first-run": _first_run,
     "08-first-run-looking": lambda s: _first_run(s, servers=(), looking=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo
 from desktop.domain.permission import AuditEntry, PermissionRequest
+from desktop.domain.safety import Access, ConfinementReport, EntryFacts, Verdict
 from desktop.domain.tools import Category, Judgement
 from desktop.presenter.settings import SettingSpec, SettingsViewModel
 from desktop.presenter.shell import PaletteRow, ShellViewModel
@@ -280,6 +281,53 @@ class SampleSetup(QObject):
     def start_demo(self) -> None:
         """Remembered."""
         self.calls.append(("start_demo",))
+
+
+class SampleBoundaries(QObject):
+    """Two folders, one of them a link; answers come at once."""
+
+    described = Signal(str, object)
+    considered = Signal(str, object)
+    judged = Signal(str, object, object)
+
+    def describe(self, key: str, entries: Sequence[str]) -> None:
+        """As if looked at."""
+        self.described.emit(key, tuple(self._facts(key, entry) for entry in entries))
+
+    def consider(self, key: str, entry: str) -> None:
+        """As if looked at."""
+        self.considered.emit(key, self._facts(key, entry))
+
+    def judge(self, path: str) -> None:
+        """The home is read, the rest is outside."""
+        inside = path.startswith(("~", "/tmp"))
+        rule, words = ("allowed ~/.agent/workspace", f"{path} is inside the allowed folder ~/.agent/workspace.")
+        if not inside:
+            rule, words = "outside", f"Permission denied: {path} is outside the allowed folders (~/.agent/workspace)."
+        self.judged.emit(
+            path, *(Verdict(inside, path, path.replace("~", "/home/ida"), rule, words, a) for a in (READ, WRITE))
+        )
+
+    @staticmethod
+    def _facts(key: str, entry: str) -> EntryFacts:
+        leads = entry.replace("~", "/home/ida")
+        if key == "security.denied_paths":
+            missing = entry not in ("~/.ssh", "/etc/passwd", "/etc/shadow")
+            return EntryFacts(entry, leads, (), missing, removing=f"{entry} holds keys. Commands could then read it.")
+        if entry in ("/", "~"):
+            opens = f"{entry} is the whole computer. Agents could read everything in it without asking."
+            return EntryFacts(entry, leads, ("is the whole computer",), adding=opens)
+        link = ("is a link, or lies behind one", "holds ~/.ssh, which stays denied") if entry == "~/data" else ()
+        return EntryFacts(entry, "/mnt/disk/data" if link else leads, link)
+
+
+READ, WRITE = Access.READ, Access.WRITE
+CONFINED = ConfinementReport(
+    "landlock",
+    "Confined by Landlock: commands write only in allowed folders and cannot open the denied ones.",
+    ("writes outside the allowed folders",),
+    ("folders that hold a denied path cannot be listed", "they see other processes by name"),
+)
 
 
 class SampleSettings(QObject):

@@ -8,10 +8,13 @@ from PySide6.QtCore import QModelIndex, QRect, QStringListModel, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
+from desktop.domain.safety import ConfinementReport
+from desktop.presenter.boundaries import LISTS, BoundariesViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.settings import SettingSpec, SettingsViewModel
+from desktop.ui.settings.boundaries import BoundaryList, PathTester, UndoOffer
 from desktop.ui.settings.models_page import ModelsPage
-from desktop.ui.settings.rows import setting_card
+from desktop.ui.settings.rows import Control, SettingRow, setting_card
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.containers import Notice, PaneHeader, Scroller
@@ -19,7 +22,9 @@ from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
+from desktop.ui.widgets.toast import Toast
 
 MODELS = "Models and keys"
 FILESYSTEM = "Filesystem"
@@ -58,7 +63,7 @@ class NavDelegate(RowDelegate):
 
 
 class SettingsPage(QFrame):
-    """``confinement`` says what holds shell commands in, as found on this machine: (confined, sentence).
+    """``confinement`` says what holds shell commands in, as found on this machine.
 
     Pages are built when they are first shown. ``show_settings(page)`` opens one by its name in the schema.
     """
@@ -67,11 +72,13 @@ class SettingsPage(QFrame):
         self,
         settings: SettingsViewModel,
         setup: ModelSetupViewModel,
-        confinement: Callable[[], tuple[bool, str]] | None = None,
+        boundaries: BoundariesViewModel,
+        confinement: Callable[[], ConfinementReport],
     ) -> None:
         super().__init__()
         self._settings = settings
         self._setup = setup
+        self._boundaries = boundaries
         self._confinement = confinement
         self._built: dict[str, QWidget] = {}
         self.setProperty("pane", "surface")
@@ -95,6 +102,10 @@ class SettingsPage(QFrame):
         self.folding = FoldingPane(side, work, width=216, name="Show the settings pages")
         self._header.row.insertWidget(0, self.folding.button)
         Column(self, spacing=0).addWidget(self.folding)
+        self.toast = Toast(self)
+        self._offer = UndoOffer(settings, self)
+        self._offer.say.connect(self.toast.say)
+        self.toast.undone.connect(self._offer.undo)
         settings.problems_changed.connect(self.refresh_problems)
         self.refresh_problems()
         self.show_settings(MODELS)
@@ -137,6 +148,7 @@ class SettingsPage(QFrame):
         scroller = Scroller(margins=(24, 20, 24, 24), spacing=12)
         if name == FILESYSTEM:
             self._say_confinement(scroller)
+            scroller.column.addWidget(PathTester(self._boundaries))
         if name in NOTES:
             scroller.column.addWidget(Paragraph(NOTES[name], "body", "2"))
         self._add_cards(scroller, name, specs)
@@ -152,15 +164,40 @@ class SettingsPage(QFrame):
 
     def _add_cards(self, scroller: Scroller, name: str, specs: list[SettingSpec]) -> None:
         """One card a list on the filesystem page, else one for all."""
-        groups = [[spec] for spec in specs] if name == FILESYSTEM else [specs]
-        for group in groups:
-            if group:
-                scroller.column.addWidget(setting_card(self._settings, group))
+        if name != FILESYSTEM:
+            scroller.column.addWidget(setting_card(self._settings, specs))
+            return
+        for spec in specs:
+            if spec.key in LISTS:
+                card = pane("card")
+                Column(card, margins=0, spacing=0).addWidget(self._list_row(spec))
+            else:
+                card = setting_card(self._settings, [spec])
+            scroller.column.addWidget(card)
+
+    def _list_row(self, spec: SettingSpec) -> SettingRow:
+        """A list of the boundary; what is done to it can be undone."""
+        editor = BoundaryList(spec.title, spec.key, self._boundaries)
+        control = Control(editor, lambda value: editor.set_entries(tuple(str(entry) for entry in value)))
+        editor.edited.connect(control.tell)
+        row = SettingRow(self._settings, spec, last=True, control=control)
+        where = spec.title.casefold()
+
+        def expect(sentence: str) -> None:
+            self._offer.expect(spec.key, sentence, tuple(self._settings.get(spec.key)))
+
+        editor.removing.connect(lambda entry: expect(f"{shown_line(entry)} removed from {where}"))
+        editor.adding.connect(lambda entry: expect(f"{shown_line(entry)} added to {where}"))
+        row.resetting.connect(lambda: expect(f"{spec.title}: back to the default"))
+        return row
 
     def _say_confinement(self, scroller: Scroller) -> None:
-        if self._confinement is not None:
-            confined, sentence = self._confinement()
-            scroller.column.addWidget(Notice("allow" if confined else "ask", sentence, icon="lock"))
+        report = self._confinement()
+        confined = report.kind != "none"
+        scroller.column.addWidget(Notice("allow" if confined else "ask", report.sentence, icon="lock"))
+        if report.lacks:
+            words = f"Its limits: {'; '.join(report.lacks)}."
+            scroller.column.addWidget(Paragraph(words, "small", "2"))
 
     def _where(self) -> QWidget:
         return Selectable(f"Kept in {self._settings.path}", "small", "3")

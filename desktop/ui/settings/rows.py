@@ -127,9 +127,14 @@ def parsed(kind: str, text: str) -> Any:
 
 
 class SettingRow(QFrame):
-    """Follows the view-model; a refused value goes back and says why. A value of one's own can be reset."""
+    """Follows the view-model; a refused value goes back and says why. A value of one's own can be reset; ``resetting``
+    says so before. ``control`` instead of the one that fits the kind."""
 
-    def __init__(self, settings: SettingsViewModel, spec: SettingSpec, *, last: bool = False) -> None:
+    resetting = Signal()
+
+    def __init__(
+        self, settings: SettingsViewModel, spec: SettingSpec, *, last: bool = False, control: Control | None = None
+    ) -> None:
         super().__init__()
         self._settings = settings
         self.spec = spec
@@ -141,9 +146,9 @@ class SettingRow(QFrame):
         words.addWidget(Paragraph(spec.help, "small", "2"))
         upper.addLayout(words, 1)
         self._reset = Button("Reset", "quiet", small=True, tip="Back to the default")
-        self._reset.clicked.connect(lambda: settings.reset(spec.key))
+        self._reset.clicked.connect(self._back_to_default)
         upper.addWidget(self._reset)
-        self.control = make_control(spec)
+        self.control = control or make_control(spec)
         column.addLayout(upper)
         if spec.kind in LISTS:
             column.addSpacing(4)
@@ -164,6 +169,10 @@ class SettingRow(QFrame):
         value = self._settings.get(self.spec.key)
         self.control.put(value)
         self._reset.setVisible(value != self._settings.default(self.spec.key))
+
+    def _back_to_default(self) -> None:
+        self.resetting.emit()
+        self._settings.reset(self.spec.key)
 
     def _edited(self, value: Any) -> None:
         self._refusal.hide()

@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.domain.models import Connection
+from desktop.domain.safety import ConfinementReport
 from desktop.models.providers import PROVIDERS
 from desktop.ui.settings.binding import bind_theme
 from desktop.ui.settings.page import PAGES, SettingsPage
 from desktop.ui.settings.provider_form import ProviderForm
 from desktop.ui.settings.rows import SettingRow, parsed
-from desktop.ui.shots_samples import SampleSettings, SampleSetup
+from desktop.ui.shots_samples import SampleBoundaries, SampleSettings, SampleSetup
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.fields import Combo, Field
@@ -26,11 +27,15 @@ ROOT = Path(__file__).resolve().parents[3]
 MISTRAL = Connection("mistral", "mistral", "Mistral", "", "connection/mistral")
 
 
+OPEN = ConfinementReport("none", "Nothing confines shell commands here.", (), ("the network", "denied paths"))
+
+
 class Shown:
     def __init__(self) -> None:
         self.settings, self.setup = SampleSettings(), SampleSetup()
         self.setup.connections = (MISTRAL,)
-        self.page = SettingsPage(self.settings, self.setup, lambda: (False, "Nothing confines shell commands here."))  # type: ignore[arg-type]
+        self.boundaries = SampleBoundaries()
+        self.page = SettingsPage(self.settings, self.setup, self.boundaries, lambda: OPEN)  # type: ignore[arg-type]
         self.page.resize(1216, 800)
         self.page.show()
         self.page.activateWindow()
@@ -134,6 +139,7 @@ def test_folders_are_added_and_removed_by_keyboard(shown: Shown) -> None:
 def test_the_filesystem_page_says_what_confines_commands(shown: Shown) -> None:
     shown.page.show_settings("Filesystem")
     assert "Nothing confines shell commands here." in shown.words
+    assert "Its limits: the network; denied paths." in shown.words
 
 
 def test_mistakes_of_the_file_are_named_with_their_line(shown: Shown) -> None:

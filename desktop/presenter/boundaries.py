@@ -1,0 +1,65 @@
+"""The boundary as the settings show it: where entries really lead, what changing them means, a path put to the test.
+
+Everything is asked of the functions that enforce it, in threads; answers come as signals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.safety import Access, EntryFacts, Verdict
+
+if TYPE_CHECKING:
+    from desktop.presenter.bridge import Bridge
+
+ListName = Literal["allowed", "denied"]
+LISTS: dict[str, ListName] = {"security.allowed_paths": "allowed", "security.denied_paths": "denied"}
+"""Setting key -> list."""
+
+Describe = Callable[[ListName, str], EntryFacts]
+Explain = Callable[[str, Access], Verdict]
+
+
+class BoundariesViewModel(QObject):
+    """``described(key, facts)`` for the entries of a list, ``considered(key, facts)`` for one that is to be added, and
+    ``judged(path, read, write)`` for the tester."""
+
+    described = Signal(str, object)
+    considered = Signal(str, object)
+    judged = Signal(str, object, object)
+
+    def __init__(self, bridge: Bridge, describe: Describe, explain: Explain, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._describe = describe
+        self._explain = explain
+
+    def describe(self, key: str, entries: Sequence[str]) -> None:
+        """Look at the entries of a list as they are on the disk now."""
+
+        async def work() -> None:
+            found = await asyncio.to_thread(lambda: tuple(self._describe(LISTS[key], entry) for entry in entries))
+            self.described.emit(key, found)
+
+        self._bridge.spawn(work(), name="look at the boundary")
+
+    def consider(self, key: str, entry: str) -> None:
+        """Look at an entry before it is added."""
+
+        async def work() -> None:
+            self.considered.emit(key, await asyncio.to_thread(self._describe, LISTS[key], entry))
+
+        self._bridge.spawn(work(), name="look at an entry")
+
+    def judge(self, path: str) -> None:
+        """Would this path be allowed? The same function answers that decides about calls (R-FS-11)."""
+
+        async def work() -> None:
+            read = await asyncio.to_thread(self._explain, path, Access.READ)
+            self.judged.emit(path, read, await asyncio.to_thread(self._explain, path, Access.WRITE))
+
+        self._bridge.spawn(work(), name="test a path")
