@@ -1,0 +1,96 @@
+"""Approvals in the whole app: an edited call is looked at again, and log, card and disk tell the same story."""
+
+import pytest
+
+from desktop.domain.permission import AuditEntry
+from tests.gui.app.kit import Running, call
+
+KEY = "sk-live-0123456789abcdef"
+
+
+async def log_of(app: Running) -> list[AuditEntry]:
+    """The activity log, oldest first, once each line has its outcome."""
+    store = app.startup._rooms.store
+    entries: list[AuditEntry] = []
+
+    async def read() -> bool:
+        entries[:] = [entry for _, entry in reversed(await store.audit.list_entries())]
+        return all(entry.outcome for entry in entries)
+
+    for _ in range(1000):
+        if await read():
+            return entries
+    raise AssertionError(f"never settled: {entries}")
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-5", "R-PRM-13")
+async def test_a_call_edited_onto_another_file_shows_that_files_loss_before_it_is_written(start):
+    app = await start(call("write_file", path="new.txt", content="short"), [{"text": "Written."}])
+    important = app.home.path / "workspace" / "important.txt"
+    important.write_text("years of work\n")
+    app.say("write it")
+    first = await app.asked()
+    app.models.approvals.answer(
+        first.request_id, "allow_edited", digest=first.digest,
+        edited_arguments={"path": "important.txt", "content": "short"},
+    )  # fmt: skip
+    await app.until(lambda: [r for r in app.models.approvals.requests if r.original is not None], "the edited call")
+    (second,) = app.models.approvals.requests
+    assert important.read_text() == "years of work\n"
+    assert (second.preview["before"], second.preview["new"]) == ("years of work\n", False)
+    assert second.original == {"path": "new.txt", "content": "short"}
+    assert app.calls[0].summary == "important.txt"
+    app.models.approvals.answer(second.request_id, "allow_once", digest=second.digest)
+    await app.answered("Written.")
+    assert important.read_text() == "short"
+    assert not (important.parent / "new.txt").exists()
+    (card,) = app.calls
+    assert (card.summary, "edited by you" in card.facts) == ("important.txt", True)
+    assert "new.txt" in card.detail
+    asked, ran = await log_of(app)
+    assert (asked.decision, asked.outcome, asked.summary) == (
+        "allow_edited", "asked again", '{"path": "new.txt", "content": "short"}',
+    )  # fmt: skip
+    assert (ran.decision, ran.outcome, ran.paths) == ("allow_once", "done", (str(important),))
+    assert "new.txt" in ran.extra["original"]
+    await app.end()
+    again = await start()
+    await again.until(lambda: again.calls, "the card after a restart")
+    assert (again.calls[0].summary, "edited by you" in again.calls[0].facts) == ("important.txt", True)
+
+
+@pytest.mark.spec("R-PRM-13", "R-BLK-1", "R-FS-7", "R-TOOL-2")
+async def test_the_log_lists_every_call_with_what_came_of_it(start):
+    app = await start(
+        call("list_directory"), call("read_file", path="/etc/passwd"), call("bash", command="rm -rf /"),
+        call("read_file", path=7), call("no_such_tool", x=1), call("write_file", path=".", content="x"),
+        call("bash", command="exit 3"), [{"text": "Done."}],
+    )  # fmt: skip
+    app.say("go")
+    request = await app.asked()
+    assert request.tool == "bash"
+    app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
+    await app.answered("Done.")
+    assert [(e.tool, e.decision, e.by, e.outcome) for e in await log_of(app)] == [
+        ("list-directory", "allow_once", "setting", "done"),
+        ("read-file", "refused", "boundary", "denied"),
+        ("bash", "refused", "blocklist", "denied"),
+        ("read-file", "refused", "schema", "failed, tool.validation"),
+        ("no_such_tool", "refused", "unknown tool", "failed, not_found"),
+        ("write-file", "refused", "pipeline", "failed, file.is_folder"),
+        ("bash", "allow_once", "user", "failed, exit code 3"),
+    ]
+
+
+@pytest.mark.spec("R-SEC-1", "R-SEC-5")
+async def test_a_key_that_the_model_says_reaches_neither_screen_nor_disk(start):
+    pieces = [{"text": letter} for letter in f"Your key is {KEY}, keep it."]
+    app = await start([*pieces, *call("list_directory", path=KEY)], [{"text": "So be it."}])
+    app.startup._rooms.redactor.remember(KEY)
+    app.say("what is my key?")
+    await app.answered("So be it.")
+    assert "Your key is [REDACTED], keep it." in app.text
+    assert KEY not in repr(app.items)
+    data = app.home.path / "data"
+    await app.end()
+    assert not [path for path in data.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
