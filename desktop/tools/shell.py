@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.errors import Denied, ToolAborted, ToolFailure, ToolTimeout
+from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.safety import (
     Access,
     Confinement,
     EnvironmentBuilder,
     PathPolicy,
-    ProcessOutcome,
     ProcessRunner,
     ProcessSpec,
     SafetySettings,
@@ -25,6 +24,7 @@ from desktop.domain.safety import (
     ShellReading,
 )  # fmt: skip
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.tools.process_result import NETWORK_IS_OFF, result_of
 
 MAX_COMMAND = 100_000
 MAX_BOUND = 200
@@ -161,29 +161,8 @@ class Bash:
         )
         confined = await asyncio.to_thread(self._confinement.wrap, plain)
         outcome = await self._runner.run(confined, token, context.progress)
-        return self._result(outcome, timeout_s, again, settings)
-
-    def _result(
-        self, outcome: ProcessOutcome, timeout_s: float, reading: ShellReading, settings: SafetySettings
-    ) -> ToolResult:
-        if outcome.ended == "timeout":
-            wrote = f" It had written:\n{outcome.output}" if outcome.output else " It had written nothing."
-            raise ToolTimeout(
-                f"Stopped after the time limit of {timeout_s:g} s, with everything it had started.{wrote}"
-            )
-        if outcome.ended == "aborted":
-            raise ToolAborted("Operation aborted" + (f"\n{outcome.output}" if outcome.output else ""))
-        facts = {
-            "exit_code": outcome.exit_code, "elapsed_s": round(outcome.elapsed_s, 3), "bytes": outcome.total_bytes,
-            "truncated": outcome.truncated,
-        }  # fmt: skip
-        if outcome.exit_code == 0:
-            return ToolResult(outcome.output or "[No output.]", facts=facts)
-        hint = ""
-        if reading.uses_network and not settings.shell_network:
-            hint = "[The network is switched off for commands; a person can allow it in Settings, Tools and limits.]\n"
-        text = f"{hint}[Exit code {outcome.exit_code}.]\n{outcome.output}"
-        return ToolResult(text, is_error=True, code="tool.exit", facts=facts)
+        off = again.uses_network and not settings.shell_network
+        return result_of(outcome, timeout_s, NETWORK_IS_OFF if off else "")
 
 
 def _which(identity: str) -> str:

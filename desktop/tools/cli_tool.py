@@ -1,0 +1,299 @@
+"""One declared CLI tool as a ``Tool``: values checked, argument vector built, judged, confined, run (semantics.md 27).
+
+There is no shell anywhere (R-CLI-2). The reader of shell commands only judges a quoted rendering of the vector, twice:
+once as the person declared it and once as this call fills it in. What the person wrote is theirs and has the category
+they gave it; what is dangerous only because of the values is the model's, and raises the call or refuses it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from desktop.domain.errors import Denied, ToolFailure, ValidationFailure
+from desktop.domain.safety import (
+    Access,
+    Blocked,
+    Confinement,
+    EnvironmentBuilder,
+    PathPolicy,
+    ProcessRunner,
+    ProcessSpec,
+    SettingsProvider,
+    ShellReader,
+    ShellReading,
+    Verdict,
+)  # fmt: skip
+from desktop.domain.tools import Category, Judgement, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.tools.cli_category import always_admin
+from desktop.tools.cli_definitions import SOURCE, CliDefinition
+from desktop.tools.cli_template import Template, canonical
+from desktop.tools.cli_values import Parameter, Values
+from desktop.tools.process_result import NETWORK_IS_OFF, result_of
+
+MAX_WORD = 120_000
+"""Bytes of one argument; Linux takes 131,072."""
+MAX_WORDS = 500_000
+MAX_BOUND = 200
+_AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
+_KEYRING = "${keyring:"
+
+
+@dataclass(frozen=True, slots=True)
+class CliServices:
+    """What tools need of the safety room."""
+
+    reader: ShellReader
+    policy: PathPolicy
+    confinement: Confinement
+    environment: EnvironmentBuilder
+    runner: ProcessRunner
+    settings: SettingsProvider
+
+
+@dataclass(frozen=True, slots=True)
+class _Readings:
+    """The vector read as the person declared it, and as this call fills it in."""
+
+    declared: ShellReading
+    filled: ShellReading
+
+
+class CliTool:
+    """Implements ``Tool``. Made in a thread: compiling the schema loads jsonschema_rs."""
+
+    def __init__(self, definition: CliDefinition, services: CliServices) -> None:
+        self.definition = definition
+        self._services = services
+        self._values = Values(definition.parameters, definition.params)
+        self._always_admin = always_admin(definition)
+        self._runs_text = "{{" in self._always_admin  # a value becomes a program: then bash's list holds, too
+        category = Category.ADMIN if self._always_admin else definition.category
+        self._spec = ToolSpec(
+            name=definition.name, description=definition.description, params=definition.params, category=category,
+            tags=("cli",), source=SOURCE,
+        )  # fmt: skip
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What models see, with the time limit in force (R-TMO-1)."""
+        return replace(self._spec, timeout_s=self._timeout() + _AHEAD_OF_US_S)
+
+    def _timeout(self) -> float:
+        own = self.definition.timeout_s
+        return own if own is not None else self._services.settings().timeout_of(self.definition.name)
+
+    # -- the argument vector ------------------------------------------------------------------------------------------
+
+    def words(self, args: Mapping[str, Any]) -> tuple[str, ...]:
+        """The program as declared and its arguments, one word each whatever the values hold (R-CLI-3, R-CLI-4).
+
+        Raises ValidationFailure naming each field (R-CLI-5).
+        """
+        problems = self._values.problems(args)
+        if problems:
+            name = self._spec.provider_name
+            raise ValidationFailure(f"Invalid arguments for {name}: " + "; ".join(problems) + ".")
+        given = self._values.complete(args)
+        values = {name: canonical(value) for name, value in given.items()}
+        words = tuple(argument.filled(values) for argument in self._templates(given))
+        sizes = [len(word.encode()) for word in words]
+        if max(sizes, default=0) > MAX_WORD or sum(sizes) > MAX_WORDS:
+            raise ValidationFailure(f"The arguments are too long: one may have {MAX_WORD:,} bytes, all {MAX_WORDS:,}.")
+        return (self.definition.cmd, *words)
+
+    def _templates(self, given: Mapping[str, Any]) -> list[Template]:
+        """Fixed arguments, then the groups of what was supplied, in order. A flag that is false is not supplied where
+        its group says nothing of its value."""
+        found = list(self.definition.args)
+        for name, group in self.definition.optional_args:
+            shows_value = any(name in argument.names for argument in group)
+            if name in given and (given[name] is not False or shows_value):
+                found += group
+        return found
+
+    def _declared(self, args: Mapping[str, Any]) -> tuple[str, ...]:
+        """The same vector without what the call says: a stand-in for every text, number and choice."""
+        harmless = {parameter.name: _stand_in(parameter) for parameter in self.definition.parameters}
+        given = self._values.complete(args)
+        return (self.definition.cmd, *(argument.filled(harmless) for argument in self._templates(given)))
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+        """The vector as it would run, whether it may, and who has to agree; certain failures ask nobody."""
+        definition = self.definition
+        try:
+            words = self.words(args)
+            environment = await self._environment(ready=False)
+        except ToolFailure as error:
+            return PreCheck(definition.category, denied=error)
+        place, program = await asyncio.to_thread(self._place_and_program, environment.get("PATH", os.defpath))
+        refusal = self._refusal(place, program)
+        if refusal is not None:
+            return PreCheck(definition.category, denied=refusal)
+        within = place.resolved
+        readings = _Readings(await self._read(self._declared(args), within), await self._read(words, within))
+        blocked = self._blocked(readings)
+        if blocked is not None:
+            refusal = Denied(blocked.sentence, code="denied.blocklist")
+            return PreCheck(Category.ADMIN, judgements=_parts(readings.filled), denied=refusal)
+        return await asyncio.to_thread(self._judged, words, program, place, readings)
+
+    async def _environment(self, *, ready: bool) -> dict[str, str]:
+        """What the process gets; before it is ``ready`` to run nothing is taken out of the keyring (R-ENV-5)."""
+        declared = self.definition.env
+        if not ready:
+            declared = {name: value for name, value in declared.items() if not value.startswith(_KEYRING)}
+        admin = self.definition.category is Category.ADMIN
+        return await self._services.environment.build(declared, admin=admin)
+
+    def _place_and_program(self, path: str) -> tuple[Verdict, str]:
+        """Where it would run, and which file ``cmd`` is on the tool's PATH ("" for none). Blocks."""
+        settings = self._services.settings()
+        wanted = os.path.expanduser(self.definition.cwd) or settings.workspace
+        place = self._services.policy.explain(wanted, Access.LIST)
+        folders = os.pathsep.join(folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
+        return place, shutil.which(self.definition.cmd, path=folders or os.defpath) or ""
+
+    def _refusal(self, place: Verdict, program: str) -> ToolFailure | None:
+        if not place.allowed:
+            return Denied(place.sentence, code="denied.boundary")
+        if not os.path.isdir(place.resolved):
+            return ToolFailure(f"The folder {place.resolved} does not exist.", code="tool.not_started")
+        if not os.path.isfile(program):
+            return ToolFailure(
+                f"{self.definition.cmd}, which {self._spec.provider_name} runs, was not found on the tool PATH.",
+                code="tool.absent", next_step="Install it, or correct cmd in tools.yaml.",
+            )  # fmt: skip
+        return None
+
+    async def _read(self, words: tuple[str, ...], within: str) -> ShellReading:
+        """The vector as a shell would have to be given it: every word quoted, started in its folder."""
+        text = shlex.join(words)
+        if self.definition.cwd:
+            text = f"cd {shlex.quote(within)} && {text}"
+        return await self._services.reader.read(text)
+
+    def _blocked(self, readings: _Readings) -> Blocked | None:
+        """What the blocklist refuses because of the values; a word that the person declared asks as admin instead."""
+        blocked, declared = readings.filled.blocked, readings.declared.blocked
+        own = blocked is not None and declared is not None and declared.word == blocked.word
+        return None if own and not self._runs_text else blocked
+
+    def _judged(self, words: tuple[str, ...], program: str, place: Verdict, readings: _Readings) -> PreCheck:
+        """The finished judgement. Blocks: it looks at the files that it is bound to."""
+        services, definition = self._services, self.definition
+        policy, settings = services.policy, services.settings()
+        category, why = self._category(program, readings)
+        report = services.confinement.probe()
+        network = settings.shell_network if definition.network is None else definition.network
+        said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'}."
+        identity = {path: _state_of(policy, path) for path in readings.filled.bound[:MAX_BOUND]}
+        identity[program] = policy.explain(program, Access.READ).identity
+        identity[place.resolved] = _which(place.identity)
+        return PreCheck(
+            category=category,
+            raised_because=why,
+            paths=tuple(dict.fromkeys((program, *readings.filled.paths))),
+            judgements=_parts(readings.filled),
+            preview={
+                "kind": "argv",
+                "argv": list(words),
+                "program": program,
+                "cwd": place.resolved,
+                "confinement": report.sentence + said,
+                "confined_by": report.kind,
+                "network": network,
+                "environment": sorted(definition.env),
+            },
+            identity=identity,
+            constraint=shlex.join(words),
+        )
+
+    def _category(self, program: str, readings: _Readings) -> tuple[Category, str]:
+        """The declared category, raised and never lowered (R-TOOL-4)."""
+        reasons = [self._always_admin] if self._always_admin else []
+        declared, filled = readings.declared, readings.filled
+        if declared.blocked is not None:
+            reasons.append(f"{declared.blocked.word} {declared.blocked.reason}")
+        reasons += _added(declared.raised_because, filled.raised_because)
+        if self._services.policy.explain(program, Access.WRITE).allowed:
+            reasons.append(f"{program} lies where the agent itself can write")
+        if reasons:
+            return Category.ADMIN, "; ".join(dict.fromkeys(reasons))
+        changing = next((part for part in _parts(filled) if part.effect in ("writes", "deletes")), None)
+        if changing is not None and self.definition.category is Category.READ:
+            return Category.WRITE, f"{self.definition.cmd} {changing.effect} files"
+        return self.definition.category, ""
+
+    # -- running ------------------------------------------------------------------------------------------------------
+
+    async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """Run it. Raises ToolFailure, ToolTimeout or ToolAborted with what it wrote so far; a non-zero exit is an
+        error result (R-CLI-13)."""
+        token = context.meta.cancellation
+        token.check()
+        services, settings = self._services, self._services.settings()
+        words = self.words(args)
+        environment = await self._environment(ready=True)
+        place, program = await asyncio.to_thread(self._place_and_program, environment.get("PATH", os.defpath))
+        refusal = self._refusal(place, program) or await asyncio.to_thread(self._changed, program, context)
+        if refusal is not None:
+            raise refusal
+        timeout_s, network = self._timeout(), self.definition.network
+        plain = ProcessSpec(
+            argv=(program, *words[1:]), cwd=place.resolved, env=environment, timeout_s=timeout_s,
+            output_limit=settings.output_limit,
+        )  # fmt: skip
+        confined = await asyncio.to_thread(services.confinement.wrap, plain, network=network)
+        outcome = await services.runner.run(confined, token, context.progress)
+        off = not (settings.shell_network if network is None else network)
+        uses_network = off and (await self._read(words, place.resolved)).uses_network
+        return result_of(outcome, timeout_s, NETWORK_IS_OFF if uses_network else "")
+
+    def _changed(self, program: str, context: ToolCallContext) -> ToolFailure | None:
+        """Another program under the name than the one that was judged (R-PRM-5)."""
+        identity = self._services.policy.explain(program, Access.READ).identity
+        if context.identity and context.identity.get(program) != identity:
+            return ToolFailure(f"{program} has changed since the call was judged.", code="tool.not_started")
+        return None
+
+
+def _stand_in(parameter: Parameter) -> str:
+    """A value that says nothing: of a choice the first, of a number the least."""
+    schema = parameter.schema
+    if "enum" in schema:
+        return canonical(schema["enum"][0])
+    kinds = {"string": "value", "boolean": "true"}
+    return kinds.get(parameter.kind) or canonical(schema.get("minimum", 1))
+
+
+def _added(declared: str, filled: str) -> list[str]:
+    """The reasons that the values bring, beside those of the declaration."""
+    known = declared.split("; ")
+    return [reason for reason in filled.split("; ") if reason and reason not in known]
+
+
+def _parts(reading: ShellReading) -> tuple[Judgement, ...]:
+    """What the program does, without the step into its folder."""
+    parts = reading.judgements
+    if len(parts) > 1 and parts[0].text.startswith("cd ") and parts[1].operator == "&&":
+        return (replace(parts[1], operator=""), *parts[2:])
+    return parts
+
+
+def _state_of(policy: PathPolicy, path: str) -> str:
+    """What an approval is bound to at a path: a file with its size and time, of a folder only which one it is."""
+    identity = policy.explain(path, Access.READ).identity
+    return _which(identity) if os.path.isdir(path) else identity
+
+
+def _which(identity: str) -> str:
+    """Device and inode of an identity, or ``absent``."""
+    return ":".join(identity.split(":")[:2])

@@ -1,0 +1,200 @@
+"""The YAML of tools.yaml as a tree in which every value knows its place, under hard limits.
+
+Values stay the text that was written; what a text means is decided by what is wanted in its place (``number``,
+``flag``), so ``on`` in a list of words is the word. Aliases, tags and double keys are faults of the value that holds
+them, so that one of them costs its tool and no other. Imported in threads only: PyYAML comes with the first file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal
+
+MAX_BYTES = 256_000
+MAX_NODES = 20_000
+MAX_DEPTH = 12
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})(?:[eE][-+]?[0-9]{1,3})?")
+_TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
+_EMPTY = ("", "~", "null", "Null", "NULL")
+_TAB = "a tab indents here: use spaces"
+_PLAIN_WORDS = {
+    "mapping values are not allowed in this context": "a second colon on this line: put the text in quotes",
+    "could not find expected ':'": "this line is no `key: value`",
+    "found character that cannot start any token": "this character cannot begin a value: put the text in quotes",
+    "did not find expected key": "this does not continue the list or mapping above: check the indent and the quotes",
+    "did not find expected '-' indicator": "this does not continue the list above: check the indent",
+    "found a tab character that violates indentation": _TAB,
+    "found a tab character where an indentation space is expected": _TAB,
+    "control characters are not allowed": "there is a control character here",
+    "found invalid Unicode character escape code": "this escape stands for no character",
+}
+
+
+class Unreadable(Exception):
+    """The text is no YAML that can be used: where and why."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that may not stand here."""
+
+    message: str
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class Node:
+    """One value. ``entries`` of a map by key, with the key's own node; ``items`` of a list; ``text`` of a scalar,
+    ``plain`` when it was written without quotes. Lines and columns from 1."""
+
+    kind: Literal["map", "list", "text"]
+    line: int
+    column: int
+    text: str = ""
+    plain: bool = False
+    items: list[Node] = field(default_factory=list)
+    entries: dict[str, tuple[Node, Node]] = field(default_factory=dict)
+    own_faults: list[Fault] = field(default_factory=list)
+
+    def faults(self) -> Iterator[Fault]:
+        """Its own and those of everything in it."""
+        yield from self.own_faults
+        for item in self.items:
+            yield from item.faults()
+        for _, value in self.entries.values():
+            yield from value.faults()
+
+    def get(self, key: str) -> Node | None:
+        """A value of a map."""
+        found = self.entries.get(key)
+        return found[1] if found else None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was written: ``key:`` or ``null``."""
+        return self.kind == "text" and self.plain and self.text in _EMPTY
+
+    def flag(self) -> bool | None:
+        """True or false, or None when it is neither."""
+        word = self.text.lower() if self.kind == "text" and self.plain else ""
+        return True if word in _TRUE else False if word in _FALSE else None
+
+    def number(self) -> int | float | None:
+        """A finite number, or None."""
+        if self.kind != "text" or not self.plain:
+            return None
+        if _INTEGER.fullmatch(self.text):
+            return int(self.text)
+        value = float(self.text) if _NUMBER.fullmatch(self.text) else float("inf")
+        return value if abs(value) != float("inf") else None
+
+
+@cache
+def _yaml() -> Any:
+    """The one place of this room that imports PyYAML (40 ms): in a thread, please."""
+    return importlib.import_module("yaml")
+
+
+def read(text: str) -> Node | None:
+    """The tree of one document, None for an empty one. Raises Unreadable."""
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise Unreadable(f"the file is larger than {MAX_BYTES // 1000} KB")
+    yaml = _yaml()
+    try:
+        return _Builder(yaml.parse(text, Loader=yaml.CSafeLoader)).document()
+    except yaml.YAMLError as error:
+        raise _explained(error, text) from error
+    except UnicodeEncodeError as error:
+        raise Unreadable("there is half a character here", *_place(text, error.start)) from error
+
+
+def _explained(error: Any, text: str) -> Unreadable:
+    mark = getattr(error, "problem_mark", None)
+    problem = str(getattr(error, "problem", None) or getattr(error, "reason", "") or "this is not valid YAML")
+    if mark is None:
+        at = getattr(error, "position", 0)
+        return Unreadable(_PLAIN_WORDS.get(problem, problem), *_place(text, at if isinstance(at, int) else 0))
+    if problem == "found unexpected end of stream" and error.context_mark is not None:
+        mark, problem = error.context_mark, "this quote is not closed"
+    if text[mark.index : mark.index + 1] == "\t":
+        problem = _TAB
+    return Unreadable(_PLAIN_WORDS.get(problem, problem), mark.line + 1, mark.column + 1)
+
+
+def _place(text: str, at: int) -> tuple[int, int]:
+    before = text[:at]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+class _Builder:
+    """Consumes the parser's events; the depth is limited before Python's stack is."""
+
+    def __init__(self, events: Iterator[Any]) -> None:
+        self._events = events
+        self._nodes = 0
+
+    def document(self) -> Node | None:
+        next(self._events)  # the stream
+        if _kind(next(self._events)) == "StreamEnd":
+            return None
+        root = self._node(next(self._events), 1)
+        next(self._events)  # the document's end
+        if _kind(second := next(self._events)) != "StreamEnd":
+            mark = second.start_mark
+            raise Unreadable("a second document begins here: one file is one document", mark.line + 1, mark.column + 1)
+        return None if root.empty else root
+
+    def _node(self, event: Any, depth: int) -> Node:
+        kind, mark = _kind(event), event.start_mark
+        line, column = mark.line + 1, mark.column + 1
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise Unreadable(f"the file holds more than {MAX_NODES} values", line, column)
+        if depth > MAX_DEPTH:
+            raise Unreadable(f"values are nested more than {MAX_DEPTH} deep", line, column)
+        if kind == "Alias":
+            words = f"*{event.anchor[:40]}: aliases are not supported, write the value out"
+            return Node("text", line, column, own_faults=[Fault(words, line, column)])
+        node = self._filled(kind, event, depth, line, column)
+        if event.tag not in (None, "!"):
+            node.own_faults.append(Fault("tags (words that begin with !) are not supported", line, column))
+        return node
+
+    def _filled(self, kind: str, event: Any, depth: int, line: int, column: int) -> Node:
+        if kind == "Scalar":
+            return Node("text", line, column, event.value, not event.style and event.tag != "!")
+        if kind == "SequenceStart":
+            node = Node("list", line, column)
+            while _kind(item := next(self._events)) != "SequenceEnd":
+                node.items.append(self._node(item, depth + 1))
+            return node
+        return self._map(Node("map", line, column), depth)
+
+    def _map(self, node: Node, depth: int) -> Node:
+        while _kind(event := next(self._events)) != "MappingEnd":
+            key = self._node(event, depth + 1)
+            value = self._node(next(self._events), depth + 1)
+            if key.kind != "text" or key.own_faults:
+                node.own_faults.append(Fault("a key has to be a plain word", key.line, key.column))
+            elif key.text in node.entries:
+                words = f"{key.text[:60]!r} is given twice"
+                node.own_faults.append(Fault(words, key.line, key.column))
+            else:
+                node.entries[key.text] = (key, value)
+        return node
+
+
+def _kind(event: Any) -> str:
+    return type(event).__name__.removesuffix("Event")

@@ -1,0 +1,29 @@
+"""How a process ended, as the result of a call: for the shell and for declared tools alike (R-CLI-13)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from desktop.domain.errors import ToolAborted, ToolTimeout
+from desktop.domain.safety import ProcessOutcome
+from desktop.domain.tools import ToolResult
+
+NETWORK_IS_OFF = "[The network is switched off for commands; a person can allow it in Settings, Tools and limits.]\n"
+
+
+def result_of(outcome: ProcessOutcome, timeout_s: float, hint: str = "") -> ToolResult:
+    """Text and facts; ``hint`` stands above the output of one that failed. Raises ToolTimeout or ToolAborted with
+    what it had written."""
+    if outcome.ended == "timeout":
+        wrote = f" It had written:\n{outcome.output}" if outcome.output else " It had written nothing."
+        raise ToolTimeout(f"Stopped after the time limit of {timeout_s:g} s, with everything it had started.{wrote}")
+    if outcome.ended == "aborted":
+        raise ToolAborted("Operation aborted" + (f"\n{outcome.output}" if outcome.output else ""))
+    facts: dict[str, Any] = {
+        "exit_code": outcome.exit_code, "elapsed_s": round(outcome.elapsed_s, 3), "bytes": outcome.total_bytes,
+        "truncated": outcome.truncated,
+    }  # fmt: skip
+    if outcome.exit_code == 0:
+        return ToolResult(outcome.output or "[No output.]", facts=facts)
+    text = f"{hint}[Exit code {outcome.exit_code}.]\n{outcome.output}"
+    return ToolResult(text, is_error=True, code="tool.exit", facts=facts)
