@@ -58,7 +58,7 @@ What you have seen:
 3. a call that writes, and **asks**
 4. a call outside the boundary, and its refusal
 
-Try *Edit* or *Regenerate* on a message: the old version stays. Under *Debates* two of me argue for six turns. \
+Try *Edit* or *Regenerate* on a message: the old version stays. \
 To work with a real model, open *Settings, Models and keys*.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from desktop.domain.errors import (
     ChildDied,
@@ -37,8 +38,8 @@ def model_error(error: Exception, connection: Connection, model: str, secrets: I
             next_step="What was answered so far is kept. Try again.",
         )
     if isinstance(error, TimeoutError):
-        return _too_slow(connection.title or connection.connection_id, {"limit": str(error)})
-    return ModelError(f"The request to {connection.title} failed: {scrub(str(error), secrets, limit=300)}")
+        return _too_slow(_called(connection), {"limit": str(error)})
+    return ModelError(f"The request to {_called(connection)} failed: {scrub(str(error), secrets, limit=300)}")
 
 
 _TOO_LONG_STEP = "Start a new thread, branch from an earlier message, or choose a model with a larger context."
@@ -81,8 +82,17 @@ _WORDS: Mapping[str, tuple[type[ModelError], str, str]] = {
 _OTHER: tuple[type[ModelError], str, str] = (ModelError, "The request to {title} failed{number}.{quote}", "Try again.")
 
 
+def _called(connection: Connection) -> str:
+    """What a person calls it in a sentence: the provider's name, or the address of a server without one."""
+    general = provider_info(connection.provider).title
+    if connection.provider != "openai_compatible" or connection.title not in ("", general):
+        return connection.title or general
+    host = urlsplit(connection.base_url).netloc.rpartition("@")[2]
+    return f"The server at {host}" if host else "The server"
+
+
 def _refused(code: str, data: Mapping[str, Any], connection: Connection, model: str, said: str) -> ModelError:
-    title = connection.title or provider_info(connection.provider).title
+    title = _called(connection)
     status = data.get("status")
     number = f" ({status})" if isinstance(status, int) else ""
     quote = f" It says: {said}" if said else ""

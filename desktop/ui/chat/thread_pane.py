@@ -8,6 +8,8 @@ from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
+from desktop.presenter.chat_state import Meters
+from desktop.presenter.model_setup import DEMO_MODEL
 from desktop.presenter.transcript_items import TextPart, TranscriptItem
 from desktop.ui.chat.composer_pane import ComposerPane
 from desktop.ui.chat.find_bar import FindBar
@@ -18,6 +20,12 @@ from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.scaling import Column
 
+EMPTY = "What should be done?"
+DEMO_EMPTY = "The demo is ready"
+DEMO_SENTENCE = (
+    "Write “start” below and press Enter. A script, not an AI, then shows an answer, a call that reads, "
+    "a call that asks you, and one that is refused."
+)
 EMPTY_SENTENCE = (
     "Write below. The agent reads files inside your boundary. "
     "Before it writes a file or runs a command, it asks you."
@@ -39,7 +47,7 @@ class ThreadPane(QFrame):
         self.header = ThreadHeader()
         self.find_bar = FindBar()
         self.transcript = TranscriptView(theme())
-        self.empty = EmptyState("chats", "What should be done?", EMPTY_SENTENCE)
+        self.empty = EmptyState("chats", EMPTY, EMPTY_SENTENCE)
         self.foot = ComposerPane(models, page)
         column = Column(self, spacing=0)
         for widget in (self.header, self.find_bar):
@@ -59,6 +67,7 @@ class ThreadPane(QFrame):
         chat.item_changed.connect(self._change)
         chat.text_appended.connect(self.transcript.append_text)
         chat.meters_changed.connect(self.header.show_meters)
+        chat.meters_changed.connect(self._show_model)
         chat.title_changed.connect(self.header.show_title)
         self.header.renamed.connect(lambda title: self._models.threads.rename(chat.thread_id, title))
         self.header.more.clicked.connect(self._show_menu)
@@ -111,6 +120,10 @@ class ThreadPane(QFrame):
 
     def _column_moved(self, _low: int, high: int) -> None:
         self.foot.leave_room(self.transcript.verticalScrollBar().sizeHint().width() if high > 0 else 0)
+
+    def _show_model(self, meters: Meters) -> None:
+        demo = meters.model == DEMO_MODEL
+        self.empty.say(DEMO_EMPTY if demo else EMPTY, DEMO_SENTENCE if demo else EMPTY_SENTENCE)
 
     def _show_empty(self) -> None:
         self.empty.setVisible(not self._items)

@@ -19,7 +19,6 @@ DEMO_SHOWS = (
     ("write", "a tool call that wants to write a file"),
     ("approvals", "the question you get, with the diff"),
     ("folder", "what happens outside the boundary"),
-    ("debates", "two sides that argue for six turns"),
 )
 NARROW = 960
 """Width of the page below which the three ways stand below each other."""

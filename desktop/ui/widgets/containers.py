@@ -61,10 +61,12 @@ class EmptyState(QFrame):
         column.addStretch(1)
         mark = Icon(icon, "text-2", 20)
         column.addWidget(mark, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(Text(title, "title"), 0, Qt.AlignmentFlag.AlignHCenter)
+        self._title = Text(title, "title")
+        self._sentence = sized(Paragraph(sentence, "body", "2", center=True), max_width=480)
+        column.addWidget(self._title, 0, Qt.AlignmentFlag.AlignHCenter)
         words = Row(spacing=0)
         words.addStretch(1)
-        words.addWidget(sized(Paragraph(sentence, "body", "2", center=True), max_width=480), 4)
+        words.addWidget(self._sentence, 4)
         words.addStretch(1)
         column.addLayout(words)
         if actions:
@@ -76,6 +78,12 @@ class EmptyState(QFrame):
             column.addSpacing(4)
             column.addLayout(row)
         column.addStretch(1)
+        self.setAccessibleName(f"{title}. {sentence}")
+
+    def say(self, title: str, sentence: str) -> None:
+        """Other words."""
+        self._title.setText(title)
+        self._sentence.set_pieces(sentence)
         self.setAccessibleName(f"{title}. {sentence}")
 
 

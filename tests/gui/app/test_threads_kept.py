@@ -179,3 +179,15 @@ async def test_a_run_of_a_thousand_calls_never_freezes_the_window_and_stop_acts_
     assert len(made) == len(set(made))
     await elsewhere_and_back(app)
     assert [c.call_id for c in app.calls] == made
+
+
+async def test_the_demo_says_in_an_empty_chat_what_to_write(start):
+    app = await start()
+    app.models.setup.start_demo()
+    await app.until(lambda: "“start”" in app.page.pane.empty.accessibleName(), "what to write")
+    app.say("start")
+    await app.until(lambda: "not an AI" in app.text, "the tour")
+    app.composer.stop.click()
+    await app.until(lambda: not app.running, "the end")
+    app.models.chat.set_model("scripted/scripted")
+    assert "“start”" not in app.page.pane.empty.accessibleName()

@@ -1,5 +1,10 @@
 """The first-run page in each of its states, and what its buttons do."""
 
+import ast
+import inspect
+import re
+from types import ModuleType
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -7,8 +12,12 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from desktop.domain.models import LocalServer
+from desktop.models import demo_texts, failures
+from desktop.tools import process_result, shell
+from desktop.ui.debates import page as debates
 from desktop.ui.first_run.local_card import context_words, port_of, size_words
 from desktop.ui.first_run.page import FirstRunPage
+from desktop.ui.settings.page import PAGES
 from desktop.ui.shots_samples import ABSENT, LM_STUDIO, OLLAMA, SampleSetup
 from desktop.ui.theme import Theme
 from tests.gui.shell.test_window import spin
@@ -149,6 +158,29 @@ def test_the_demo_is_labelled_not_an_ai(shown: Shown) -> None:
     assert "not an AI" in names
     shown.page.demo.click()
     assert ("start_demo",) in shown.setup.calls
+
+
+def texts_of(source: ModuleType) -> str:
+    """All that a module says."""
+    nodes = ast.walk(ast.parse(inspect.getsource(source)))
+    return "\n".join(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def test_nothing_is_promised_that_does_not_exist_yet(shown: Shown) -> None:
+    """The Debates page says that debates come in a later version: until they do, nobody is told of them."""
+    assert "later version" in texts_of(debates), "when that is no longer so, they may be told again"
+    of_a_chat = texts_of(demo_texts).partition("[demo debate")[0]
+    said = (shown.words + of_a_chat).lower()
+    assert "argue" not in said
+    assert "debates*" not in said
+
+
+@pytest.mark.parametrize("source", [demo_texts, failures, shell, process_result])
+def test_every_settings_page_that_is_named_exists(source: ModuleType) -> None:
+    named = re.findall(r"Settings, ([A-Z][a-z]+(?: [a-z]+)*)", texts_of(source))
+    assert named
+    for words in named:
+        assert any(words.startswith(title) for _, title, _ in PAGES), words
 
 
 def test_in_a_narrow_window_the_ways_stand_below_each_other(shown: Shown) -> None:

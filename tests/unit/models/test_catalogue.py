@@ -7,7 +7,9 @@ import pytest
 
 from desktop.domain import errors
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef
+from desktop.domain.processes import ChildRefused
 from desktop.models.client import Models
+from desktop.models.failures import model_error
 from desktop.models.providers import PROVIDERS, LocalAddresses, missing_fields
 from desktop.workers.child import ChildProcess
 from tests.servers.fixtures import ProviderSpace
@@ -201,3 +203,17 @@ async def test_every_provider_says_what_it_needs() -> None:
     assert missing_fields("azure", {"key": "k", "base_url": " "}) == ["base_url", "api_version", "deployment"]
     assert missing_fields("openai_compatible", {"base_url": "http://x"}) == []
     assert ModelRef.parse("lab/org/model") == ModelRef("lab", "org/model")
+
+
+@pytest.mark.parametrize(
+    ("title", "address", "called"),
+    [
+        ("Other server that speaks OpenAI's format", "http://me:pw@lab.example:8/v1", "The server at lab.example:8"),
+        ("", "", "The server"),
+        ("Lab", "http://lab.example:8000/v1", "Lab"),
+    ],
+)
+async def test_a_server_without_a_name_is_called_by_its_address(title: str, address: str, called: str) -> None:
+    lab = Connection("lab", "openai_compatible", title, address)
+    error = model_error(ChildRefused("model.key_refused", "no", {"status": 401}), lab, "m")
+    assert str(error) == f"{called} does not know this key (401)."
