@@ -8,7 +8,7 @@ import time
 from tests.bench.processes import app_command, bare_command, first_paint, home, idle_pss_mb, medians, screen
 from tests.bench.registry import Figure, bench
 
-ROUNDS = 9
+ROUNDS = 15
 SETTLE = 8.0  # seconds until the app is idle: prewarmed children included
 
 
@@ -62,4 +62,4 @@ def idle_memory() -> Figure:
     with screen() as environment, home() as folder:
         ours = idle_pss_mb(app_command(folder), environment, SETTLE)
         bare = idle_pss_mb(bare_command(), environment, 2.0)
-    return Figure(ours, bare, "app process only; reference: a bare QMainWindow")
+    return Figure(ours, bare, "app process only; reference: a bare QMainWindow; less if others share its Qt")
