@@ -170,6 +170,8 @@ class SkillsViewModel(QObject):
                 await asyncio.to_thread(self.catalog.warm)
                 if changes is not None:
                     self._after(changes)
+                elif self.detail is not None and self.key is not None and self.catalog.find(self.key) is None:
+                    self.look_again()
                 if self._waiting is None:
                     return
         finally:
@@ -214,6 +216,8 @@ class SkillsViewModel(QObject):
         if key == self.key:
             self.detail = detail
             self.shown.emit()
+        if await asyncio.to_thread(self.desk.catalog) is not self.catalog:  # looking at it showed that it has changed
+            self._reload_if_idle()
 
     @property
     def row(self) -> SkillRow | None:
@@ -249,15 +253,19 @@ class SkillsViewModel(QObject):
 
     async def _show_new(self, key: Key) -> None:
         """The list with it in, widened if the filter would leave it out, and its page."""
-        self.catalog, self._off = await asyncio.to_thread(_catalogue, self.desk)
+        await self._renew()
         if self.catalog.find(key) is None:  # its file says another name
             key = next((row.key for row in map(self.catalog.row, range(len(self.catalog))) if row.path == key[0]), key)
-        self._list()
         if self.model.place(key) < 0:
             self.chosen = Chosen(visibility="all" if (row := self._row_at(key)) is not None and row.hidden else "shown")
             self._list()
         self.key = None
         self.select(key)
+
+    async def _renew(self) -> None:
+        """The list as it is now, at once."""
+        self.catalog, self._off = await asyncio.to_thread(_catalogue, self.desk)
+        self._list()
 
     def _row_at(self, key: Key) -> SkillRow | None:
         number = self.catalog.find(key)
@@ -275,7 +283,7 @@ class SkillsViewModel(QObject):
             del self._deleted[next(iter(self._deleted))]
         if self.key == key:
             self.select(None)
-        self._reload_if_idle()
+        await self._renew()
         self.said.emit(f"{key[1]} deleted", deleted.token)
 
     def undo_delete(self, token: str) -> None:
@@ -316,7 +324,7 @@ class SkillsViewModel(QObject):
         await self.desk.accept(seen.path, seen.digest)
         self.difference = None
         self._changed.discard(seen.path)
-        self._reload_if_idle()
+        await self._renew()
         self.look_again()
         self.said.emit("Seen. The skill is on again.", "")
 

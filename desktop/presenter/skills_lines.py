@@ -16,7 +16,7 @@ class LineEnds:
         self._ends = _ENDS.findall(text)
         self._plain = set(self._ends) <= {"\n"}
         self.shown = text if self._plain else _ENDS.sub("\n", text)
-        self._usual = max(set(self._ends), key=self._ends.count) if self._ends else "\n"
+        self._usual = max(("\n", "\r\n", "\r", "\u2029"), key=self._ends.count)
 
     def restore(self, edited: str) -> str:
         """The edited text with line ends as in the file."""

@@ -171,7 +171,9 @@ class SkillPane(QFrame):
         self._name.updateGeometry()
 
     def show_tab(self, name: str) -> None:
-        """page | form | text | callers | try."""
+        """page | form | text | callers | try; nothing where no skill is shown."""
+        if self._skills.detail is None:
+            return
         self.tabs.set_value(name)
         view = {"form": self.edit, "text": self.edit, "callers": self.callers, "try": self.trying}
         if name in ("form", "text"):

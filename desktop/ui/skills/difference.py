@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.presenter.skills import Difference, SkillsViewModel
@@ -46,6 +47,7 @@ class DifferenceView(QFrame):
         self.keep = Button("Keep it off", key="Esc")
         self.keep.clicked.connect(self.closed)
         self.accept = Button("I have seen this, use it", "primary", icon="allow")
+        self.accept.setEnabled(False)
         self.accept.clicked.connect(self._accept)
         row.addWidget(self.keep)
         row.addWidget(self.accept)
@@ -69,6 +71,11 @@ class DifferenceView(QFrame):
             self.files.addWidget(Text("Nothing that can be shown: the same text as before.", "body", "2"))
         self.accept.setEnabled(self._skills.difference is not None)
         self.keep.setFocus()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What is no longer in sight cannot be agreed to."""
+        self.accept.setEnabled(False)
+        super().hideEvent(event)
 
     def _accept(self) -> None:
         self._skills.accept()

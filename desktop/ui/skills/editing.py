@@ -17,7 +17,8 @@ from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
-from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Paragraph, Text
 
 LANGUAGES = {"python": "python", "javascript": "javascript", "foreign": "javascript"}
 FORMS = frozenset({"markdown", "folder", "python"})
@@ -45,6 +46,10 @@ class EditPane(QFrame):
         self.form, self.source, self.conflict = FrontmatterForm(), SourceText("Text of the skill"), ConflictView()
         self._stack = QStackedWidget()
         self._wait = pane("surface")
+        self._cannot = Paragraph("", "body", "2")
+        column_of = Column(self._wait, margins=24)
+        column_of.addWidget(self._cannot)
+        column_of.addStretch(1)
         for widget in (self._wait, self.form, self.source, self.conflict):
             self._stack.addWidget(widget)
         column.addWidget(self._stack, 1)
@@ -94,6 +99,7 @@ class EditPane(QFrame):
         editor.saved.connect(self._saved)
         editor.outside.connect(self._outside)
         editor.conflict.connect(self._conflict)
+        editor.failed.connect(self._failed)
         self.source.typed.connect(editor.edited)
         self.source.left.connect(lambda: self.save.setFocus(Qt.FocusReason.OtherFocusReason))
         self.form.changed.connect(editor.set_key)
@@ -118,6 +124,7 @@ class EditPane(QFrame):
         self._detail = detail
         if not same or (self._editor.path and self._editor.path != detail.key[0]):
             self._editor.close()
+            self._cannot.set_pieces("")
             self._stack.setCurrentWidget(self._wait)
             self._outside("")
             if self.isVisible():
@@ -226,6 +233,11 @@ class EditPane(QFrame):
         self._strip.setVisible(what in OUTSIDE)
         if what in OUTSIDE:
             self._strip.say(OUTSIDE[what], "info")
+
+    def _failed(self, sentence: str) -> None:
+        """A file that cannot be opened says why, where its text would stand."""
+        if not self._editor.path:
+            self._cannot.set_pieces(shown_line(sentence))
 
     def _conflict(self, conflict: Conflict) -> None:
         self.conflict.show_conflict(conflict)

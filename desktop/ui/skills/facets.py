@@ -23,6 +23,8 @@ from desktop.ui.widgets.toggles import Chip, Segmented
 WIDTH = 216
 FEW_TAGS, MANY_TAGS = 14, 120
 """Tags shown at first, and after "More tags"; chosen ones are always shown."""
+RARE = frozenset({"mcp", "program", "tool"})
+"""Choices that only stand there when there is something to show."""
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)
 
@@ -164,7 +166,7 @@ class Facets(QFrame):
         counts = self._skills.counts
         for (facet, value), row in self._rows.items():
             row.set_count(self._figure(facet, value))
-            if facet == "source" and value in ("mcp",):
+            if value in RARE:
                 row.setVisible(row.count > 0 or row.isChecked())
         self._show_tags(counts.tags)
 

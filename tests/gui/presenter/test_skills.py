@@ -103,7 +103,8 @@ async def test_a_new_skill_is_shown_at_once_even_if_the_filter_left_it_out(desk:
     assert (desk.mine / "fresh" / "SKILL.md").is_file()
     assert "fresh" in desk.names
     row = desk.skills.row
-    assert row is not None and not row.has_problems
+    assert row is not None
+    assert not row.has_problems
     for name, kind in (("flat", "markdown"), ("snake", "python")):
         desk.skills.create(name, kind)
         await until(lambda name=name: desk.skills.detail is not None and desk.skills.detail.key[1] == name, name)
@@ -143,7 +144,8 @@ async def test_deleting_is_undone_with_the_token_that_is_offered(desk: Desk) -> 
     desk.skills.delete()
     await until(lambda: desk.said, "the offer")
     await desk.rest()
-    assert "plot" not in desk.names and desk.skills.key is None
+    assert "plot" not in desk.names
+    assert desk.skills.key is None
     desk.skills.undo_delete(desk.said[0][1])
     await until(lambda: "plot" in desk.names, "it is back")
     assert (desk.mine / "plot.skill.md").read_bytes() == before

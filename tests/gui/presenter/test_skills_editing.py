@@ -57,7 +57,8 @@ async def test_the_form_changes_its_key_and_no_other_byte_of_the_file(desk: Desk
     await save(desk)
     text = (desk.mine / "plot.skill.md").read_text()
     assert text == KEPT.replace("description: 'Plots.'", "description: Plots one or several gauges.")
-    assert "x-own" in desk.editor.form.others and "retry" in desk.editor.form.others
+    assert "x-own" in desk.editor.form.others
+    assert "retry" in desk.editor.form.others
 
 
 @pytest.mark.spec("R-SK-11")
@@ -120,7 +121,8 @@ async def test_a_file_that_changed_meanwhile_is_a_conflict_with_both_texts(desk:
     await until(lambda: told == ["changed"], "the banner")
     desk.editor.save()
     await until(lambda: conflicts, "the conflict")
-    assert conflicts[0].theirs is not None and "Theirs." in conflicts[0].theirs
+    assert conflicts[0].theirs is not None
+    assert "Theirs." in conflicts[0].theirs
     assert conflicts[0].mine == mine
     assert "Theirs." in path.read_text(), "nothing was overwritten"
     desk.editor.save(over=True)
@@ -170,7 +172,8 @@ async def test_what_a_form_cannot_change_is_said_and_left_alone(desk: Desk) -> N
     before = desk.editor.shown
     desk.editor.set_key("description", "New.")
     await until(lambda: desk.editor.form.refused, "the refusal")
-    assert desk.editor.shown == before and not desk.editor.dirty
+    assert desk.editor.shown == before
+    assert not desk.editor.dirty
 
 
 async def test_schemas_and_removed_keys_go_through_the_form(desk: Desk) -> None:

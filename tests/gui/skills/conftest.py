@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.ui.skills.page import SkillsPage
 from desktop.ui.theme import Theme
+from desktop.ui.widgets.dialog import Dialog
 from tests.gui.skills.kit import Desk, until
 
 
@@ -35,8 +36,6 @@ class Window:
 
     @property
     def dialog(self) -> Any:
-        from desktop.ui.widgets.dialog import Dialog
-
         return next((one for one in self.page.window().findChildren(Dialog) if one.isVisible()), None)
 
 
