@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.chat_state import Offer
 from desktop.ui.chat.composer import Composer
@@ -13,6 +13,7 @@ from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.picker import Choice, Picker
 from desktop.ui.chat.pickers import AgentPicker, ModelPicker
 from desktop.ui.theme import theme
+from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.scaling import Column, Row, sized
 
 DRAFT_DELAY = 300
@@ -120,9 +121,8 @@ class ComposerPane(QWidget):
     # -- attachments ------------------------------------------------------------------------------------------------
 
     def _choose_files(self) -> None:
-        dialog = QFileDialog(self, "Attach files or images")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog = FileDialog(self, "Attach files or images")
+        dialog.setFileMode(FileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(lambda paths: self._models.attaching.files(tuple(paths)))
         dialog.open()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.thread_list import ThreadList
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.theme import theme
+from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.toast import Toast
 
@@ -103,11 +104,10 @@ class ChatPage(QWidget):
             self._models.chat.new_thread()
 
     def _save_export(self, fmt: str, data: bytes) -> None:
-        dialog = QFileDialog(self, "Export this thread")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog = FileDialog(self, "Export this thread")
+        dialog.setAcceptMode(FileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(fmt)
         dialog.selectFile(f"{file_name(self._models.chat.title)}.{fmt}")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda path: self._models.chat.save_export(path, data))
         dialog.open()
 

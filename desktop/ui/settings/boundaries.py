@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog, QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.safety import Access, EntryFacts, Verdict
 from desktop.presenter.boundaries import LISTS, BoundariesViewModel
@@ -17,6 +17,7 @@ from desktop.presenter.settings import SettingsViewModel
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane, set_property
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -221,11 +222,10 @@ class BoundaryList(QWidget):
         self.edited.emit(tuple(e for e in self._entries if e != entry))
 
     def _browse(self) -> None:
-        dialog = QFileDialog(self.window(), "Choose a folder")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog = FileDialog(self.window(), "Choose a folder")
+        dialog.setFileMode(FileDialog.FileMode.Directory)
+        dialog.setOption(FileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self._picked)
-        dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def _picked(self, path: str) -> None:

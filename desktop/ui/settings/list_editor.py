@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.containers import clear
 from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
@@ -69,11 +70,10 @@ class ListEditor(QWidget):
         self.edited.emit(tuple(e for e in self._entries if e != entry))
 
     def _browse(self) -> None:
-        dialog = QFileDialog(self.window(), "Choose a folder")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog = FileDialog(self.window(), "Choose a folder")
+        dialog.setFileMode(FileDialog.FileMode.Directory)
+        dialog.setOption(FileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self._picked)
-        dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def _picked(self, path: str) -> None:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.skills_words import NEW_KINDS
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.fields import Field, Labelled
+from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.toggles import Segmented
 
@@ -100,11 +101,10 @@ def ask_leave(window: QWidget, name: str, answered: Callable[[str], None]) -> Di
 
 def choose_folder(parent: QWidget, chosen: Callable[[str], None]) -> None:
     """A folder of the person's choice; opened, never executed."""
-    dialog = QFileDialog(parent, "Open project folder")
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
-    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    dialog = FileDialog(parent, "Open project folder")
+    dialog.setFileMode(FileDialog.FileMode.Directory)
+    dialog.setOption(FileDialog.Option.ShowDirsOnly)
     dialog.fileSelected.connect(partial(_once, chosen))
-    dialog.finished.connect(dialog.deleteLater)
     dialog.open()
 
 

@@ -146,6 +146,13 @@ QMenu::separator { height: 1px; background: $border; margin: 4px 8px; }
 QMenu::icon { padding-left: 8px; }
 QSplitter::handle { background: $border; }
 QDialog { background: $raised; }
+QHeaderView { background: $raised; border: none; }
+QHeaderView::section { background: $raised; color: $text-2; border: none; border-bottom: 1px solid $border;
+  padding: 4px 8px; font-weight: 500; }
+QFileDialog QListView, QFileDialog QTreeView { background: $surface; border: 1px solid $border; border-radius: 6px;
+  alternate-background-color: $surface; }
+QFileDialog QListView::item:selected, QFileDialog QTreeView::item:selected { background: $selected; color: $text; }
+QFileDialog QToolButton { min-width: 28px; min-height: 28px; }
 """
 
 

@@ -1,0 +1,52 @@
+"""Choosing files and folders: the desktop's own dialog where there is one, else Qt's in our icons and colours."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QFileInfo, Qt
+from PySide6.QtGui import QAbstractFileIconProvider, QIcon, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
+
+from desktop.ui.theme import theme
+
+BUTTONS = {
+    "backButton": ("left", "Back"),
+    "forwardButton": ("right", "Forward"),
+    "toParentButton": ("undo", "To the folder above"),
+    "newFolderButton": ("new", "New folder"),
+    "listModeButton": ("queue", "As a list"),
+    "detailModeButton": ("activity", "With details"),
+}
+"""Qt's names of the buttons in its dialog -> (our icon, what it does)."""
+
+KINDS = {QAbstractFileIconProvider.IconType.File: "file", QAbstractFileIconProvider.IconType.Computer: "server"}
+"""Other kinds of place are folders."""
+
+
+class FileIcons(QAbstractFileIconProvider):
+    """Folders and files in our family of icons."""
+
+    def icon(self, what: QAbstractFileIconProvider.IconType | QFileInfo) -> QIcon:
+        """Of a kind or of an entry."""
+        if isinstance(what, QFileInfo):
+            return theme().icon("folder" if what.isDir() else "file")
+        return theme().icon(KINDS.get(what, "folder"))
+
+
+class FileDialog(QFileDialog):
+    """Opened with ``open``, never ``exec``; it is gone once it is closed."""
+
+    def __init__(self, parent: QWidget, title: str) -> None:
+        super().__init__(parent, title)
+        self._icons = FileIcons()
+        self.setIconProvider(self._icons)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt's own dialog has its widgets by now; the desktop's has none of them."""
+        for name, (icon, words) in BUTTONS.items():
+            button = self.findChild(QToolButton, name)
+            if button is not None:
+                button.setIcon(theme().icon(icon))
+                button.setToolTip(words)
+                button.setAccessibleName(words)
+        super().showEvent(event)

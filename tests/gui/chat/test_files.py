@@ -1,0 +1,32 @@
+"""Qt's own file dialog, which stands in where the desktop has none: readable, and in our icons."""
+
+import pytest
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QHeaderView, QToolButton, QWidget
+
+from desktop.ui.widgets.files import BUTTONS, FileDialog
+from tests.gui.shell.test_window import spin
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_its_columns_can_be_read_and_its_buttons_are_ours(qtbot, theme, mode):
+    theme.set_choice(mode)
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.show()
+    dialog = FileDialog(parent, "Export this thread")
+    dialog.setViewMode(FileDialog.ViewMode.Detail)
+    dialog.setDirectory("/")
+    dialog.open()
+    spin(100)
+    header = dialog.findChild(QHeaderView)
+    image = header.grab().toImage()
+    shades = sorted(QColor(image.pixel(x, y)).lightness() for x in range(image.width()) for y in range(image.height()))
+    assert shades[-1] - shades[0] > 80, "words and ground differ"
+    ground = theme.color("raised").lightness()
+    assert abs(shades[len(shades) // 2] - ground) < 12
+    for name, (_, words) in BUTTONS.items():
+        button = dialog.findChild(QToolButton, name)
+        assert button.accessibleName() == words
+    dialog.close()
+    spin(50)
