@@ -19,7 +19,7 @@ from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import Connection, ModelRef
-from desktop.domain.permission import Asker, AuditEntry
+from desktop.domain.permission import Asker
 from desktop.domain.processes import Child
 from desktop.domain.safety import ConfinementReport, SafetySettings, SettingsProvider
 from desktop.models.client import Models
@@ -151,11 +151,7 @@ async def open_rooms(
     secrets = KeyringSecrets(keyring_host(), on_value=redactor.remember)
     safety = safety_of(settings, home)
     walls = _walls(home, safety, secrets, redactor)
-
-    async def audit(entry: AuditEntry) -> int:
-        return await store.audit.add(entry=entry)
-
-    gate = PermissionGate(asker, SimpleRules(), audit, safety, redactor=redactor)
+    gate = PermissionGate(asker, SimpleRules(), lambda entry: store.audit.add(entry=entry), safety, redactor=redactor)
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety)
     journal = ActivityJournal(store.audit, redactor)

@@ -302,20 +302,3 @@ class ConversationService(ThreadDesk):
         title = title_from(text) if thread.titled_by == "none" else ""
         if title and await self._store.threads.rename(thread_id=thread_id, title=title, by_person=False):
             self._changed(thread_id, "title")
-
-    async def _leaf(self, thread_id: str) -> MessageRecord:
-        thread = await self.thread(thread_id)
-        if thread.active_leaf is None:
-            raise KnownError("This chat is empty.", next_step="Write a message.", code="thread.empty")
-        return await self.message(thread.active_leaf)
-
-    async def _question_of(self, record: MessageRecord) -> MessageRecord:
-        """The person's message that ``record`` answers: itself, or the nearest above it, else the first of all."""
-        while record.role != "user" and record.parent_id is not None:
-            above = await self._store.messages.path(thread_id=record.thread_id, before=record.message_id, limit=50)
-            record = next((message for message in reversed(above) if message.role == "user"), above[0])
-        return record
-
-    async def _end_of(self, message_id: str) -> str:
-        record = await self.message(message_id)
-        return message_id if record.role == "user" else await self._end_of_answer(record)

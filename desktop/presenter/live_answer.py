@@ -282,22 +282,7 @@ class LiveAnswer:
         if part.parent:  # the card of the call that made it lists it from now on
             del self._parts[part.part_id]
             return True
-        facts = dict(event.facts)
-        ran = arguments_of(asked, facts)
-        state = event.state if event.state in ("done", "failed", "denied", "aborted") else "failed"
-        self._parts[part.part_id] = replace(
-            part,
-            state=state,  # type: ignore[arg-type]
-            result=event.text,
-            request=None,
-            elapsed_ms=event.elapsed_ms,
-            category=str(facts.get("category") or part.category),
-            facts=card_facts(facts, is_error=event.is_error),
-            detail=decision_words(facts, asked) or part.detail,
-            summary=summarise(ran) if asked is not None else part.summary,
-            arguments=pretty(ran) if asked is not None else part.arguments,
-            nested=nested_calls(facts),
-        )
+        self._parts[part.part_id] = _finished(part, event, asked)
         return True
 
     # -- the run ----------------------------------------------------------------------------------------------------
@@ -326,3 +311,23 @@ class LiveAnswer:
             block = NoticeBlock(event.detail, event.code, event.next_step, severity)  # type: ignore[arg-type]
             self._parts["end"] = notice_part("end", block, retry_at=retry_at)
         return True
+
+
+def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] | None) -> ToolPart:
+    """The card of a call that is over; ``asked`` are the arguments that the model wrote."""
+    facts = dict(event.facts)
+    ran = arguments_of(asked, facts)
+    state = event.state if event.state in ("done", "failed", "denied", "aborted") else "failed"
+    return replace(
+        part,
+        state=state,  # type: ignore[arg-type]
+        result=event.text,
+        request=None,
+        elapsed_ms=event.elapsed_ms,
+        category=str(facts.get("category") or part.category),
+        facts=card_facts(facts, is_error=event.is_error),
+        detail=decision_words(facts, asked) or part.detail,
+        summary=summarise(ran) if asked is not None else part.summary,
+        arguments=pretty(ran) if asked is not None else part.arguments,
+        nested=nested_calls(facts),
+    )
