@@ -86,7 +86,7 @@ async def calls(bench: Bench) -> AsyncIterator[Calls]:
     await owner.close()
 
 
-@pytest.mark.spec("S6.7", "R-CLI-1", "C-30", "R-TOOL-5")
+@pytest.mark.spec("S6.7", "R-CLI-1", "R-TOOL-5")
 async def test_a_declared_tool_is_called_by_its_alias_and_a_read_one_asks_nobody(calls: Calls) -> None:
     outcome = await calls.call("kubectl_get", resource="pods", namespace="kube-system")
     assert json.loads(outcome.result.text) == ["get", "pods", "-n", "kube-system"]

@@ -154,7 +154,7 @@ def test_a_file_that_looks_the_same_is_not_read_again_and_listeners_hear_of_relo
     assert heard == [0, 1]
 
 
-@pytest.mark.spec("Q-17", "R-CLI-14")
+@pytest.mark.spec("R-CLI-14")
 def test_the_app_saves_atomically_privately_and_puts_it_in_force(running: Running) -> None:
     file = running.service.read()
     assert (file.text, file.stamp) == ("", ABSENT)
@@ -168,7 +168,7 @@ def test_the_app_saves_atomically_privately_and_puts_it_in_force(running: Runnin
     assert (running.names, again.text) == (["two"], tools(("two", "true")))
 
 
-@pytest.mark.spec("Q-17")
+@pytest.mark.spec("R-CLI-14")
 def test_a_change_of_another_program_is_never_overwritten_unasked(running: Running) -> None:
     mine = running.service.read()
     running.put("# theirs\n")
@@ -184,7 +184,7 @@ def test_a_change_of_another_program_is_never_overwritten_unasked(running: Runni
     assert raised.value.theirs is None
 
 
-@pytest.mark.spec("Q-17", "R-CLI-14")
+@pytest.mark.spec("R-CLI-14")
 def test_a_text_that_is_no_list_of_tools_is_not_saved(running: Running) -> None:
     running.put(tools(("one", "true")))
     running.service.reload()
@@ -197,7 +197,7 @@ def test_a_text_that_is_no_list_of_tools_is_not_saved(running: Running) -> None:
     assert len(running.service.state.problems) == 1
 
 
-@pytest.mark.spec("Q-17")
+@pytest.mark.spec("R-CLI-14")
 def test_a_folder_a_pipe_and_a_huge_file_are_problems_and_no_hang(running: Running) -> None:
     running.path.mkdir()
     assert running.service.reload().kept
@@ -209,7 +209,7 @@ def test_a_folder_a_pipe_and_a_huge_file_are_problems_and_no_hang(running: Runni
     assert "larger than" in running.service.reload().problems[0].message
 
 
-@pytest.mark.spec("Q-17")
+@pytest.mark.spec("R-CLI-14")
 def test_a_link_to_the_file_stays_a_link(running: Running, tmp_path: Path) -> None:
     real = running.world.person / "dotfiles.yaml"
     real.write_text("tools: []\n")
@@ -219,7 +219,7 @@ def test_a_link_to_the_file_stays_a_link(running: Running, tmp_path: Path) -> No
     assert real.read_text() == tools(("one", "true"))
 
 
-@pytest.mark.spec("R-FS-10", "Q-17")
+@pytest.mark.spec("R-FS-10")
 async def test_file_tools_and_the_shell_never_write_it_whatever_is_allowed(running: Running, bench: Bench) -> None:
     running.put(tools(("one", "true")))
     before = running.path.read_text()
