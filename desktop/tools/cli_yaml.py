@@ -111,6 +111,8 @@ def read(text: str) -> Node | None:
     """The tree of one document, None for an empty one. Raises Unreadable."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise Unreadable(f"the file is larger than {MAX_BYTES // 1000} KB")
+    if not text.strip():
+        return None
     yaml = _yaml()
     try:
         return _Builder(yaml.parse(text, Loader=yaml.CSafeLoader)).document()

@@ -55,6 +55,8 @@ LATE_IMPORTS: dict[str, str] = {
     "desktop/skills/formats/schemas.py": "jsonschema_rs, only for schemas with keywords beyond the common ones",
     "desktop/skills/formats/yaml_events.py": "PyYAML, only for frontmatter that the line parser does not read",
     "desktop/skills/editing/yaml_text.py": "PyYAML, only to find where a key stands when a form changes it",
+    "desktop/tools/cli_yaml.py": "PyYAML, in a thread, when there is a tools.yaml",
+    "desktop/tools/cli_values.py": "jsonschema_rs, in a thread, when tools.yaml declares tools",
     "desktop/ui/transcript/formulas.py": "ziamath, in a worker at the first formula",
     "desktop/pipeline/validation.py": "jsonschema_rs, loaded in a thread at the first tool call",
     "desktop/workers/keyring_host/host.py": "keyring takes 60 ms and may hang; loaded in the keyring host only",
