@@ -13,6 +13,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from desktop.domain.events import Event, ThreadChanged
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.run_board import RunBoard
+from desktop.presenter.snippets import readable
 
 if TYPE_CHECKING:
     from desktop.conversation.service import ConversationService
@@ -205,7 +206,7 @@ class ThreadsViewModel(QObject):
         async def work() -> None:
             hits = await self._service.search(text) if text.strip() else ()
             if number == self._search:
-                self.hits_changed.emit(text, tuple(hits))
+                self.hits_changed.emit(text, tuple(readable(hit) for hit in hits))
 
         self._bridge.spawn(work(), name="search threads")
 
