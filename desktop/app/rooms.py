@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.agents.nested import Host
+from desktop.app.cli_rooms import cli_tools
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agents import AgentBook, load_agents
 from desktop.conversation.run import Runtime, host_of
@@ -43,6 +44,8 @@ from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import RunSlots, TaskOwner
+from desktop.tools.cli_tool import CliServices
+from desktop.tools.cli_tools import CliTools
 from desktop.tools.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.registry import ToolRegistry
 from desktop.tools.shell import Bash
@@ -69,6 +72,7 @@ class Rooms:
     policy: PathPolicy
     files: GuardedFiles
     tools: ToolRegistry
+    cli: CliTools
     child: Child
     models: Models
     agents: AgentBook
@@ -122,6 +126,7 @@ class _Walls:
     files: GuardedFiles
     confinement: Confinement
     tools: ToolRegistry
+    cli: CliServices
 
 
 def _walls(home: Path, safety: Callable[[], SafetySettings], secrets: KeyringSecrets, redactor: Redactor) -> _Walls:
@@ -130,9 +135,11 @@ def _walls(home: Path, safety: Callable[[], SafetySettings], secrets: KeyringSec
     files = GuardedFiles(policy)
     confinement = Confinement(policy, safety)
     environment = EnvironmentBuilder(safety, keyring=secrets.lookup, is_secret=redactor.contains_known)
-    bash = Bash(ShellReader(policy, safety), policy, confinement, environment, ProcessRunner(), safety)
+    reader, runner = ShellReader(policy, safety), ProcessRunner()
+    bash = Bash(reader, policy, confinement, environment, runner, safety)
     tools = ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash])
-    return _Walls(policy, files, confinement, tools)
+    cli = CliServices(reader, policy, confinement, environment, runner, safety)
+    return _Walls(policy, files, confinement, tools, cli)
 
 
 async def open_rooms(
@@ -180,7 +187,7 @@ async def open_rooms(
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,
         confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
-        child=child, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
+        cli=cli_tools(home, walls.tools, walls.cli, skills, owner), child=child, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
         service=ConversationService(runtime, owner),
     )  # fmt: skip
 

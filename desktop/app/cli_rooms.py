@@ -1,0 +1,36 @@
+"""The tools of tools.yaml in the running app: made from the same walls as every other tool, read in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from desktop.conversation.skill_world import SkillWorld
+from desktop.safety.environment import needs_admin
+from desktop.supervision.tasks import TaskOwner
+from desktop.tools.cli_tool import CliServices, CliTool
+from desktop.tools.cli_tools import CliTools
+from desktop.tools.registry import ToolRegistry
+
+TOOLS = "tools.yaml"
+_OWN = ("agent", "finish", "invoke", "context-manager")
+
+
+def cli_tools(
+    home: Path, registry: ToolRegistry, services: CliServices, skills: SkillWorld, owner: TaskOwner
+) -> CliTools:
+    """The service; the file is read in the background."""
+
+    def reserved(name: str) -> str:
+        """Names that models and skills know as Assent's own."""
+        if name in _OWN or name.startswith("agent-"):
+            return "Assent's own"
+        found = skills.fabric.find_tool(name)
+        return "a skill of Assent" if found is not None and found.source == "library" else ""
+
+    found = CliTools(
+        home / TOOLS, registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin,
+        reserved=reserved,
+    )  # fmt: skip
+    owner.spawn(asyncio.to_thread(found.reload), "tools.yaml: read")
+    return found
