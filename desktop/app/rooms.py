@@ -187,7 +187,8 @@ async def open_rooms(
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,
         confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
-        cli=cli_tools(home, walls.tools, walls.cli, skills, owner), child=child, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
+        cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
+        child=child, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
         service=ConversationService(runtime, owner),
     )  # fmt: skip
 
