@@ -12,7 +12,7 @@ from .words import say
 # Rooms below the presenter. Their tests run only with Qt hidden, so that none of them can come to need it.
 RUNTIME_ROOMS = (
     "domain", "settings", "store", "models", "workers", "safety", "tools", "skills",
-    "pipeline", "supervision", "agents", "conversation", "library",
+    "pipeline", "supervision", "agents", "conversation",
 )  # fmt: skip
 HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
 NOTHING_COLLECTED = 5
