@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from desktop.domain.events import Event, ThreadChanged
+from desktop.domain.events import Event, MessageOpened, RunEnded, RunStarted, ThreadChanged
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.snippets import readable
@@ -140,6 +140,11 @@ class ThreadListModel(QAbstractListModel):
             self.dataChanged.emit(self.index(row), self.index(row))
 
 
+def _begins(event: Event) -> bool:
+    """The first message of an answer: its thread is the latest now, also where nobody wrote before it."""
+    return isinstance(event, MessageOpened) and event.round_number <= 1
+
+
 class ThreadsViewModel(QObject):
     """Everything a person does with the list of threads."""
 
@@ -171,8 +176,8 @@ class ThreadsViewModel(QObject):
         return tuple(self._threads.values())
 
     def take(self, events: tuple[Event, ...]) -> None:
-        """Reread the list when a thread changed; many changes in a row cost one reading."""
-        if any(isinstance(event, ThreadChanged) for event in events):
+        """Reread the list when a thread changed or was written in; many changes in a row cost one reading."""
+        if any(isinstance(event, ThreadChanged | RunStarted | RunEnded) or _begins(event) for event in events):
             self.refresh()
 
     def refresh(self) -> None:

@@ -192,11 +192,14 @@ class Overlays:
 
     def _take_away(self, call_id: str, bar: AnswerBar) -> None:
         """Out of sight; the keys go back to the page."""
+        self._hide(bar)
+        bar.deleteLater()
+        del self.answers[call_id]
+
+    def _hide(self, bar: QWidget) -> None:
         if bar.isAncestorOf(bar.window().focusWidget() or bar.window()):
             self._area.setFocus(Qt.FocusReason.OtherFocusReason)
         bar.hide()
-        bar.deleteLater()
-        del self.answers[call_id]
 
     def hover(self, index: int | None) -> None:
         """The pointer, or the keys, are at another message."""
@@ -210,7 +213,7 @@ class Overlays:
         top = next((y for index, y in area.visible() if index == self.hovered), None)
         message = area.page.messages[self.hovered] if self.hovered is not None and top is not None else None
         if message is None or top is None or message.item.live:
-            self.bar.hide()
+            self._hide(self.bar)
             return
         self.bar.setProperty("human", message.human)
         self.bar.show_for(message.item)
@@ -249,4 +252,4 @@ class Overlays:
         for call_id, bar in list(self.answers.items()):
             self._take_away(call_id, bar)
         self.hovered = None
-        self.bar.hide()
+        self._hide(self.bar)

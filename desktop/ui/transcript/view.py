@@ -73,9 +73,12 @@ class TranscriptView(InputArea):
         self.overlays.forget()
         self.stream.forget()
         self.selection.clear()
-        current = self.page.messages[self.keys.current].item.message_id if self.keys.current is not None else ""
+        number = self.keys.current
+        current = self.page.messages[number].item.message_id if number is not None else ""
         self.page.reset(items)
         self.keys.current, self.keys.focus = self.page.place(current), ""
+        if number is not None and self.keys.current is None and number < len(items):
+            self.keys.current = number  # another version stands in its place
         self.search.restart()
         self.spoken.reset()
         if anchor is not None and self.page.place(anchor.message.item.message_id) is not None:
@@ -228,6 +231,7 @@ class TranscriptView(InputArea):
 
     def act(self, message_id: str, action: str) -> None:
         index = self.page.place(message_id)
+        self.keys.current = index if index is not None else self.keys.current
         if action == "copy" and index is not None:
             message = self.page.messages[index]
             self.lay_out_quietly(index)

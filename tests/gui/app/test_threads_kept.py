@@ -135,6 +135,35 @@ async def test_a_message_sent_while_another_thread_is_opened_goes_where_it_was_w
     assert "two" not in app.text
 
 
+# -- answering again --------------------------------------------------------------------------------------------------
+
+
+async def test_another_answer_makes_its_thread_the_latest_and_the_keys_stay_at_it(start):
+    app = await start(HELLO, HELLO, [{"text": "Another answer."}])
+    app.say("the older thread")
+    await app.answered("Hello there.")
+    older = app.models.chat.thread_id
+    app.page.new_chat()
+    await app.until(lambda: not app.items, "a new chat")
+    app.say("the newer thread")
+    await app.answered("Hello there.")
+    app.page.open(older)
+    await app.until(lambda: "the older thread" in app.text, "the older thread")
+    rows = app.models.threads.model()
+    await app.until(lambda: rows.place(older) == 2, "the older thread below the newer one")
+    app.window.activateWindow()
+    view = app.page.pane.transcript
+    view.setFocus()
+    view.keys.set_current(1)
+    again = view.overlays.bar._made["regenerate"]
+    again.setFocus()
+    again.click()
+    await app.answered("Another answer.")
+    await app.until(lambda: rows.place(older) == 1, "the older thread on top")
+    assert view.keys.current == 1
+    assert app.window.focusWidget() is view or view.isAncestorOf(app.window.focusWidget())
+
+
 # -- meters -----------------------------------------------------------------------------------------------------------
 
 
