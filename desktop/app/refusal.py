@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
 from desktop.domain.errors import KnownError
+from desktop.ui.shell.refusal import RefusalWindow
+from desktop.ui.theme import Theme
 
 
 def show(error: KnownError) -> None:
     """Returns when it was read. There is no loop of ours that it could stall."""
-    application = QCoreApplication.instance() or QApplication(["assent"])
-    box = QMessageBox(QMessageBox.Icon.Warning, "Assent", str(error))
-    box.setInformativeText(error.next_step)
-    box.finished.connect(application.quit)
-    box.open()
+    there = QCoreApplication.instance()
+    application = there if isinstance(there, QApplication) else QApplication(["assent"])
+    Theme.install(application).settle()
+    window = RefusalWindow(str(error), error.next_step)
+    window.closed.connect(application.quit)
+    window.show()
     application.exec()

@@ -50,7 +50,7 @@ class Appearance:
         choices=(("system", "Follow the system"), ("light", "Light"), ("dark", "Dark")),
     )  # fmt: skip
     text_scale: float = setting(
-        1.0, "Text size", "number", "How large all text is; 2 is twice the usual size.", "Appearance",
+        1.0, "Text size", "number", "How large all text is, beside the usual size: from 80 % to 200 %.", "Appearance",
         minimum=0.8, maximum=2.0, unit="×",
     )  # fmt: skip
     reduce_motion: Literal["system", "on", "off"] = setting(

@@ -31,7 +31,7 @@ class ChatPage(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.threads = ThreadList(models.threads)
         self.pane = ThreadPane(models, self)
-        self.toast = Toast(self.pane)
+        self.toast = Toast(self.pane, above=self.pane.foot.composer)
         row = Row(self, spacing=0)
         row.addWidget(self.threads)
         row.addWidget(self.pane, 1)

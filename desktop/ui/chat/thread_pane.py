@@ -56,6 +56,7 @@ class ThreadPane(QFrame):
         column.addWidget(self.empty, 1)
         column.addWidget(self.foot)
         self._connect()
+        self._leave_room()
         self._show_empty()
 
     def _connect(self) -> None:
@@ -73,7 +74,7 @@ class ThreadPane(QFrame):
         self.header.more.clicked.connect(self._show_menu)
         self.find_bar.wanted.connect(self._find)
         self.transcript.action.connect(self._act)
-        self.transcript.verticalScrollBar().rangeChanged.connect(self._column_moved)
+        theme().changed.connect(self._leave_room)
         self.transcript.tool_answer.connect(self._answer)
         self.transcript.found.connect(self.find_bar.show_count)
         self.transcript.link_activated.connect(open_link)
@@ -118,8 +119,9 @@ class ThreadPane(QFrame):
         self._items[item.message_id] = item
         self.transcript.change_item(item)
 
-    def _column_moved(self, _low: int, high: int) -> None:
-        self.foot.leave_room(self.transcript.verticalScrollBar().sizeHint().width() if high > 0 else 0)
+    def _leave_room(self) -> None:
+        """The composer stands exactly below the column, which has room for a scroll bar beside it at all times."""
+        self.foot.leave_room(self.transcript.verticalScrollBar().sizeHint().width())
 
     def _show_model(self, meters: Meters) -> None:
         demo = meters.model == DEMO_MODEL

@@ -60,8 +60,8 @@ class PageArea(QAbstractScrollArea):
     # ------------------------------------------------------------------------------------------------------- geometry
 
     def column(self) -> tuple[int, int]:
-        """(left edge of the content column in the viewport, its width)."""
-        px, room = self.look.px, self.viewport().width()
+        """(left edge of the content column in the viewport, its width): the same with and without a scroll bar."""
+        px, room = self.look.px, self.width() - self.verticalScrollBar().sizeHint().width()
         margin = px(32) if self.variant == "chat" else 0
         width = max(px(160), min(px(720), room - margin - 2 * px(SIDE_PAD)))
         return max(margin + px(4), (room - width - margin) // 2 + margin), width

@@ -1,4 +1,7 @@
-"""One toast at a time, bottom left of its pane: a sentence and perhaps Undo; pointer and focus keep it."""
+"""One toast at a time, bottom left of its pane: a sentence and perhaps Undo; pointer and focus keep it.
+
+It stands above what is in use at the pane's foot (``above``), so that it covers no button.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,10 @@ class Toast(RaisedBox):
 
     undone = Signal(str)
 
-    def __init__(self, pane: QWidget) -> None:
+    def __init__(self, pane: QWidget, above: QWidget | None = None) -> None:
         super().__init__(pane, "radius-card")
         self._pane = pane
+        self._above = above
         self._token = ""
         self._words = Text("", elide="right")
         self._undo = Button("Undo", "quiet", icon="undo", small=True, tip="Undo")
@@ -36,7 +40,9 @@ class Toast(RaisedBox):
         self._slide = QVariantAnimation(self)
         self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._slide.valueChanged.connect(self._moved)
-        pane.installEventFilter(self)
+        for watched in (pane, above):
+            if watched is not None:
+                watched.installEventFilter(self)
         self.hide()
 
     def say(self, text: str, undo_token: str = "") -> None:
@@ -88,12 +94,15 @@ class Toast(RaisedBox):
             wanted += self._undo.sizeHint().width() + px(12)
         width = min(wanted, self._pane.width() - 2 * px(EDGE))
         size = QSize(width, px(40))
-        corner = QPoint(px(EDGE), self._pane.height() - px(EDGE) - size.height() + offset)
+        foot = self._pane.height() - px(EDGE)
+        if self._above is not None:
+            foot = self._above.mapTo(self._pane, QPoint(0, 0)).y() - px(8)
+        corner = QPoint(px(EDGE), foot - size.height() + offset)
         self.place(QRect(corner, size))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay in the corner."""
-        if event.type() == QEvent.Type.Resize and self.isVisible():
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.isVisible():
             self._place(0)
         return False
 

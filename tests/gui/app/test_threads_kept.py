@@ -1,6 +1,7 @@
 """What a person wrote and what agents did is there again whenever its thread is: after another, after a restart."""
 
 import pytest
+from PySide6.QtCore import QPoint, QRect
 
 from tests.gui.app.kit import HELLO, Heartbeat, call
 
@@ -162,6 +163,26 @@ async def test_another_answer_makes_its_thread_the_latest_and_the_keys_stay_at_i
     await app.until(lambda: rows.place(older) == 1, "the older thread on top")
     assert view.keys.current == 1
     assert app.window.focusWidget() is view or view.isAncestorOf(app.window.focusWidget())
+
+
+# -- what lies over the thread ----------------------------------------------------------------------------------------
+
+
+async def test_a_toast_covers_neither_the_composer_nor_its_buttons(start):
+    app = await start()
+    app.page.toast.say("“A thread” deleted", "token")
+    toast, composer = app.page.toast, app.composer
+    undo = QRect(toast._undo.mapToGlobal(QPoint(0, 0)), toast._undo.size())
+    written = QRect(composer.mapToGlobal(QPoint(0, 0)), composer.size())
+    assert undo.bottom() < written.top()
+    composer.text.setPlainText("one\n" * 8)
+
+
+    def above() -> bool:
+        return toast._undo.mapToGlobal(QPoint(0, undo.height())).y() < composer.mapToGlobal(QPoint(0, 0)).y()
+
+    await app.until(above, "the toast above the composer that has grown")
+    toast.dismiss()
 
 
 # -- meters -----------------------------------------------------------------------------------------------------------

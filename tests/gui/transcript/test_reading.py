@@ -287,3 +287,13 @@ def test_a_stored_text_of_1_mb_is_shown_by_pages_and_copied_whole(view: Transcri
     view.select_all()
     assert view.selected_text().startswith("line 0 of")
     assert "line 23999" in view.selected_text()
+
+
+def test_the_column_stands_still_when_a_scroll_bar_comes(view: TranscriptView) -> None:
+    view.set_items(thread(1))
+    assert view.verticalScrollBar().maximum() == 0
+    before = view.column()
+    view.set_items(thread(60))
+    assert view.verticalScrollBar().maximum() > 0
+    spin(20)
+    assert view.column() == before
