@@ -73,7 +73,7 @@ class Pages(QObject):
                 "skills": self._skills_page,
                 "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, self._title_of),
                 "settings": page(
-                    "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report
+                    "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report, m.cli
                 ),
             }
         )
@@ -149,13 +149,15 @@ class Pages(QObject):
         m.approvals.asked.connect(self._asked)
         QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
         m.approvals.refused.connect(self._window.show_toast)
+        m.cli.requests_wanted.connect(lambda: self._shell.go("approvals"))
         m.settings.refused.connect(self._setting_refused)
         m.approvals.changed.connect(lambda: self._window.set_pending(m.approvals.pending_count))
 
     def _state_changed(self, state: Qt.ApplicationState) -> None:
-        """Back from an editor, perhaps: take over what was changed in config.yaml."""
+        """Back from an editor, perhaps: take over what was changed in config.yaml and tools.yaml."""
         if state is Qt.ApplicationState.ApplicationActive:
             self._models.settings.look_at_file()
+            self._models.cli.look_at_file()
 
     def _setting_refused(self, _key: str, why: str) -> None:
         """The settings pages say it beside the setting; a shortcut or the palette has no such place."""

@@ -17,6 +17,7 @@ from desktop.presenter.boundaries import BoundariesViewModel
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Offer
+from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel, Saved
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.offers import Source as OfferSource
@@ -46,6 +47,7 @@ class ViewModels:
     setup: ModelSetupViewModel
     settings: SettingsViewModel
     boundaries: BoundariesViewModel
+    cli: CliToolsViewModel
     offers: OffersViewModel
     attaching: AttachingViewModel
     agents: tuple[tuple[str, str], ...]
@@ -71,6 +73,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         approvals=ApprovalsViewModel(bridge, lambda text, limit: _activity(rooms, text, limit)),
         setup=setup,
         settings=SettingsViewModel(rooms.settings, bridge),
+        cli=CliToolsViewModel(rooms.cli, SkillTrials(rooms.desk, bridge), bridge),
         boundaries=_boundaries(rooms, bridge),
         offers=OffersViewModel(bridge, _offers(rooms)),
         attaching=AttachingViewModel(bridge),

@@ -41,6 +41,10 @@ class Template:
         """Its text where it has no slots."""
         return None if self.names else "".join(map(str, self.parts))
 
+    def __str__(self) -> str:
+        """As a person reads it, with its placeholders."""
+        return "".join(f"{{{{{part.name}}}}}" if isinstance(part, Slot) else part for part in self.parts)
+
     def filled(self, values: Mapping[str, str]) -> str:
         """Always exactly one argument, whatever the values hold. Raises KeyError for a value that is missing."""
         return "".join(values[part.name] if isinstance(part, Slot) else part for part in self.parts)

@@ -80,6 +80,11 @@ class CliTool:
         )  # fmt: skip
 
     @property
+    def always_admin(self) -> str:
+        """Why every call is admin whatever was declared, or ""."""
+        return self._always_admin
+
+    @property
     def spec(self) -> ToolSpec:
         """What models see, with the time limit in force (R-TMO-1)."""
         return replace(self._spec, timeout_s=self._timeout() + _AHEAD_OF_US_S)

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.skills import SkillProblem
-from desktop.domain.tools import Tool
 from desktop.tools.cli_definitions import SOURCE, CliDefinition, CliFile, CliRules, parse, problem
+from desktop.tools.cli_tool import CliTool
 from desktop.tools.cli_yaml import MAX_BYTES
 from desktop.tools.registry import ToolRegistry
 
@@ -56,12 +56,19 @@ class ToolsFile:
 
 @dataclass(frozen=True, slots=True)
 class CliState:
-    """``definitions`` are in force; ``problems`` are those of the file as it is now. ``kept``: the file is broken, and
-    what is in force is from before."""
+    """``tools`` are in force, in the order of the file; ``problems`` are those of the file as it is now. ``kept``: the
+    file is broken, and what is in force is from before."""
 
-    definitions: tuple[CliDefinition, ...] = ()
+    tools: tuple[CliTool, ...] = ()
     problems: tuple[SkillProblem, ...] = ()
     kept: bool = False
+
+    def tool(self, name: str) -> CliTool:
+        """One of them. Raises NotFound."""
+        found = next((tool for tool in self.tools if tool.definition.name == name), None)
+        if found is None:
+            raise NotFound(f"There is no tool {name} in tools.yaml now.", next_step="Choose another.")
+        return found
 
 
 class CliTools:
@@ -69,7 +76,7 @@ class CliTools:
     variables only admin tools may set, and which names are the app's own."""
 
     def __init__(
-        self, path: Path, registry: ToolRegistry, make: Callable[[CliDefinition], Tool], *,
+        self, path: Path, registry: ToolRegistry, make: Callable[[CliDefinition], CliTool], *,
         needs_admin: Callable[[str], bool], reserved: Callable[[str], str] = lambda _: "",
     ) -> None:  # fmt: skip
         self.path = path
@@ -149,10 +156,10 @@ class CliTools:
             return self._keep(
                 replace(found, problems=(*found.problems, problem("error", str(error), 1, 1, "cli.file")))
             )
-        return self._tell(CliState(found.definitions, found.problems))
+        return self._tell(CliState(tuple(tools), found.problems))
 
     def _keep(self, found: CliFile) -> CliState:
-        return self._tell(CliState(self._state.definitions, found.problems, kept=True))
+        return self._tell(CliState(self._state.tools, found.problems, kept=True))
 
     def _tell(self, state: CliState) -> CliState:
         self._state = state

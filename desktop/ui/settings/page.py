@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.boundaries import LISTS, BoundariesViewModel
+from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.settings import SettingSpec, SettingsViewModel
 from desktop.ui.settings.boundaries import BoundaryList, PathTester, UndoOffer
+from desktop.ui.settings.cli_page import CliPage
 from desktop.ui.settings.models_page import ModelsPage
 from desktop.ui.settings.rows import Control, SettingRow, setting_card
 from desktop.ui.theme import theme
@@ -28,12 +30,14 @@ from desktop.ui.widgets.toast import Toast
 
 MODELS = "Models and keys"
 FILESYSTEM = "Filesystem"
+CLI = "CLI tools"
 PAGES = (
     (MODELS, "Models and keys", "key"),
     ("Appearance", "Appearance", "appearance"),
     ("Chats", "Chats", "chats"),
     ("Approvals", "Approvals", "approvals"),
     ("Tools", "Tools and limits", "terminal"),
+    (CLI, "Tools from tools.yaml", "file"),
     ("Skills", "Skills", "skills"),
     (FILESYSTEM, "Filesystem boundaries", "folder"),
 )
@@ -51,7 +55,8 @@ class NavDelegate(RowDelegate):
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
         """One line."""
         t = theme()
-        _, title, icon = PAGES[index.row()]
+        title = str(index.data())
+        icon = next(icon for _, known, icon in PAGES if known == title)
         side = t.px(16)
         glyph(painter, QRect(box.x() + t.px(8), box.y(), side, box.height()), icon, "text-2", side)
         left = t.px(32)
@@ -63,7 +68,8 @@ class NavDelegate(RowDelegate):
 
 
 class SettingsPage(QFrame):
-    """``confinement`` says what holds shell commands in, as found on this machine.
+    """``confinement`` says what holds shell commands in, as found on this machine; ``cli`` is the model of
+    tools.yaml, which has no page without it.
 
     Pages are built when they are first shown. ``show_settings(page)`` opens one by its name in the schema.
     """
@@ -74,8 +80,11 @@ class SettingsPage(QFrame):
         setup: ModelSetupViewModel,
         boundaries: BoundariesViewModel,
         confinement: Callable[[], ConfinementReport],
+        cli: CliToolsViewModel | None = None,
     ) -> None:
         super().__init__()
+        self._cli = cli
+        self._pages = [page for page in PAGES if cli is not None or page[0] != CLI]
         self._settings = settings
         self._setup = setup
         self._boundaries = boundaries
@@ -83,7 +92,7 @@ class SettingsPage(QFrame):
         self._built: dict[str, QWidget] = {}
         self.setProperty("pane", "surface")
         self.nav = RowList("Settings pages", NavDelegate())
-        self.nav.setModel(QStringListModel([title for _, title, _ in PAGES], self.nav))
+        self.nav.setModel(QStringListModel([title for _, title, _ in self._pages], self.nav))
         self.nav.selectionModel().currentChanged.connect(self._moved)
         side = pane("list")
         column = Column(side, margins=(0, 0, 0, 8), spacing=0)
@@ -116,7 +125,7 @@ class SettingsPage(QFrame):
 
     def show_settings(self, page: str) -> None:
         """Open a page; an unknown name is ignored."""
-        names = [name for name, _, _ in PAGES]
+        names = [name for name, _, _ in self._pages]
         if page in names:
             self.nav.setCurrentIndex(self.nav.model().index(names.index(page), 0))
 
@@ -132,7 +141,7 @@ class SettingsPage(QFrame):
     def _moved(self, index: QModelIndex) -> None:
         if not index.isValid():
             return
-        name, title, _ = PAGES[index.row()]
+        name, title, _ = self._pages[index.row()]
         widget = self._built.get(name)
         if widget is None:
             widget = self._built[name] = self._build(name)
@@ -144,6 +153,8 @@ class SettingsPage(QFrame):
     def _build(self, name: str) -> QWidget:
         if name == MODELS:
             return ModelsPage(self._setup)
+        if name == CLI and self._cli is not None:
+            return CliPage(self._cli)
         specs = [spec for spec in self._settings.schema() if spec.page == name]
         scroller = Scroller(margins=(24, 20, 24, 24), spacing=12)
         if name == FILESYSTEM:

@@ -80,13 +80,13 @@ def test_a_reload_replaces_all_and_a_broken_file_keeps_the_last_good_set(running
         state = running.service.reload()
         assert state.kept
         assert state.problems[0].severity == "error"
-        assert [d.name for d in state.definitions] == ["one", "two"]
+        assert [tool.spec.name for tool in state.tools] == ["one", "two"]
         assert running.registry.find("one") is old
     running.put(tools(("two", "date"), ("three", "true")))
     assert not running.service.reload().kept
     assert running.names == ["three", "two"]
     running.path.unlink()
-    assert running.service.reload().definitions == ()
+    assert running.service.reload().tools == ()
     assert running.names == []
 
 
@@ -143,7 +143,7 @@ def test_readers_never_see_half_a_set_while_it_is_replaced(running: Running) -> 
 @pytest.mark.spec("R-CLI-14")
 def test_a_file_that_looks_the_same_is_not_read_again_and_listeners_hear_of_reloads(running: Running) -> None:
     heard: list[int] = []
-    end = running.service.on_change(lambda state: heard.append(len(state.definitions)))
+    end = running.service.on_change(lambda state: heard.append(len(state.tools)))
     running.service.reload()
     running.service.reload_if_changed()
     running.put(tools(("one", "true")))
