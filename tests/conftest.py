@@ -3,6 +3,7 @@
 The fixtures and guards live in tests/harness; this file only binds them to pytest.
 """
 
+import gc
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -37,6 +38,15 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
     return factories(item)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """After each file of tests what is left is here to stay: modules, reports, caches. The guards collect garbage
+    after many tests, and would look through all of it again each time: a second a test towards the end."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture
