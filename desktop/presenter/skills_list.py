@@ -6,13 +6,15 @@ from collections.abc import Collection, Sequence
 from enum import IntEnum
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QStringListModel, Qt
 
 from desktop.presenter.skills_words import badges_of, source_word
 from desktop.skills.resolution.rows import SkillRow
 from desktop.skills.resolution.search import SkillCatalog
 
 Key = tuple[str, str]
+READ = 256
+"""Rows that are kept after they were read: a screen of them is painted from several roles each."""
 
 
 class SkillRole(IntEnum):
@@ -25,28 +27,40 @@ class SkillRole(IntEnum):
     TAGS = Qt.ItemDataRole.UserRole + 5
 
 
-class SkillListModel(QAbstractListModel):
-    """``show`` replaces everything at once; nothing is copied but the numbers."""
+class SkillListModel(QStringListModel):
+    """``show`` replaces everything at once; nothing is copied but the numbers.
+
+    A list view asks for the index of every row, and each index for the number of rows: with 10,000 rows that is 10 ms
+    in Python. So the number is a list of empty strings that Qt itself counts, and only ``data`` is ours.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._catalog = SkillCatalog()
         self._rows: Sequence[int] = ()
         self._changed: Collection[str] = ()
+        self._read: dict[int, SkillRow] = {}
 
     def show(self, catalog: SkillCatalog, rows: Sequence[int], changed: Collection[str]) -> None:
         """Other rows. ``changed``: paths with the badge "changed on disk"."""
-        self.beginResetModel()
         self._catalog, self._rows, self._changed = catalog, rows, changed
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's
-        """How many skills fit."""
-        return 0 if parent.isValid() else len(self._rows)
+        self._read.clear()
+        self.setStringList([""] * len(rows))
 
     def row_at(self, place: int) -> SkillRow | None:
         """The skill at a line, or None."""
-        return self._catalog.row(self._rows[place]) if 0 <= place < len(self._rows) else None
+        if not 0 <= place < len(self._rows):
+            return None
+        found = self._read.get(place)
+        if found is None:
+            if len(self._read) >= READ:
+                self._read.clear()
+            found = self._read[place] = self._catalog.row(self._rows[place])
+        return found
+
+    def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
+        """Rows are chosen, never edited or dragged."""
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable if index.isValid() else Qt.ItemFlag.NoItemFlags
 
     def place(self, key: Key) -> int:
         """The line of a skill, or -1."""

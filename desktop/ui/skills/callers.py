@@ -2,54 +2,119 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QWidget
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QRect, QStringListModel, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QFrame, QStackedLayout
 
 from desktop.presenter.skills import MayCall, SkillDetail
-from desktop.ui.skills.cards import row_card
-from desktop.ui.widgets.containers import EmptyState, Scroller, clear
-from desktop.ui.widgets.marks import StateLabel
-from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, state
+from desktop.ui.widgets.containers import EmptyState
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.shown import shown_line
-from desktop.ui.widgets.text import Paragraph, Text
 
-MOST = 300
+CALLER = int(Qt.ItemDataRole.UserRole)
+TITLES = {"agent": "Agents", "skill": "Skills that call others"}
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+
+
+class CallersModel(QStringListModel):
+    """Titles (plain text) and callers, those that may before those that may not. Qt counts the rows (see
+    ``SkillListModel``): there may be one for each skill."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: list[str | MayCall] = []
+
+    def show(self, callers: Sequence[MayCall]) -> None:
+        """Replace all."""
+        self._rows = []
+        for kind, title in TITLES.items():
+            found = [one for one in callers if one.kind == kind]
+            may = len([one for one in found if one.allowed])
+            if found:
+                self._rows.append(f"{title}: {may:,} of {len(found):,} may")
+                self._rows += [*(one for one in found if one.allowed), *(one for one in found if not one.allowed)]
+        self.setStringList([""] * len(self._rows))
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The record under ``CALLER``; words for a screen reader."""
+        row = self._rows[index.row()]
+        if role == CALLER:
+            return row
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            return row if isinstance(row, str) else _spoken(row)
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Titles are passed over."""
+        row = self._rows[index.row()] if index.isValid() else ""
+        title = isinstance(row, str)
+        return Qt.ItemFlag.NoItemFlags if title else Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+
+class CallerDelegate(RowDelegate):
+    """May or may not, the name, and the rule that decides."""
+
+    height = 34
+    inset = 16
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """One line."""
+        t = theme()
+        row = index.data(CALLER)
+        inner = box.adjusted(t.px(8), 0, -t.px(8), 0)
+        if isinstance(row, str):
+            painter.setFont(t.font("body", 600))
+            painter.setPen(t.color("text"))
+            painter.drawText(inner.adjusted(0, t.px(6), 0, 0), _LEFT, row)
+            return
+        state(painter, inner, "allow" if row.allowed else "deny", "may" if row.allowed else "may not")
+        name_at, rule_at = inner.x() + t.px(88), inner.x() + t.px(88) + (inner.width() - t.px(88)) * 2 // 5
+        role, weight = ("body", 500) if row.kind == "agent" else ("code", None)
+        painter.setPen(t.color("text"))
+        painter.setFont(t.font(role, weight))
+        room = rule_at - name_at - t.px(12)
+        name = elided(shown_line(row.name), role, room, weight=weight)
+        painter.drawText(QRect(name_at, inner.y(), room, inner.height()), _LEFT, name)
+        painter.setPen(t.color("text-2"))
+        painter.setFont(t.font("code"))
+        rule = elided(shown_line(row.rule), "code", (inner.right() - rule_at) // 2)
+        painter.drawText(QRect(rule_at, inner.y(), inner.right() - rule_at, inner.height()), _LEFT, rule)
+        after = rule_at + (painter.fontMetrics().horizontalAdvance(rule) + t.px(12) if rule else 0)
+        painter.setFont(t.font("small"))
+        room = inner.right() - after
+        painter.drawText(
+            QRect(after, inner.y(), room, inner.height()), _LEFT, elided(shown_line(row.reason), "small", room)
+        )
 
 
 class Callers(QFrame):
-    """Agents first, then skills with a list of their own; those that may, before those that may not."""
+    """Agents first, then skills with a list of their own; rows are painted as they come into sight."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("pane", "surface")
-        self._scroller = Scroller()
-        Column(self, spacing=0).addWidget(self._scroller)
-        self.rows = Column(spacing=16)
-        self._scroller.column.addLayout(self.rows)
-        self._scroller.column.addStretch(1)
+        self.model = CallersModel()
+        self.rows = RowList("Who may call it", CallerDelegate())
+        self.rows.setModel(self.model)
+        self.rows.setViewportMargins(0, 8, 0, 8)
+        sentence = "No agent and no skill has a list of what it may call."
+        self._nobody = EmptyState("agent", "Nobody to ask", sentence)
+        self._stack = QStackedLayout(self)
+        self._stack.setContentsMargins(0, 0, 0, 0)
+        self._stack.addWidget(self.rows)
+        self._stack.addWidget(self._nobody)
 
     def show_detail(self, detail: SkillDetail) -> None:
         """Another skill."""
-        clear(self.rows)
-        if not detail.may_call:
-            sentence = "No agent and no skill has a list of what it may call."
-            self.rows.addWidget(EmptyState("agent", "Nobody to ask", sentence))
-            return
-        for kind, title in (("agent", "Agents"), ("skill", "Skills that call others")):
-            found = sorted((one for one in detail.may_call if one.kind == kind), key=lambda one: not one.allowed)
-            if found:
-                self.rows.addWidget(Text(title, "strong"))
-                self.rows.addWidget(row_card([_row(one) for one in found[:MOST]]))
-            if len(found) > MOST:
-                self.rows.addWidget(Text(f"and {len(found) - MOST:,} more", "small", "2"))
+        self.model.show(detail.may_call)
+        self._stack.setCurrentWidget(self.rows if detail.may_call else self._nobody)
 
 
-def _row(one: MayCall) -> QWidget:
-    holder = QWidget()
-    row = Row(holder, spacing=12)
-    row.addWidget(sized(StateLabel("allow" if one.allowed else "deny", "may" if one.allowed else "may not"), width=76))
-    role = "medium" if one.kind == "agent" else "code"
-    row.addWidget(Text(shown_line(one.name), role, elide="right"), 2)
-    pieces = ((shown_line(one.rule), "mono"), ("  " if one.rule else "", ""), (shown_line(one.reason), ""))
-    row.addWidget(Paragraph(pieces, "body", "2"), 5)
-    holder.setAccessibleName(f"{one.name} {'may' if one.allowed else 'may not'} call it. {one.rule} {one.reason}")
-    return holder
+def _spoken(one: MayCall) -> str:
+    words = f"{one.name} {'may' if one.allowed else 'may not'} call it. {one.rule} {one.reason}"
+    return shown_line(words.strip())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TypeVar
+
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QSizePolicy, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.presenter.skills import SkillsViewModel
+from desktop.presenter.skills import Difference, SkillsViewModel
 from desktop.presenter.skills_editing import SkillEditor
 from desktop.presenter.skills_trying import SkillTrials
 from desktop.ui.skills.callers import Callers
@@ -24,6 +27,7 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.tabs import Tabs
 
+V = TypeVar("V", bound=QWidget)
 TABS = (("page", "Page"), ("form", "Form"), ("text", "Text"), ("callers", "Callers"), ("try", "Try it"))
 
 
@@ -66,16 +70,16 @@ class SkillPane(QFrame):
     acted = Signal(str)
     other = Signal(str)
     back = Signal()
+    model_wanted = Signal()
+    approvals_wanted = Signal()
 
     def __init__(self, skills: SkillsViewModel, editor: SkillEditor, trials: SkillTrials) -> None:
         super().__init__()
         self._skills, self._editor, self._trials = skills, editor, trials
         self._shown_key: object = None
+        self._stale: set[str] = set()
         self.setProperty("pane", "surface")
-        self.overview, self.callers = Overview(skills), Callers()
-        self.edit = EditPane(editor)
-        self.trying = TryPane(skills, trials)
-        self.difference = DifferenceView(skills)
+        self.overview = Overview(skills)
         column = Column(self, spacing=0)
         column.addWidget(self._make_head())
         column.addWidget(self._make_tabs())
@@ -84,8 +88,7 @@ class SkillPane(QFrame):
         self._none = EmptyState("skills", "No skill chosen", "Choose one on the left to read, change or try it.")
         self._gone = EmptyState("failed", "This skill is gone", gone)
         self._wait = pane("surface")
-        views = (self._wait, self._none, self._gone, self.overview, self.edit, self.callers, self.trying)
-        for widget in (*views, self.difference):
+        for widget in (self._wait, self._none, self._gone, self.overview):
             self._stack.addWidget(widget)
         column.addWidget(self._stack, 1)
         self._connect()
@@ -121,7 +124,7 @@ class SkillPane(QFrame):
 
     def _connect(self) -> None:
         self._skills.shown.connect(self.refresh)
-        self._skills.difference_found.connect(lambda _: self._stack.setCurrentWidget(self.difference))
+        self._skills.difference_found.connect(self._show_difference)
         self.tabs.chosen.connect(self.show_tab)
         self.edit_button.clicked.connect(self.begin_edit)
         self.try_button.clicked.connect(lambda: self.show_tab("try"))
@@ -129,8 +132,50 @@ class SkillPane(QFrame):
         self.overview.wanted.connect(self._wanted)
         self.overview.other.connect(self.other)
         self.overview.jump.connect(self.jump)
-        self.difference.closed.connect(lambda: self.show_tab("page"))
-        self.edit.jump_wanted.connect(self.jump)
+
+    # -- views, each made when it is first looked at ------------------------------------------------------------------
+
+    @cached_property
+    def edit(self) -> EditPane:
+        """Form and text."""
+        made = self._add(EditPane(self._editor))
+        made.jump_wanted.connect(self.jump)
+        if self._skills.detail is not None:
+            made.show_detail(self._skills.detail)
+        return made
+
+    @cached_property
+    def callers(self) -> Callers:
+        """Who may call it."""
+        return self._add(Callers())
+
+    @cached_property
+    def trying(self) -> TryPane:
+        """Try it."""
+        made = self._add(TryPane(self._skills, self._trials))
+        made.model_wanted.connect(self.model_wanted)
+        made.approvals_wanted.connect(self.approvals_wanted)
+        return made
+
+    @cached_property
+    def difference(self) -> DifferenceView:
+        """What changed since it was seen."""
+        made = self._add(DifferenceView(self._skills))
+        made.closed.connect(lambda: self.show_tab("page"))
+        return made
+
+    def _add(self, view: V) -> V:
+        self._stack.addWidget(view)
+        return view
+
+    def flush(self) -> None:
+        """What was typed just now goes into the text."""
+        if "edit" in self.__dict__:
+            self.edit.flush()
+
+    def _show_difference(self, found: Difference) -> None:
+        self.difference.show_difference(found)
+        self._stack.setCurrentWidget(self.difference)
 
     # -- what shows ---------------------------------------------------------------------------------------------------
 
@@ -154,10 +199,12 @@ class SkillPane(QFrame):
         self.edit_button.setEnabled(detail.writable)
         tip = "Edit this skill (E in the list)" if detail.writable else "Duplicate it to change it"
         self.edit_button.setToolTip(tip)
+        self._stale = {"callers", "try"}
         self.overview.show_detail(detail)
-        self.callers.show_detail(detail)
-        self.trying.show_detail(detail)
-        self.edit.show_detail(detail)
+        if "edit" in self.__dict__:
+            self.edit.show_detail(detail)
+        if detail.key == self._shown_key:
+            self._fill(self.tabs.value)
         if detail.key != self._shown_key:
             self._shown_key = detail.key
             self.overview.show_top()
@@ -175,10 +222,25 @@ class SkillPane(QFrame):
         if self._skills.detail is None:
             return
         self.tabs.set_value(name)
-        view = {"form": self.edit, "text": self.edit, "callers": self.callers, "try": self.trying}
+        self._fill(name)
         if name in ("form", "text"):
             self.edit.show_view(name)
-        self._stack.setCurrentWidget(view.get(name, self.overview))
+            self._stack.setCurrentWidget(self.edit)
+        elif name == "callers":
+            self._stack.setCurrentWidget(self.callers)
+        else:
+            self._stack.setCurrentWidget(self.trying if name == "try" else self.overview)
+
+    def _fill(self, name: str) -> None:
+        """A view is built when it is looked at."""
+        detail = self._skills.detail
+        if detail is None or name not in self._stale:
+            return
+        self._stale.discard(name)
+        if name == "callers":
+            self.callers.show_detail(detail)
+        else:
+            self.trying.show_detail(detail)
 
     def begin_edit(self) -> None:
         """The form where there is one, else the text, with the keys in it."""

@@ -53,7 +53,6 @@ class DifferenceView(QFrame):
         row.addWidget(self.accept)
         column.addWidget(foot)
         self._finding = Background(self, self._found)
-        skills.difference_found.connect(self.show_difference)
 
     def show_difference(self, found: Difference) -> None:
         """Compare in a thread, then show."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
@@ -39,18 +41,19 @@ class EditPane(QFrame):
         self._detail: SkillDetail | None = None
         self._view = "text"
         self._place: tuple[int, int] | None = None
+        self._fresh = False
         self.setProperty("pane", "surface")
         column = Column(self, spacing=0)
         self._strip = self._make_strip()
         column.addWidget(self._strip)
-        self.form, self.source, self.conflict = FrontmatterForm(), SourceText("Text of the skill"), ConflictView()
+        self.source = SourceText("Text of the skill")
         self._stack = QStackedWidget()
         self._wait = pane("surface")
         self._cannot = Paragraph("", "body", "2")
         column_of = Column(self._wait, margins=24)
         column_of.addWidget(self._cannot)
         column_of.addStretch(1)
-        for widget in (self._wait, self.form, self.source, self.conflict):
+        for widget in (self._wait, self.source):
             self._stack.addWidget(widget)
         column.addWidget(self._stack, 1)
         column.addWidget(self._make_problems())
@@ -102,13 +105,37 @@ class EditPane(QFrame):
         editor.failed.connect(self._failed)
         self.source.typed.connect(editor.edited)
         self.source.left.connect(lambda: self.save.setFocus(Qt.FocusReason.OtherFocusReason))
-        self.form.changed.connect(editor.set_key)
         self.save.clicked.connect(self.save_now)
         self.revert.clicked.connect(editor.revert)
-        self.conflict.answered.connect(self._answered)
         keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Save), self)
         keys.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         keys.activated.connect(self.save_now)
+
+    @cached_property
+    def form(self) -> FrontmatterForm:
+        """Made when it is first looked at: it is the dearest part of the page."""
+        made, editor = FrontmatterForm(), self._editor
+        made.changed.connect(editor.set_key)
+        made.load(editor.form, editor.problems, writable=editor.writable, fresh=True)
+        self._stack.addWidget(made)
+        return made
+
+    @cached_property
+    def conflict(self) -> ConflictView:
+        """Made at the first conflict."""
+        made = ConflictView()
+        made.answered.connect(self._answered)
+        self._stack.addWidget(made)
+        return made
+
+    @property
+    def _comparing(self) -> bool:
+        return "conflict" in self.__dict__ and self._stack.currentWidget() is self.conflict
+
+    def flush(self) -> None:
+        """What was typed into the form just now goes into the text."""
+        if "form" in self.__dict__:
+            self.form.flush()
 
     # -- what shows ---------------------------------------------------------------------------------------------------
 
@@ -140,8 +167,8 @@ class EditPane(QFrame):
             self._show_made(detail)
         elif self._editor.path != detail.key[0]:
             self._editor.open(*detail.key)
-        elif self._stack.currentWidget() is not self.conflict:
-            self.form.flush()
+        elif not self._comparing:
+            self.flush()
             self._stack.setCurrentWidget(self._widget())
         self._say()
 
@@ -177,18 +204,18 @@ class EditPane(QFrame):
         kind = detail.definition.kind if detail is not None and detail.definition is not None else ""
         self.source.begin(editor.shown, LANGUAGES.get(kind) or _by_name(editor.path))
         self.source.setReadOnly(not editor.writable)
-        self.form.load(editor.form, (), writable=False, fresh=True)
+        if "form" in self.__dict__:
+            self.form.load(editor.form, (), writable=False, fresh=True)
         self._stack.setCurrentWidget(self._widget())
-        self._fresh = True
+        self._fresh = True  # the next check fills the form whatever stands there
         self._jump()
         self._say()
-
-    _fresh = False
 
     def _checked(self) -> None:
         editor = self._editor
         self.source.mark(editor.problems)
-        self.form.load(editor.form, editor.problems, writable=editor.writable, fresh=self._fresh)
+        if "form" in self.__dict__:
+            self.form.load(editor.form, editor.problems, writable=editor.writable, fresh=self._fresh)
         self._fresh = False
         clear(self._problem_rows)
         for row in problem_rows(editor.problems, self.jump_wanted.emit):
@@ -204,7 +231,7 @@ class EditPane(QFrame):
     def _say(self) -> None:
         """The foot: whether it is saved, and whether it is valid."""
         editor = self._editor
-        comparing = self._stack.currentWidget() is self.conflict
+        comparing = self._comparing
         self._problems.setVisible(bool(editor.problems) and not comparing)
         errors = sum(problem.severity == "error" for problem in editor.problems)
         dirty = editor.dirty
@@ -221,7 +248,7 @@ class EditPane(QFrame):
 
     def save_now(self) -> None:
         """Save what stands there, with what was typed just now."""
-        self.form.flush()
+        self.flush()
         if self._editor.writable and self._editor.dirty:
             self._editor.save()
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.skills import SkillProblem
@@ -25,6 +25,8 @@ from desktop.ui.widgets.text import Paragraph, Text
 
 FENCES = {"python": "python", "javascript": "javascript", "foreign": "typescript"}
 MOST_FILES = 60
+CALLERS = 5
+"""Names of callers on the page; all of them are under Callers."""
 
 
 class Overview(QFrame):
@@ -45,18 +47,20 @@ class Overview(QFrame):
         self.body = MarkdownView("What the skill says")
         self._rest = Paragraph("", "small", "2")
         self._front = MarkdownView("Frontmatter")
-        self.facts = Column(spacing=16)
+        self.facts, self._below = Column(spacing=16), Column(spacing=16)
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._show_rest)
         inside = self.scroller.column
         inside.addLayout(self.top)
         inside.addWidget(self.body)
         inside.addWidget(self._rest)
         inside.addLayout(self.facts)
+        inside.addLayout(self._below)
         inside.addWidget(self._front)
         inside.addStretch(1)
 
     def show_detail(self, detail: SkillDetail) -> None:
         """Another skill, or another state of the same."""
-        definition = detail.definition
         clear(self.top)
         for strip in (*self._state(detail), *self._shadows(detail), *self._problems(detail)):
             self.top.addWidget(strip)
@@ -64,16 +68,23 @@ class Overview(QFrame):
         body, front = page_text(detail, state=row.state if row is not None else "ready")
         self.body.set_markdown(body)
         self.body.setVisible(bool(body))
-        self._front.set_markdown(front)
-        self._front.setVisible(bool(front))
         self._rest.set_pieces(f"The rest of {len(body):,} characters is under Text." if self.body.cut else "")
         self._rest.setVisible(self.body.cut)
         clear(self.facts)
         self.facts.addLayout(self._takes_and_origin(detail))
-        if definition is not None:
+        self._rest_of = (detail, front)
+        self._later.start()
+
+    def _show_rest(self) -> None:
+        """What stands lower, a turn of the loop later: two short steps instead of a long one."""
+        detail, front = self._rest_of
+        clear(self._below)
+        if detail.definition is not None:
             for part in (_files(detail), _metadata(detail)):
                 if part is not None:
-                    self.facts.addWidget(part)
+                    self._below.addWidget(part)
+        self._front.set_markdown(front)
+        self._front.setVisible(bool(front))
 
     def show_top(self) -> None:
         """Back to the first line."""
@@ -194,7 +205,8 @@ def _origin(detail: SkillDetail) -> QWidget:
     rows.append(fact("From", source_word(definition.source) + root))
     rows.append(fact("Is", KIND_WORDS.get(definition.kind, definition.kind)))
     callers = [one.name for one in detail.may_call if one.allowed]
-    rows.append(fact("Called by", ", ".join(callers) if callers else "nobody yet"))
+    named = ", ".join(callers[:CALLERS]) + (f" and {len(callers) - CALLERS:,} more" if len(callers) > CALLERS else "")
+    rows.append(fact("Called by", named or "nobody yet"))
     allowed = definition.allowed_tools
     if allowed is None:
         rows.append(fact("May call", "everything that is shown"))

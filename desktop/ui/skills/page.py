@@ -93,8 +93,8 @@ class SkillsPage(QFrame):
         self.skill.acted.connect(self.act)
         self.skill.back.connect(self._back)
         self.skill.other.connect(self._show_other)
-        self.skill.trying.model_wanted.connect(self.model_wanted)
-        self.skill.trying.approvals_wanted.connect(self.approvals_wanted)
+        self.skill.model_wanted.connect(self.model_wanted)
+        self.skill.approvals_wanted.connect(self.approvals_wanted)
         skills.said.connect(self.toast.say)
         skills.failed.connect(self.toast.say)
         skills.shown.connect(self.list.mark)
@@ -141,7 +141,7 @@ class SkillsPage(QFrame):
 
     def leaving(self, go_on: Callable[[], None]) -> None:
         """Do something that would lose what was not saved: at once where there is nothing, else after asking."""
-        self.skill.edit.form.flush()
+        self.skill.flush()
         if not self._editor.dirty:
             go_on()
             return

@@ -91,7 +91,10 @@ async def test_the_page_says_what_it_takes_where_it_is_from_and_who_may_call_it(
     for said in ("text, required", "whole number, else 2", str(filled.mine / "clean.skill.md"), "Assistant", "#data"):
         assert said in text, said
     window.skill.show_tab("callers")
-    assert "Assistant" in words(window.skill.callers)
+    model = window.skill.callers.model
+    spoken = [model.index(row).data() for row in range(model.rowCount())]
+    assert spoken[0] == "Agents: 1 of 1 may"
+    assert spoken[1].startswith("Assistant may call it. *")
     await window.show("drift")
     assert "scripts/run.py" in words(window.skill.overview)
 
@@ -305,6 +308,7 @@ async def test_try_it_names_mistakes_in_place_runs_and_shows_the_result(open_pag
 async def test_form_and_json_carry_the_same_arguments(open_page: Any, filled: Desk) -> None:
     window = await open_page(filled)
     await window.show("clean")
+    window.skill.show_tab("try")
     trying = window.skill.trying
     trying.form.fill({"path": "a", "depth": 7})
     trying.choice._group.button(1).click()
