@@ -20,7 +20,15 @@ from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.shell import ShellViewModel
 from desktop.presenter.threads import ThreadsViewModel, arrange
-from desktop.presenter.transcript_items import NoticeAction, NoticePart, TextPart, ToolPart, TranscriptItem
+from desktop.presenter.transcript_items import (
+    CallsPart,
+    NestedCall,
+    NoticeAction,
+    NoticePart,
+    TextPart,
+    ToolPart,
+    TranscriptItem,
+)
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.shots_samples import SampleApprovals, SampleSetup, new_file_request, sample_shell
@@ -76,6 +84,35 @@ def sample_items() -> tuple[TranscriptItem, ...]:
     )
 
 
+def many_calls() -> tuple[TranscriptItem, ...]:
+    """A long run: its older calls folded, a skill whose own write waits, and one that tells what it called."""
+    reads = [
+        ToolPart(f"r{n}", f"r{n}", "read-file", f"data/gauge-{n:02}.csv", "read", "failed" if n == 7 else "done")
+        for n in range(64)
+    ]
+    skill = ToolPart("s", "s", "march-cleanup", "gauge 7", "agent", "running", started_at=time.time())
+    name = "data/gauge-07/invoice\u202efdp.exe"
+    write = ToolPart(
+        "w", "w", "write-file", name, "write", "waiting", request=new_file_request(),
+        chain=("Workbench", "march-cleanup"), parent="s",
+    )  # fmt: skip
+    queued = ToolPart("q", "q", "write-file", "data/gauge-08/2026-03.clean.csv", "", "writing")
+    done = ToolPart(
+        "d", "d", "station-list", "harbour", "agent", "done", '{"area": "harbour"}', "14 stations", elapsed_ms=900,
+        nested=(NestedCall("read-file", "done", 40), NestedCall("bash", "denied", 12)),
+    )  # fmt: skip
+    parts = (CallsPart("f", tuple(reads)), done, TextPart("t", "Now the clean-up:"), skill, write, queued)
+    question = TranscriptItem("u1", "human", "You", "14:01", (TextPart("t0", "Clean up all gauges, please."),))
+    return (question, TranscriptItem("a1", "a", "Workbench", "14:02", parts, live=True))
+
+
+def _opened(page: ChatPage, key: str) -> ChatPage:
+    """With one card open."""
+    page.pane.transcript.page.messages[-1].opened.add(key)
+    page.pane.transcript.relayout()
+    return page
+
+
 def failed_items() -> tuple[TranscriptItem, ...]:
     """A wrong key, said in words."""
     actions = (NoticeAction("Open the key", "open-models"), NoticeAction("Try again", "retry"))
@@ -127,5 +164,6 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "01-chat": lambda: _page(sample_items(), running=True, queue=queued),
         "01-chat-200": lambda: _page(sample_items(), running=True, queue=queued),
         "01-chat-empty": lambda: _page(()),
+        "01-chat-calls": lambda: _opened(_page(many_calls(), running=True), "d"),
         "01-chat-failed": lambda: _page(failed_items()),
     }
