@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from desktop.presenter.bridge import Bridge
     from desktop.skills.editing.files import Deleted
 
-__all__ = ["Chosen", "Difference", "MayCall", "SkillDetail", "SkillsViewModel", "words_of"]
+__all__ = ["Chosen", "Difference", "FacetCounts", "MayCall", "SkillDetail", "SkillsViewModel", "words_of"]
 
 REMEMBERED_DELETIONS = 20
 
@@ -71,11 +71,14 @@ class SkillsViewModel(QObject):
     failed = Signal(str)
     difference_found = Signal(object)
 
-    def __init__(self, desk: SkillDesk, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(
+        self, desk: SkillDesk, bridge: Bridge, parent: QObject | None = None,
+        *, loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self.desk = desk
         self._bridge = bridge
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop or asyncio.get_running_loop()
         self.model = SkillListModel(self)
         self.catalog = SkillCatalog()
         self.chosen = Chosen()

@@ -12,6 +12,8 @@ from desktop.presenter.skills_words import badges_of, source_word
 from desktop.skills.resolution.rows import SkillRow
 from desktop.skills.resolution.search import SkillCatalog
 
+__all__ = ["Key", "SkillListModel", "SkillRole", "SkillRow"]
+
 Key = tuple[str, str]
 READ = 256
 """Rows that are kept after they were read: a screen of them is painted from several roles each."""

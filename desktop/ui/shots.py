@@ -9,6 +9,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,12 +23,16 @@ from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.debates.page import DebatesPage
 from desktop.ui.first_run.page import FirstRunPage
 from desktop.ui.settings.boundaries import EntryRow, PathTester
+from desktop.ui.settings.cli_page import CliPage
 from desktop.ui.settings.page import SettingsPage
 from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
+from desktop.ui.shots_cli import SampleCli, request
 from desktop.ui.shots_sheet import ComponentSheet
+from desktop.ui.skills import shots as skill_shots
 from desktop.ui.skills.page import SkillsPage
 from desktop.ui.theme import Theme
+from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.properties import pane
 
 SIZE = (1280, 800)
@@ -50,6 +55,7 @@ class Stage:
         self.setup = samples.SampleSetup()
         self.settings = samples.SampleSettings()
         self.boundaries = samples.SampleBoundaries()
+        self.cli = SampleCli()
         self.shell = samples.sample_shell()
         any_approvals, any_setup = cast(Any, self.approvals), cast(Any, self.setup)
         self.window = MainWindow(
@@ -59,10 +65,11 @@ class Stage:
                 "chats": lambda: pane("surface"),
                 "first_run": lambda: FirstRunPage(any_setup),
                 "debates": DebatesPage,
-                "skills": SkillsPage,
+                "skills": lambda: SkillsPage(skill_shots.sample_models()),
                 "approvals": lambda: ApprovalsPage(any_approvals, self.title),
                 "settings": lambda: SettingsPage(
-                    cast(Any, self.settings), any_setup, cast(Any, self.boundaries), lambda: samples.CONFINED
+                    cast(Any, self.settings), any_setup, cast(Any, self.boundaries), lambda: samples.CONFINED,
+                    cast(Any, self.cli),
                 ),
             },
         )
@@ -134,6 +141,25 @@ def _confirming(stage: Stage) -> QWidget:
     rows = _settings(stage, "Filesystem").findChildren(EntryRow)
     settle()
     next(row for row in rows if row.entry == "~/.ssh").cross.click()
+    return stage.window
+
+
+def _vector(stage: Stage) -> QWidget:
+    stage.approvals.put(request())
+    return _approval(stage, "r7")
+
+
+def _cli(stage: Stage, view: str) -> QWidget:
+    page = stage.page("settings")
+    page.show_settings("CLI tools")
+    shown = page.findChild(CliPage)
+    if view != "try":
+        shown.show_view(view)
+        return stage.window
+    shown.try_tool("kubectl-get")
+    shown.trying.form.findChild(Field).setText("kube-system")
+    shown.trying.run()
+    settle(DEAF)
     return stage.window
 
 
@@ -209,11 +235,20 @@ def _sheet(_stage: Stage) -> QWidget:
     return sheet
 
 
+def _skills(stage: Stage, show: Callable[[SkillsPage], Any]) -> QWidget:
+    page = stage.page("skills")
+    settle()
+    show(page)
+    settle(DEAF)
+    return stage.window
+
+
 PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-write": lambda s: _approval(s, "r3"),
     "02-approval-shell": lambda s: _approval(s, "r2"),
     "02-approval-new-file": lambda s: _approval(s, "r1"),
     "02-approval-changed": _changed,
+    "02-approval-argv": _vector,
     "02-approvals-empty": _empty_inbox,
     "02-activity": _tab,
     "02-dialog-over-thread": lambda s: _over_thread(s, "t3"),
@@ -221,13 +256,16 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-deny-with-reason": lambda s: _dialog(s, "reason"),
     "02-edit-and-allow": lambda s: _dialog(s, "edit"),
     "04-debates": lambda s: s.page("debates") and s.window,
-    "06-skills": lambda s: s.page("skills") and s.window,
+    **{name: partial(_skills, show=show) for name, show in skill_shots.PICTURES.items()},
     "07-models": lambda s: _settings(s, "Models and keys"),
     "07-appearance": lambda s: _settings(s, "Appearance"),
     "07-tools": lambda s: _settings(s, "Tools"),
     "07-boundaries": lambda s: _settings(s, "Filesystem"),
     "07-boundaries-tested": _tested,
     "07-boundaries-confirm": _confirming,
+    "07-cli-tools": lambda s: _cli(s, "tools"),
+    "07-cli-text": lambda s: _cli(s, "text"),
+    "07-cli-try": lambda s: _cli(s, "try"),
     "07-problems": _problems,
     "08-first-run": _first_run,
     "08-first-run-looking": lambda s: _first_run(s, servers=(), looking=True),
@@ -240,7 +278,10 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "09-report": _report,
     "11-components": _sheet,
 }
-ALSO_AT_200 = ("02-approval-write", "02-approval-shell", "02-dialog-over-thread", "08-first-run", "07-models")
+ALSO_AT_200 = (
+    "02-approval-write", "02-approval-shell", "02-dialog-over-thread", "08-first-run", "07-models", "06-skills",
+    "06-skills-form",
+)
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."
 
 
