@@ -28,21 +28,6 @@ if TYPE_CHECKING:
 
 CHECK_AFTER = 200
 """Milliseconds after the last key before the text is checked."""
-EXAMPLE = """\
-# Each entry becomes a tool. The program gets its arguments one by one: there is no shell in between.
-tools:
-  - name: count_lines
-    description: Count the lines of a file in the workspace.
-    category: read                 # read runs, write asks each time, admin asks and is never remembered
-    cmd: wc                        # one program, by name or absolute path
-    args: ["-l", "{{file}}"]       # {{name}} is filled in, and stays one argument
-    parameters:
-      file:
-        type: string               # string, integer, number, boolean or enum
-        description: The file, relative to the workspace.
-        pattern: "^[A-Za-z0-9_./-]+$"
-        maxLength: 200
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +213,8 @@ class CliToolsViewModel(QObject):
 
 def _row(tool: CliTool) -> CliRow:
     definition = tool.definition
-    groups = [str(argument) for _, group in definition.optional_args for argument in group]
-    command = (definition.cmd, *map(str, definition.args), *(f"[{text}]" for text in groups))
+    groups = (f"[{'  '.join(map(str, group))}]" for _, group in definition.optional_args)
+    command = (definition.cmd, *map(str, definition.args), *groups)
     return CliRow(
         definition.name, tool.spec.provider_name, tool.spec.category.value, definition.description, command,
         tool.always_admin, definition.line,

@@ -101,6 +101,8 @@ def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWi
     facts.append(("Thread", Text(shown_line(thread_title), elide="right")))
     if request.preview.get("kind") == "command":
         facts.append(("Runs in", _beside(_mono(str(request.preview.get("cwd", ""))))))
+    elif request.preview.get("kind") == "argv":
+        facts += _program(request)
     else:
         facts += _paths(request)
     facts += _original(request)
@@ -117,6 +119,25 @@ def _original(request: PermissionRequest) -> list[tuple[str, QWidget]]:
     lines = [f"{name}: {value if isinstance(value, str) else arguments_text({name: value})}" for name, value in was]
     shown = [line if len(line) <= ORIGINAL_SHOWN else f"{line[:ORIGINAL_SHOWN]}…" for line in lines]
     return [("Model asked" if not at else "", _beside(_mono(line))) for at, line in enumerate(shown)]
+
+
+def _program(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    """Of an argument vector: which file it starts, where, and what else it names."""
+    preview = request.preview
+    program = str(preview.get("program", ""))
+    facts: list[tuple[str, QWidget]] = []
+    for caption, text in (("Program", program), ("Runs in", str(preview.get("cwd", "")))):
+        if text:
+            facts.append((caption, _beside(_mono(text))))
+    others = [path for path in request.paths if path != program]
+    for at, path in enumerate(others[:PATHS_SHOWN]):
+        facts.append(("Touches" if not at else "", _beside(_mono(path))))
+    if len(others) > PATHS_SHOWN:
+        facts.append(("", Text(f"and {len(others) - PATHS_SHOWN:,} more", "small", "2")))
+    names = preview.get("environment")
+    if isinstance(names, list) and names:
+        facts.append(("Variables", _beside(_mono(", ".join(map(str, names))))))
+    return facts
 
 
 def _paths(request: PermissionRequest) -> list[tuple[str, QWidget]]:

@@ -7,7 +7,8 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.presenter.cli_tools import EXAMPLE, CliToolsViewModel
+from desktop.presenter.cli_example import EXAMPLE
+from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.skills_editing import Conflict
 from desktop.ui.skills.cards import problem_rows
 from desktop.ui.skills.conflict import ConflictView

@@ -48,7 +48,6 @@ class CliTry(QFrame):
         self._inside = scroller.column
         self._head, self._fields, self._result = Column(spacing=8), Column(spacing=12), Column(spacing=12)
         self.preview = LinesView("The program and its arguments", max_rows=12)
-        self.preview.set_indent(12)
         self.wrong = Paragraph("", "small", "2")
         self.run_button = Button("Run", "primary", icon="play", tip="Call it with these arguments")
         self.stop_button = Button("Stop", icon="stop", tip="Stop this call")
@@ -64,6 +63,7 @@ class CliTry(QFrame):
         inside = self._inside
         inside.addLayout(self._head)
         inside.addLayout(self._fields)
+        self._fields.addWidget(self.form)
         inside.addWidget(Text("What would run, one argument a line", "strong"))
         card = pane("quoted")
         Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(self.preview)

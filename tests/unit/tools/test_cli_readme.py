@@ -1,0 +1,39 @@
+"""The tool that the README shows, and the example that the page begins with, work as they stand."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.tools import Category
+from desktop.presenter.cli_example import EXAMPLE
+from desktop.tools.cli_definitions import CliRules, parse
+from desktop.tools.cli_tool import CliTool
+from tests.unit.tools.test_cli_tool import Cli, cli
+
+__all__ = ["cli"]
+
+README = Path(__file__).resolve().parents[3] / "README.md"
+
+
+def declared(cli: Cli, text: str) -> CliTool:
+    found = parse(text, CliRules(lambda _: False))
+    assert found.problems == ()
+    return CliTool(found.definitions[0], cli.services)
+
+
+@pytest.mark.spec("R-CLI-1", "R-CLI-4", "S6.7")
+async def test_the_tool_that_the_readme_shows_finds_text_and_asks_nobody(cli: Cli) -> None:
+    blocks = re.findall(r"```yaml\n(tools:.*?)```", README.read_text("utf-8"), re.DOTALL)
+    tool = declared(cli, blocks[0])
+    (cli.bench.world.workspace / "a.txt").write_text("one\n$(two)\n$(two) again\n")
+    assert (await tool.precheck({"text": "$(two)", "file": "a.txt"})).category is Category.READ
+    assert (await cli.bench.run(tool, text="$(two)", file="a.txt")).text == "2:$(two)\n3:$(two) again\n"
+    assert (await cli.bench.run(tool, text="$(two)", file="a.txt", most=1)).text == "2:$(two)\n"
+
+
+@pytest.mark.spec("R-CLI-1")
+async def test_the_example_of_the_page_counts_lines(cli: Cli) -> None:
+    tool = declared(cli, EXAMPLE)
+    assert (await tool.precheck({"file": "note.txt"})).category is Category.READ
+    assert (await cli.bench.run(tool, file="note.txt")).text == "1 note.txt\n"
