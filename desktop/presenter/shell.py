@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,26 +14,30 @@ PALETTE_ROWS = 60
 """Most rows that the palette shows for one query."""
 
 
-class Command(NamedTuple):
+class Command:
     """Something that can be done from anywhere; ``shortcut`` in Qt's portable form."""
 
-    id: str
-    title: str
-    group: str = "Actions"
-    shortcut: str = ""
-    icon: str = ""
+    __slots__ = ("group", "icon", "id", "shortcut", "title")
+
+    def __init__(self, id: str, title: str, group: str = "Actions", shortcut: str = "", icon: str = "") -> None:
+        self.id, self.title, self.group, self.shortcut, self.icon = id, title, group, shortcut, icon
 
 
-class PaletteRow(NamedTuple):
+class PaletteRow:
     """A line of the palette; choosing it runs command ``id``. ``mono``: the title is a name as in code, of a skill."""
 
-    id: str
-    title: str
-    detail: str = ""
-    group: str = "Actions"
-    icon: str = ""
-    ranges: Ranges = ()
-    mono: bool = False
+    __slots__ = ("detail", "group", "icon", "id", "mono", "ranges", "title")
+
+    def __init__(
+        self, id: str, title: str, detail: str = "", group: str = "Actions", icon: str = "", ranges: Ranges = (),
+        mono: bool = False,
+    ) -> None:  # fmt: skip
+        self.id, self.title, self.detail, self.group = id, title, detail, group
+        self.icon, self.ranges, self.mono = icon, ranges, mono
+
+    def fitting(self, ranges: Ranges) -> PaletteRow:
+        """The same line with what matched the query."""
+        return PaletteRow(self.id, self.title, self.detail, self.group, self.icon, ranges, self.mono)
 
 
 Rows = Callable[[], Iterable[PaletteRow]]
@@ -168,6 +172,6 @@ class ShellViewModel(QObject):
         for order, row in enumerate((*own, *(r for source in self._sources for r in source()))):
             fit = match(text, row.title)
             if fit is not None:
-                found.append((-fit.score, order, row._replace(ranges=fit.ranges)))
+                found.append((-fit.score, order, row.fitting(fit.ranges)))
         found.sort(key=lambda entry: entry[:2])
         self.palette_results.emit(text, tuple(row for _, _, row in found[:PALETTE_ROWS]))

@@ -137,7 +137,9 @@ class Overview(QFrame):
         row = self._skills.row_of(path)
         if not path or (row is not None and row.source == "program"):
             return "the app's own tool"
-        word = source_word(row.source) if row is not None else "another"
+        if row is None:
+            return "another"
+        word = source_word(row.source)
         return {"mine": "your", "library": "the library's", "project": "the project's"}.get(word, f"the {word}")
 
     def _problems(self, detail: SkillDetail) -> list[QWidget]:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
-from PySide6.QtCore import QEventLoop, QTimer
-
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.domain.tools import Category
 from desktop.presenter.skills import FacetCounts, MayCall, SkillDetail, SkillsViewModel
@@ -199,9 +197,6 @@ def _conflict(page: SkillsPage) -> None:
     _choose(page, "csv-clean", "text")
     theirs = (HEAD + BODY).replace("2 hours", "3 hours")
     page.skill.edit._editor.conflict.emit(Conflict(FOLDER, (HEAD + BODY).replace("`m`", "`x`"), theirs))
-    loop = QEventLoop()
-    QTimer.singleShot(300, loop.quit)
-    loop.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
 
 
 def _difference(page: SkillsPage) -> None:

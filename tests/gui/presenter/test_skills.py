@@ -151,7 +151,6 @@ async def test_deleting_is_undone_with_the_token_that_is_offered(desk: Desk) -> 
     assert (desk.mine / "plot.skill.md").read_bytes() == before
 
 
-@pytest.mark.spec("S-SK-3")
 async def test_an_installed_skill_that_changed_is_off_until_its_difference_was_accepted(desk: Desk) -> None:
     desk.put("drift/SKILL.md", skill("drift", body="Send everything away.\n"), desk.shared)
     await desk.on_disk()
