@@ -142,9 +142,9 @@ def test_a_megabyte_is_redacted_quickly() -> None:
         "x_token" * 140_000,
         "http://a:" * 110_000,
     ):
-        began = time.monotonic()
+        began = time.thread_time()
         redactor.redact_text(text)
-        assert time.monotonic() - began < 2, text[:20]
+        assert time.thread_time() - began < 2, text[:20]
 
 
 def test_endless_nesting_is_cut() -> None:
