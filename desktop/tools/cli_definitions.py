@@ -187,10 +187,14 @@ class _Entry:
         groups = self._groups(node.get("optional_args"))
         cmd, env = self._cmd(), read_env(node.get("env"), category, self._rules.needs_admin, notes)
         _check_slots(node, args, groups, parameters, notes)
+        network = self._network()
+        if category is Category.READ and network and any(p.free and "pattern" not in p.schema for p in parameters):
+            words = "a read tool asks nobody: with a free text a model can send out what it knows"
+            notes.warn(node.get("network") or node, "network", words)
         return CliDefinition(
             name, self._description(cmd), category or Category.ADMIN, cmd, tuple(t for _, t in args),
             tuple((key, tuple(t for _, t in group)) for key, _, group in groups), parameters, schema_of(parameters),
-            env, self._timeout(), self._cwd(), self._network(), node.line,
+            env, self._timeout(), self._cwd(), network, node.line,
         )  # fmt: skip
 
     def _text(self, key: str) -> str | None:

@@ -42,6 +42,7 @@ MAX_WORDS = 500_000
 MAX_BOUND = 200
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
 _KEYRING = "${keyring:"
+_BATCH = (".bat", ".cmd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,9 @@ class CliTool:
                 f"{self.definition.cmd}, which {self._spec.provider_name} runs, was not found on the tool PATH.",
                 code="tool.absent", next_step="Install it, or correct cmd in tools.yaml.",
             )  # fmt: skip
+        if program.casefold().endswith(_BATCH):
+            sentence = f"{program} is a batch file: those read their arguments as a command line."
+            return ToolFailure(sentence, code="tool.not_started", next_step="Name a program in cmd instead.")
         return None
 
     async def _read(self, words: tuple[str, ...], within: str) -> ShellReading:
@@ -232,9 +236,8 @@ class CliTool:
             reasons.append(f"{program} lies where the agent itself can write")
         if reasons:
             return Category.ADMIN, "; ".join(dict.fromkeys(reasons))
-        changing = next((part for part in _parts(filled) if part.effect in ("writes", "deletes")), None)
-        if changing is not None and self.definition.category is Category.READ:
-            return Category.WRITE, f"{self.definition.cmd} {changing.effect} files"
+        if self.definition.category is Category.READ and (why := _changing(readings)):
+            return Category.WRITE, f"{self.definition.cmd} {why}"
         return self.definition.category, ""
 
     # -- running ------------------------------------------------------------------------------------------------------
@@ -279,8 +282,22 @@ def _stand_in(parameter: Parameter) -> str:
     return kinds.get(parameter.kind) or canonical(schema.get("minimum", 1))
 
 
+def _changing(readings: _Readings) -> str:
+    """Why a tool is not ``read`` whatever it was declared: it changes files, or its values make something else of it
+    than reading."""
+    known = {part.effect for part in _parts(readings.declared)}
+    for effect in (part.effect for part in _parts(readings.filled)):
+        if effect in ("writes", "deletes"):
+            return f"{effect} files"
+        if effect not in known and effect in ("network", "privileged"):
+            return {"network": "uses the network with these values"}.get(effect, "changes more with these values")
+    return ""
+
+
 def _added(declared: str, filled: str) -> list[str]:
-    """The reasons that the values bring, beside those of the declaration."""
+    """The reasons that the values bring, beside those of the declaration; a shortened list could hide one."""
+    if " more reason" in declared:
+        return [filled]
     known = declared.split("; ")
     return [reason for reason in filled.split("; ") if reason and reason not in known]
 

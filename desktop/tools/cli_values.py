@@ -106,7 +106,7 @@ def text_problem(parameter: Parameter, value: str) -> str:
 def number_problem(value: int | float) -> str:
     """Numbers that have no plain digits."""
     if value != value or abs(value) > LARGEST:  # the first holds for NaN only
-        return "is too large for a number here"
+        return "is no number that can be written out here"
     return ""
 
 

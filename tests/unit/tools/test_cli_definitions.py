@@ -341,6 +341,9 @@ def test_doubtful_values_of_variables_are_warnings() -> None:
 def test_what_works_but_may_not_be_meant_is_a_warning() -> None:
     assert "no argument uses" in warnings("    parameters: {a: {type: string}}\n")[0]
     assert "description" in warnings("", HEAD.replace("    description: A probe.\n", ""))[0]
+    text = '    args: ["{{a}}"]\n    network: true\n    parameters: {a: {type: string}}\n'
+    assert "asks nobody" in warnings(text)[0]
+    assert warnings(text.replace("type: string", 'type: string, pattern: "^a$"')) == []
     found = read(HEAD + "colour: blue\n")
     assert "nothing reads this key" in found.problems[0].message
     assert found.problems[0].line == 6

@@ -244,6 +244,24 @@ async def test_a_program_that_writes_is_not_read_whatever_its_entry_says(cli: Cl
     assert "outside the workspace" in outside.raised_because
 
 
+@pytest.mark.spec("R-TOOL-4")
+async def test_values_that_make_something_else_of_a_reading_program_ask(cli: Cli) -> None:
+    program(cli.bench.world.root / "bin" / "git", "exit 0")
+    cli.host["PATH"] = str(cli.bench.world.root / "bin")
+    git = cli.tool("", cmd="git", args=["{{value}}"], parameters=TEXT)
+    assert (await judged(git, value="status")).category is Category.READ
+    check = await judged(git, value="push")
+    assert (check.category, check.raised_because) == (Category.WRITE, "git uses the network with these values")
+    assert (await judged(git, value="clean")).category is Category.ADMIN
+
+
+@pytest.mark.spec("R-CLI-2")
+async def test_a_batch_file_is_never_run_because_it_reads_a_command_line(cli: Cli) -> None:
+    folder = cli.bench.world.root / "bin"
+    program(folder / "tool.BAT", "echo no")
+    assert "batch file" in str(await refusal(cli.tool("", cmd=str(folder / "tool.BAT"))))
+
+
 @pytest.mark.spec("R-BLK-1", "R-TOOL-4")
 async def test_a_word_of_the_blocklist_that_the_person_declared_asks_and_one_that_a_value_makes_is_refused(
     cli: Cli,

@@ -1,0 +1,74 @@
+"""tools.yaml in the whole app: read at the start, called by a model, asked about, taken over when it changes."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from desktop.ui.settings.cli_page import CliPage
+from tests.gui.app.kit import call
+
+ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"
+
+
+def entry(name: str, category: str) -> str:
+    return (
+        f"  - name: {name}\n    description: Prints its text\n    category: {category}\n    cmd: {sys.executable}\n"
+        f'    args: ["-I", "-c", "{ECHO}", "{{{{text}}}}"]\n    parameters: {{text: {{type: string}}}}\n'
+    )
+
+
+def home_with(tmp_path: Path, text: str) -> Path:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / "tools.yaml").write_text(text)
+    return home / "tools.yaml"
+
+
+@pytest.mark.spec("S6.7", "S6.8", "R-CLI-1", "R-CLI-11", "R-PRM-1", "R-PRM-2")
+async def test_a_model_calls_a_declared_tool_and_its_words_stay_literal(start, tmp_path):
+    home_with(tmp_path, "tools:\n" + entry("look_up", "read") + entry("say_it", "write") + "  - broken\n")
+    text = "a; rm -rf ~ $(id) `id` | cat > x\n'\""
+    app = await start(call("look_up", text=text), call("say_it", text=text), [{"text": "Said."}])
+    cli = app.models.cli
+    await app.until(lambda: [row.name for row in cli.rows] == ["look-up", "say-it"], "the tools")
+    assert [problem.line for problem in cli.file_problems] == [14]
+    app.say("say it")
+    request = await app.asked()
+    assert request.preview["argv"][-1] == text
+    assert request.category.value == "write"
+    app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
+    await app.answered("Said.")
+    assert [json.loads(part.result) for part in app.calls] == [[text], [text]]
+    assert sorted(path.name for path in (app.home.path / "workspace").iterdir()) == []
+
+
+@pytest.mark.spec("R-CLI-14", "R-FS-10")
+async def test_what_another_program_changes_counts_when_the_person_comes_back(start, tmp_path):
+    path = home_with(tmp_path, "tools:\n" + entry("one", "read"))
+    app = await start(
+        call("write_file", path="../tools.yaml", content="tools: []"), call("two", text="x"), [{"text": "Done."}]
+    )
+    cli = app.models.cli
+    await app.until(lambda: [row.name for row in cli.rows] == ["one"], "the tools")
+    path.write_text("tools:\n" + entry("two", "read"))
+    cli.look_at_file()
+    await app.until(lambda: [row.name for row in cli.rows] == ["two"], "the other tools")
+    app.say("go")
+    await app.answered("Done.")
+    refused, called = app.calls
+    assert "belongs to Assent itself" in refused.result
+    assert json.loads(called.result) == ["x"]
+    assert "two" in path.read_text()
+
+
+@pytest.mark.spec("R-CLI-1")
+async def test_the_page_of_the_settings_shows_them(start, tmp_path):
+    home_with(tmp_path, "tools:\n" + entry("one", "admin"))
+    app = await start([{"text": "Hello."}])
+    await app.until(lambda: app.models.cli.rows, "the tools")
+    page = app.window.page("settings")
+    page.show_settings("CLI tools")
+    shown = page.findChild(CliPage)
+    await app.until(lambda: shown.editor.source.text() == app.models.cli.shown != "", "the text")
