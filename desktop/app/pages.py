@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
@@ -36,6 +37,7 @@ class Pages(QObject):
         self._theme, self._remembered, self._rooms = theme, remembered, rooms
         self._chat: ChatPage | None = None
         self._dialog: RequestDialog | None = None
+        self._skills: Any = None
         self._opened = False
         self._commands()
         self._connect()
@@ -81,12 +83,24 @@ class Pages(QObject):
         m.threads.refresh()
         m.chat.open_thread(await self._last_thread())
         self._opened = True
+        close = self._shell.on_close
+        if close is not None:
+            self._shell.on_close = lambda: self._leave(close)
 
     def _skills_page(self) -> QWidget:
         made: QWidget = load("desktop.ui.skills.page", "SkillsPage")(self._models.skills)
         made.model_wanted.connect(self._open_models)  # type: ignore[attr-defined]  # its module is loaded late
+        self._skills = made
         made.approvals_wanted.connect(lambda: self._shell.go("approvals"))  # type: ignore[attr-defined]
         return made
+
+    def _leave(self, quit_now: Callable[[], None]) -> None:
+        """The person closes the window: a skill that is not saved comes first."""
+        if self._skills is not None and self._models.skills.editor.dirty:
+            self._shell.go("skills")
+            self._skills.leaving(quit_now)
+        else:
+            quit_now()
 
     def _title_of(self, thread_id: str) -> str:
         return next((t.title for t in self._models.threads.threads if t.thread_id == thread_id), "") or "New chat"

@@ -71,7 +71,8 @@ class Overview(QFrame):
         self._rest.set_pieces(f"The rest of {len(body):,} characters is under Text." if self.body.cut else "")
         self._rest.setVisible(self.body.cut)
         clear(self.facts)
-        self.facts.addLayout(self._takes_and_origin(detail))
+        origin = self._takes_and_origin(detail) if detail.definition is not None else None
+        self.facts.addLayout(origin) if origin is not None else self.facts.addWidget(_origin(detail))
         self._rest_of = (detail, front)
         self._later.start()
 

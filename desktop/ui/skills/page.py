@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -145,7 +145,7 @@ class SkillsPage(QFrame):
         if not self._editor.dirty:
             go_on()
             return
-        self.list.mark()
+        QTimer.singleShot(0, self, self.list.mark)  # the view marks the row it was leaving for only after this
 
         def answered(answer: str) -> None:
             if answer == "discard":
