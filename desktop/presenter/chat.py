@@ -74,7 +74,7 @@ class ChatViewModel(OpenThread):
                 await self._service.send(thread_id, said.text, said.attachments)
         except KnownError:
             self.drafts.unsent(origin, thread_id, said)
-            if opening == self._opening:
+            if thread_id == self._thread_id:
                 self.returned.emit(said.text, said.attachments)
             raise
         self.drafts.sent(origin, thread_id, said)

@@ -18,7 +18,7 @@ from desktop.presenter.header_state import meters_of, run_state_of
 from desktop.presenter.item_builder import build_items
 from desktop.presenter.live_answer import Delta
 from desktop.presenter.run_board import RunBoard
-from desktop.presenter.thread_pages import pages
+from desktop.presenter.thread_pages import pages, with_live
 from desktop.presenter.transcript_items import TranscriptItem
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ class OpenThread(QObject):
     state_changed = Signal(object)
     queue_changed = Signal(object)
     draft_loaded = Signal(str, object)
-    """What is written in the thread's composer: text, attachments."""
+    """text, attachments"""
     edit_loaded = Signal(str, str)
-    """A message that is being said differently: its id and its new text."""
+    """message that is being said differently, its new text"""
     title_changed = Signal(str)
     announced = Signal(str)
     loaded = Signal()
@@ -59,8 +59,7 @@ class OpenThread(QObject):
         self._opening = 0
         self._live_id = self._awaited = ""
         self._shown: set[str] = set()
-        self._held = self._estimate = self._ends = 0
-        self._measured: int | None = None
+        self._held = self._estimate = self._measured = self._ends = 0
         self._redraw = False
         self._queue: tuple[QueuedMessage, ...] = ()
         self._chosen_model = ""
@@ -86,9 +85,9 @@ class OpenThread(QObject):
     @property
     def meters(self) -> Meters:
         """What the header shows."""
-        live, chosen = self._board.state(self._thread_id), (self._chosen_agent, self._chosen_model)
-        context = self._measured or self._estimate
-        return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles, context)
+        live, known = self._board.state(self._thread_id), self._measured or self._estimate
+        chosen = (self._chosen_agent, self._chosen_model)
+        return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles, known)
 
     @property
     def run_state(self) -> RunState:
@@ -109,22 +108,17 @@ class OpenThread(QObject):
         self.open_thread("")
 
     async def _open(self, thread_id: str, opening: int) -> None:
-        draft = await self.drafts.draft(thread_id)
-        edit = await self.drafts.edit(thread_id)
+        draft, edit = await self.drafts.draft(thread_id), await self.drafts.edit(thread_id)
         record = await self._service.thread(thread_id) if thread_id else None
-        measured = await self._service.context_used(thread_id, record.active_leaf) if record else None
+        measured = await self._service.context_used(thread_id, record.active_leaf) if record else 0
         if opening != self._opening:
             return
-        self._record, self._measured = record, measured
+        self._record, self._measured, self._estimate = record, measured or 0, 0
         self.opened.emit(thread_id)
         self.draft_loaded.emit(draft.text, draft.attachments)
         if edit.message_id:
             self.edit_loaded.emit(edit.message_id, edit.text)
-        if thread_id:
-            await self._load(thread_id, opening)
-        else:
-            self._estimate = 0
-            self._reset(())
+        self._reset(()) if not thread_id else await self._load(thread_id, opening)
         if opening == self._opening:
             self._tell_all()
             self.loaded.emit()
@@ -157,12 +151,7 @@ class OpenThread(QObject):
         if not state.running or state.answer is None or not state.answer.message_id:
             return items
         self._live_id = state.answer.message_id
-        kept = tuple(item for item in items if item.message_id != self._live_id)
-        ids = [item.message_id for item in kept]
-        if state.answer.parent_id in ids:
-            # The store may not point at this answer yet: what hung below its question before is another branch.
-            kept = kept[: ids.index(state.answer.parent_id) + 1]
-        return (*kept, self._live_item())
+        return with_live(items, self._live_item(), state.answer.parent_id)
 
     async def _load_queue(self, thread_id: str, opening: int) -> None:
         waiting = await self._service.queued(thread_id)

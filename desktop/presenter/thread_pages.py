@@ -56,6 +56,18 @@ async def pages(
         size = PAGE
 
 
+def with_live(
+    items: tuple[TranscriptItem, ...], live: TranscriptItem, parent_id: str
+) -> tuple[TranscriptItem, ...]:
+    """The last page with the answer that is being written at its end, in the place of what is stored of it."""
+    kept = tuple(item for item in items if item.message_id != live.message_id)
+    ids = [item.message_id for item in kept]
+    if parent_id in ids:
+        # The store may not point at this answer yet: what hung below its question before is another branch.
+        kept = kept[: ids.index(parent_id) + 1]
+    return (*kept, live)
+
+
 def _characters(message: MessageRecord) -> int:
     return sum(len(getattr(block, "text", "")) + len(getattr(block, "raw", "")) for block in message.blocks)
 
