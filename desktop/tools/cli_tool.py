@@ -24,6 +24,7 @@ from desktop.domain.safety import (
     PathPolicy,
     ProcessRunner,
     ProcessSpec,
+    SafetySettings,
     SettingsProvider,
     ShellReader,
     ShellReading,
@@ -74,6 +75,7 @@ class CliTool:
         self._values = Values(definition.parameters, definition.params)
         self._always_admin = always_admin(definition)
         self._runs_text = "{{" in self._always_admin  # a value becomes a program: then bash's list holds, too
+        self._declared_reading: tuple[tuple[tuple[str, ...], str, SafetySettings], ShellReading] | None = None
         category = Category.ADMIN if self._always_admin else definition.category
         self._spec = ToolSpec(
             name=definition.name, description=definition.description, params=definition.params, category=category,
@@ -144,7 +146,7 @@ class CliTool:
         if refusal is not None:
             return PreCheck(definition.category, denied=refusal)
         within = place.resolved
-        readings = _Readings(await self._read(self._declared(args), within), await self._read(words, within))
+        readings = _Readings(await self._read_declared(args, within), await self._read(words, within))
         blocked = self._blocked(readings)
         if blocked is not None:
             refusal = Denied(blocked.sentence, code="denied.blocklist")
@@ -181,6 +183,13 @@ class CliTool:
             sentence = f"{program} is a batch file: those read their arguments as a command line."
             return ToolFailure(sentence, code="tool.not_started", next_step="Name a program in cmd instead.")
         return None
+
+    async def _read_declared(self, args: Mapping[str, Any], within: str) -> ShellReading:
+        """The reading of what the person declared, kept while the settings and the groups are the same."""
+        key = (self._declared(args), within, self._services.settings())
+        if self._declared_reading is None or self._declared_reading[0] != key:
+            self._declared_reading = (key, await self._read(key[0], within))
+        return self._declared_reading[1]
 
     async def _read(self, words: tuple[str, ...], within: str) -> ShellReading:
         """The vector as a shell would have to be given it: every word quoted, started in its folder."""
