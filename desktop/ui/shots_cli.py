@@ -51,6 +51,8 @@ PARAMS: Mapping[str, Any] = {
     },
     "required": ["resource"],
 }
+
+
 def request(*touched: str) -> PermissionRequest:
     """A call of one of them."""
     return PermissionRequest(

@@ -1,5 +1,7 @@
 """tools.yaml as it is read: every rule at load, with line, column and field (semantics.md 27, 28)."""
 
+import random
+
 import pytest
 
 from desktop.domain.tools import Category
@@ -356,3 +358,29 @@ def test_what_works_but_may_not_be_meant_is_a_warning() -> None:
 ])  # fmt: skip
 def test_numbers_and_flags_have_one_spelling(value: str | float, text: str) -> None:
     assert canonical(value) == text
+
+
+@pytest.mark.spec("R-CLI-1", "R-CLI-14")
+def test_no_damage_to_a_file_makes_reading_fail_or_a_broken_one_declare_tools() -> None:
+    chance = random.Random(27)
+    pieces = [
+        *"{}[]:,-&*!|>'\"%@`#\n \t\\~?",
+        "{{a}}",
+        "null",
+        "- ",
+        "\0",
+        "\ud800",
+        "\x85",
+        "\u2028",
+        "&a",
+        "*a",
+        "<<: ",
+    ]
+    for _ in range(800):
+        text = SOURCE_EXAMPLE
+        for _ in range(chance.randint(1, 6)):
+            at = chance.randrange(len(text))
+            text = text[:at] + chance.choice(pieces) + text[at + chance.randint(0, 12) :]
+        found = read(text)
+        assert not (found.broken and found.definitions)
+        assert all(problem.line >= 1 and problem.column >= 1 for problem in found.problems)
