@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.skills import SkillDef
 from desktop.skills.formats import load_from_bytes, read_body
@@ -10,6 +12,10 @@ from desktop.skills.formats.problems import FormatError
 from desktop.skills.resolution.folders import owner_of
 from desktop.skills.resolution.globals import Globals
 from desktop.skills.resolution.pins import Pins
+from desktop.skills.resolution.scan import FOLDER_FILES
+
+MAX_BESIDE = 200_000
+"""Bytes of a file beside a skill that are read into it."""
 
 
 def body(globals: Globals, definition: SkillDef) -> str:
@@ -38,8 +44,34 @@ def _seen(pins: Pins, definition: SkillDef, path: str) -> tuple[bytes, str]:
     except FormatError as error:
         raise NotFound(f"{definition.name}: {error}.", next_step="Reload the skills.") from error
     if not pins.allows(path, data):
-        raise KnownError(
-            f"{definition.name} has changed since you saw it.",
-            next_step="Look at the difference on the Skills page.", code="skills.changed",
-        )  # fmt: skip
+        raise _unseen(f"{definition.name} has changed since you saw it.")
     return data, stamp
+
+
+def _unseen(message: str) -> KnownError:
+    return KnownError(message, next_step="Look at the difference on the Skills page.", code="skills.changed")
+
+
+def beside(globals: Globals, definition: SkillDef, rel: str) -> bytes:
+    """A regular file of the skill's own folder, named from there; of a pinned skill only as the person has seen it.
+
+    Blocks. Raises NotFound ``skills.not_beside`` for what does not belong to the skill, be it that the skill is a file
+    without a folder of its own, that the path leads out, or that nothing readable is there; KnownError
+    ``skills.changed`` for what has not been seen, ``skills.too_large`` beyond ``MAX_BESIDE`` bytes."""
+    if not definition.path or os.path.basename(definition.path) not in FOLDER_FILES:
+        raise NotFound(f"{definition.name} has no folder of its own.", code="skills.not_beside")
+    root, path = owner_of(globals, definition.path)
+    folder = os.path.realpath(os.path.dirname(definition.path))
+    real = os.path.realpath(os.path.join(folder, rel)) if "\0" not in rel else ""
+    if not root.trusted or not real.startswith(folder.rstrip(os.sep) + os.sep):
+        raise NotFound(f"{rel[:200]} is not in the folder of {definition.name}.", code="skills.not_beside")
+    try:
+        data, _ = read_bytes(real)
+    except FormatError as error:
+        raise NotFound(f"{rel[:200]}: {error}.", code="skills.not_beside") from error
+    if len(data) > MAX_BESIDE:
+        raise KnownError(f"{rel[:200]} has more than {MAX_BESIDE:,} bytes.", code="skills.too_large")
+    name = os.path.relpath(real, folder).replace(os.sep, "/")
+    if root.pinned and globals.pins is not None and not globals.pins.allows_beside(path, name, data):
+        raise _unseen(f"{rel[:200]} of {definition.name} is not as you saw it.")
+    return data

@@ -118,6 +118,14 @@ class Pins:
         seen = self._seen.get(path)
         return seen is None or seen[1] == digest_of(data)
 
+    def allows_beside(self, path: str, name: str, data: bytes) -> bool:
+        """Whether a file of the skill's folder, by its name from there, has the bytes that were seen."""
+        if path not in self._seen:
+            return True
+        kept = self._store.get(ONE + path)
+        files = kept.get("files") if isinstance(kept, dict) else None
+        return isinstance(files, dict) and files.get(name) == digest_of(data)
+
     def admit(self, met: Iterable[Fingerprint]) -> list[str]:
         """Pin what is met for the first time; returns the paths."""
         with self._lock:

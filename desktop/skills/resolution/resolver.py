@@ -55,3 +55,7 @@ class Resolver:
     def body(self, definition: SkillDef) -> str:
         """The body as it is in the file now; see ``content.body``."""
         return content.body(self.globals, definition)
+
+    def read_beside(self, definition: SkillDef, rel: str) -> bytes:
+        """A file of a folder skill's own folder; see ``content.beside``."""
+        return content.beside(self.globals, definition, rel)
