@@ -19,7 +19,7 @@ from desktop.domain.processes import ChildRefused
 from desktop.domain.safety import Confinement, ProcessSpec
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.skill_context import Context
-from desktop.pipeline.skill_tool import identity_of
+from desktop.pipeline.skill_tool import content_id
 from desktop.workers.child import ChildProcess, ChildSpec
 
 SERVICE = "skill-worker"
@@ -60,10 +60,10 @@ class PythonWorker:
             await child.stop()
 
     def _approved(self, definition: SkillDef, identity: str) -> str:
-        """The file as it was approved. Blocks; raises ToolFailure when it is another by now."""
+        """The text that was approved, and no other. Blocks; raises ToolFailure when the file is another by now."""
         path = definition.path
         source = self._source(definition)
-        if identity_of(path) != identity:
+        if content_id(source.encode("utf-8", "surrogatepass")) != identity:
             raise ToolFailure(f"{path} changed after the call was allowed.", code="denied.permission")
         if len(source) > MAX_SOURCE:
             raise ToolFailure(f"{path} is larger than {MAX_SOURCE} characters.")

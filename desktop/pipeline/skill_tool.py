@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import hashlib
+import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Protocol
 
 from desktop.domain.errors import Denied
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.skills.formats.category import effective_category
+from desktop.skills.formats.loader import read_bytes
+from desktop.skills.formats.problems import FormatError
 
 AGENT_LIMIT_S = 3600.0
 """Seconds for a markdown skill: an agent works in it, whose own limits come first."""
@@ -71,20 +73,24 @@ class SkillTool:
         self._runner = runner
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """Gate 9: only what is ready runs (R-SK-15); code from a file is bound to that file as it was approved."""
+        """Gate 9: only what is ready runs (R-SK-15); code from a file is bound to that file as it was approved. What is
+        remembered about a skill in a file is about this file, as it is, for these arguments (R-PRM-3)."""
         definition = self.definition
         category = self.spec.category
         if definition.state != "ready":
             what, then = _REASONS[definition.state]
             refusal = Denied(f"The skill {definition.name} {what}.", code="denied.permission", next_step=then)
             return PreCheck(category, denied=refusal)
-        if not definition.is_code or definition.source == "library":
+        if not definition.path or definition.source == "library":
             return PreCheck(category)
+        if not definition.is_code:
+            return PreCheck(category, constraint=_object(definition.path, definition.stamp, args))
         seen = await asyncio.to_thread(identity_of, definition.path)
         return PreCheck(
             category,
             paths=(definition.path,),
             identity={definition.path: seen},
+            constraint=_object(definition.path, seen, args),
             preview={
                 "kind": "skill",
                 "path": definition.path,
@@ -98,10 +104,20 @@ class SkillTool:
         return await self._runner.run(self.definition, args, context)
 
 
+def _object(path: str, identity: str, args: Mapping[str, Any]) -> str:
+    """What the call is about, as memory and rules compare it."""
+    return json.dumps({"skill": path, "is": identity, "for": args}, sort_keys=True, default=str)
+
+
 def identity_of(path: str) -> str:
-    """``device:inode:size:mtime_ns`` of a file, or ``absent``. Blocks."""
+    """A file by its content (stamps can be set back), or ``absent`` when it cannot be read. Blocks."""
     try:
-        found = os.stat(Path(path))
-    except OSError:
+        data, _ = read_bytes(path)
+    except FormatError:
         return "absent"
-    return f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+    return content_id(data)
+
+
+def content_id(data: bytes) -> str:
+    """How a code skill's file is known to approvals."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"

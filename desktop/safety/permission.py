@@ -346,19 +346,19 @@ class RunMemory:
     """What was decided for the rest of a run. Bounded: the oldest runs are forgotten, which only means asking again."""
 
     def __init__(self) -> None:
-        self._allowed: OrderedDict[str, set[tuple[str, str]]] = OrderedDict()
+        self._allowed: OrderedDict[str, set[tuple[str, str, str]]] = OrderedDict()
         self._denied: OrderedDict[str, None] = OrderedDict()
 
     def allow(self, run_id: str, facts: CallFacts) -> None:
-        """The same tool on the same object (R-PRM-3)."""
-        self._allowed.setdefault(run_id, set()).add((facts.tool, facts.constraint))
+        """The same tool from the same place on the same object (R-PRM-3)."""
+        self._allowed.setdefault(run_id, set()).add((facts.tool, facts.source, facts.constraint))
         self._allowed.move_to_end(run_id)
         while len(self._allowed) > MAX_RUNS:
             self._allowed.popitem(last=False)
 
     def allows(self, run_id: str, facts: CallFacts) -> bool:
         """Whether it was allowed for this run."""
-        return (facts.tool, facts.constraint) in self._allowed.get(run_id, ())
+        return (facts.tool, facts.source, facts.constraint) in self._allowed.get(run_id, ())
 
     def deny(self, run_id: str) -> None:
         """Everything from now on."""
