@@ -156,9 +156,7 @@ class Answerer:
                         await asyncio.sleep(0)
                         yielded = time.perf_counter()
         if build.finished is None:
-            raise ModelStreamCut(
-                "The answer broke off before its end.", next_step="Continue it, or try again."
-            )
+            raise ModelStreamCut("The answer broke off before its end.", next_step="Continue it, or try again.")
 
     def _too_long(self) -> LimitReached:
         limit = Limit("max_answer_characters", self._max, "the app")

@@ -18,7 +18,7 @@ from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.skills.cascade.cascade import Cascade
-from desktop.skills.names import normal_tags
+from desktop.skills.names import is_bare_name, normal_tags
 
 MAX_ROWS = 500
 
@@ -70,9 +70,7 @@ def _row(tool: Tool) -> dict[str, Any]:
 async def describe_for(ctx: Context, name: str) -> dict[str, Any]:
     """Everything a caller needs to know to call one tool. Raises ToolFailure when there is none that it may call."""
     allowed = ctx.call.request.caller.allowed
-    table = ctx.globals["tools"]
-    await table.bring(name)
-    tool = table.find(name)
+    tool = await _named(ctx, name)
     if tool is None or not _visible([tool], allowed, True):
         raise ToolFailure(f"There is no tool named {name[:64]!r}. skill-list shows what there is.")
     spec = tool.spec
@@ -90,11 +88,19 @@ async def describe_for(ctx: Context, name: str) -> dict[str, Any]:
 
 async def explain_key(ctx: Context, key: str, name: str) -> Mapping[str, Any]:
     """The value of a frontmatter key that is in force for a skill, and which skill set it (R-INV-12)."""
-    table, cascades = ctx.globals["tools"], ctx.globals["cascades"]
-    await table.bring(name)
-    tool = table.find(name)
+    cascades, tool = ctx.globals["cascades"], await _named(ctx, name)
     definition: SkillDef | None = getattr(tool, "definition", None)
     if definition is None:
         raise ToolFailure(f"There is no skill named {name[:64]!r}.")
     found: Cascade = await asyncio.to_thread(cascades.of, definition, {})
     return {"skill": name, "key": key, "value": found.metadata.get(key), "from": found.origins.get(key, "")}
+
+
+async def _named(ctx: Context, name: str) -> Tool | None:
+    """By name only: describing a path would load it (C-3, Q-3)."""
+    if not is_bare_name(name.replace("_", "-")):
+        return None
+    table = ctx.globals["tools"]
+    await table.bring(name)
+    found: Tool | None = table.find(name)
+    return found

@@ -98,7 +98,7 @@ class _NestedAgent:
             _Tools(host.pipeline, self._call, Caller("native", (*self._call.request.caller.chain,), self._allowed)),
             budget=budget,
             layers=host.layers,
-            after_round=self._checked if self._returns is not None else None,
+            after_round=self._checked,
             config=LoopConfig(limit=self._limit(served, budget)),
         )
         window = PromptWindow(served, context_window=host.context_window(host.model), fixed=estimate_fixed(request))
@@ -131,15 +131,31 @@ class _NestedAgent:
         return tightest(mine, budget.rounds_left()) or mine
 
     def _checked(self, message: ChatMessage, _round: int) -> Verdict:
-        """A final text that is no JSON gets a reminder, at most three times (R-RET-2, S-RET-1)."""
-        if message.tool_calls or _json(message.text) is not None or self._reminders >= MAX_REMINDERS:
+        """A recorded value ends the work (R-INV-9); a final text that is no JSON, where a value was promised, gets a
+        reminder, at most three times (R-RET-2, S-RET-1)."""
+        if self._finished:
+            return Verdict(stop=True)
+        if (
+            self._returns is None
+            or message.tool_calls
+            or _json(message.text) is not None
+            or self._reminders >= MAX_REMINDERS
+        ):
             return Verdict()
         self._reminders += 1
         return Verdict(nudge="That was not one JSON value. Answer with the JSON value alone.")
 
+    @property
+    def _finished(self) -> bool:
+        """Whether ``finish`` was called for this agent, by its model or by code that it called."""
+        served = self._call.request.serves
+        return served is not None and served.finished
+
     def _result(self, result: LoopResult) -> Any:
         if result.end == "aborted":
             raise result.error if isinstance(result.error, CancellationError) else CancellationError("stopped")
+        if self._finished and self._call.request.serves is not None:
+            return self._call.request.serves.result
         last = next((m for m in reversed(result.messages) if m.role == "assistant"), None)
         text = last.text if last is not None else ""
         if result.end == "limit":

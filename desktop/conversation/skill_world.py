@@ -42,7 +42,7 @@ class SkillWorld:
         self._files = files
         self._safety = safety
         self.topics = Topics()
-        self.runs = SkillRuns(self.allowed_of, python, prompt=self.prompt)
+        self.runs = SkillRuns(self.allowed_of, python)
         self.table = SkillTable(registered, fabric, self.runs)
         self.cascades = Cascades(fabric, fabric.globals.cache)
         self.side = SkillSide(self.table, self.cascades, self.prompt, self._promoted)

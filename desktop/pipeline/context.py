@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -89,7 +89,8 @@ class Invocation:
 class CallRequest:
     """One call to make. ``message_id`` is the assistant message that asked; ``result_message_id`` is where the
     caller will store the result; ``parent`` is the invocation it is nested in, or a root made by the caller.
-    ``overrides`` are middleware keys for this call alone; ``serves`` is set when the call is middleware at work."""
+    ``overrides`` are middleware keys for this call alone; ``serves`` is set when the call is middleware at
+    work, which itself is not ``counted`` as a tool call."""
 
     block: ToolCallBlock
     caller: Caller
@@ -100,6 +101,7 @@ class CallRequest:
     limits: CallLimits | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
     serves: Served | None = None
+    counted: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -109,7 +111,8 @@ class Call(FunctionContext):
     ``frozen`` is the private copy of the validated arguments that is approved and run; ``arguments`` is what user
     middleware sees. ``original`` is what the model asked for once a person edited the arguments; ``logged`` are the
     numbers of this call's lines in the activity log. ``cascade`` is what the skill's frontmatter comes to (step 4);
-    ``nested`` lists the calls that its code made, for the card.
+    ``configure`` works that out anew, for it may depend on the arguments; ``nested`` lists the calls that its code
+    made, for the card.
     """
 
     request: CallRequest
@@ -123,6 +126,7 @@ class Call(FunctionContext):
     logged: list[int] = field(default_factory=list)
     waited_s: float = 0.0
     cascade: Cascade = EMPTY
+    configure: Callable[[], Awaitable[None]] | None = None
     context: Context | None = None
     nested: list[Mapping[str, Any]] = field(default_factory=list)
 

@@ -93,6 +93,9 @@ class Executor:
         )  # fmt: skip
         task = self._spawn(_body(call, context), f"tool {spec.name}")
         scope = Interrupt(call.meta.cancellation, seconds=seconds)
+        served = call.request.serves
+        around = served.context.call.invocation.more_clocks if served is not None else []
+        around.append(scope)  # a person who is asked inside costs middleware around it no time either
         try:
             async with scope:
                 call.invocation.clock = scope
@@ -117,6 +120,7 @@ class Executor:
             raise ToolTimeout(f"Stopped after the time limit of {limit:g} s." + _partial(kept)) from error
         finally:
             call.invocation.clock = None
+            around.remove(scope)
             if not task.done():
                 task.cancel()
 

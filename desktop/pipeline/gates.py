@@ -55,7 +55,7 @@ class LimitsGate:
 
     async def process(self, context: Call, call_next: CallNext) -> None:
         limits = context.request.limits
-        broken = limits.refuse_call() if limits is not None else None
+        broken = limits.refuse_call() if limits is not None and context.request.counted else None
         if broken is not None:
             raise Denied(
                 f"The limit of tool calls is reached: {broken}. Make no further calls; finish with what you have.",
@@ -119,6 +119,8 @@ class TrustGate:
         """Take over edited arguments; what the model asked for stays beside them."""
         call.original = call.frozen if call.original is None else call.original
         call.arguments = dict(arguments)
+        if call.configure is not None:
+            await call.configure()
         self._allowed.check(call)
         await self._schema.check(call)
         await self._safety.check(call)

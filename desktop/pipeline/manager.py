@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 CRITICAL = frozenset({
     "trust", "validate-args", "validate-allowed-tools", "params", "allowed-tools", "$inherit", "$order", "$remove",
-    "paths",
+    "paths", "delegate",
 })  # fmt: skip
-"""Keys that no call may set for the skill it calls (R-INV-15)."""
+"""Keys that no call may set for the skill it calls (R-INV-15). ``delegate`` is among them because it makes the called
+skill call another, with the called skill's list instead of the caller's own (R-INV-3)."""
 
 
 CallerOf = Callable[[SkillDef, tuple[str, ...]], Caller]
@@ -68,8 +69,8 @@ class Manager:
         """Call a tool through every gate; its structured value where it has one, else its text.
 
         ``options``: ``frontmatter`` adds middleware keys to the call; ``as_caller`` and ``as_served`` (library skills
-        only) make the call in the name of whoever called this skill, or of the skill it serves. Raises NestedFailure
-        (a ToolFailure) with the call's code.
+        only) make the call in the name of whoever called this skill, or of the skill it serves; ``in_name_of`` (library
+        only) takes a Caller that was kept. Raises NestedFailure (a ToolFailure) with the call's code.
         """
         outcome = await self._outcome(ref, dict(args or {}), dict(options or {}))
         result = outcome.result
@@ -81,7 +82,7 @@ class Manager:
         if not isinstance(ref, str):
             raise ToolFailure("A tool is called by its name or reference, a text.")
         caller = self._in_whose_name(options)
-        args, options = _options_of(args, options, caller)
+        args, options = _options_of(args, options, caller, own=self._library and caller is self._caller)
         request = self._call.request
         sink = NestedSink(request.sink, request.block.call_id)
         outer = self._call.invocation
@@ -96,10 +97,13 @@ class Manager:
     def _in_whose_name(self, options: dict[str, Any]) -> Caller:
         """This skill's own, or for library skills the caller's or the served skill's: then those lists govern."""
         as_caller, as_served = options.pop("as_caller", False), options.pop("as_served", False)
-        if not as_caller and not as_served:
+        kept = options.pop("in_name_of", None)
+        if not as_caller and not as_served and kept is None:
             return self._caller
         if not self._library:
             raise Denied("Only the library may call in another's name.", code="denied.untrusted_ref")
+        if isinstance(kept, Caller):
+            return kept
         if as_caller:
             return self._call.request.caller
         served = self._served.context.run.definition if self._served is not None else None
@@ -126,7 +130,7 @@ class Manager:
         outcome = await self._pipeline.invoke(
             replace(
                 nested, block=ToolCallBlock(new_id(), entry.name, {}), caller=Caller("skill", chain, ExactTools(None)),
-                overrides={}, serves=served,
+                overrides={}, serves=served, counted=False,
             )
         )  # fmt: skip
         if outcome.result.is_error:
@@ -169,10 +173,13 @@ class Manager:
         return await served.advance()
 
 
-def _options_of(args: dict[str, Any], options: dict[str, Any], caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
-    """``$name`` arguments are options from trusted code and an error from a model's (R-INV-15)."""
+def _options_of(
+    args: dict[str, Any], options: dict[str, Any], caller: Caller, *, own: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """``$name`` arguments are options when the library's own code calls in its own name (``own``), and an error from
+    all others (R-INV-15): what a skill passes on may have come from a model."""
     keys = [key for key in args if key.startswith("$")]
-    if keys and caller.origin != "skill":
+    if keys and not own:
         raise Denied(f"Arguments may not begin with $ here: {', '.join(keys)[:200]}.", code="denied.untrusted_ref")
     for key in keys:
         options[key[1:]] = args.pop(key)
@@ -182,7 +189,9 @@ def _options_of(args: dict[str, Any], options: dict[str, Any], caller: Caller) -
     if not isinstance(given, Mapping):
         raise ToolFailure("frontmatter must be a mapping of middleware keys.")
     metadata = given.get("metadata", given)
-    for key in (*given, *(metadata if isinstance(metadata, Mapping) else ())):
+    if not isinstance(metadata, Mapping):
+        raise ToolFailure("frontmatter must be a mapping of middleware keys.")
+    for key in (*given, *metadata):
         if key in CRITICAL or str(key).startswith("$"):
             raise Denied(f"{key} cannot be set for a single call.", code="denied.untrusted_ref")
     if caller.origin != "skill":

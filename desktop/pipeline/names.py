@@ -103,27 +103,35 @@ def offered(table: ToolTable, allowed: AllowedTools) -> list[Tool]:
 def resolve(table: ToolTable, ref: str, caller: Caller) -> Tool:
     """The tool that ``ref`` names for ``caller``.
 
-    Raises NotFound with up to three near matches (R-RES-20), Denied ``denied.untrusted_ref`` when model-written code
-    uses anything but a canonical bare name (C-3), Denied ``denied.visibility`` for a hidden tool (R-VIS-6).
+    Raises NotFound, to which ``hint`` adds near matches (R-RES-20), Denied ``denied.untrusted_ref`` when model-written
+    code uses anything but a canonical bare name (C-3), Denied ``denied.visibility`` for a hidden tool (R-VIS-6).
     """
     if caller.origin == "code" and not is_bare_name(ref):
         raise Denied(f"{_shown(ref)} is not a plain tool name.", code="denied.untrusted_ref")
     tool = table.find(ref) if len(ref) <= (MAX_REF if caller.origin == "skill" else MAX_NAME) else None
-    if tool is None or (caller.origin == "code" and tool.spec.name != ref):
-        raise NotFound(_missing(table, ref, caller))
+    if tool is None or not _named(tool, ref, caller):
+        raise NotFound(f"There is no tool named {_shown(ref)}.")
     if caller.origin != "skill" and tool.spec.visibility == "hidden" and not caller.allowed.names(tool.spec.name):
         raise Denied(f"{tool.spec.name} is hidden and not named in the allowed tools.", code="denied.visibility")
     return tool
 
 
-def _missing(table: ToolTable, ref: str, caller: Caller) -> str:
+def _named(tool: Tool, ref: str, caller: Caller) -> bool:
+    """Whether the reference is one that this caller may use: a model names tools, and loads nothing by path or URI,
+    also not what somebody else has loaded (C-3, Q-3)."""
+    if caller.origin == "skill":
+        return True
+    return ref == tool.spec.name or (caller.origin == "native" and ref == tool.spec.provider_name)
+
+
+def hint(table: ToolTable, ref: str, caller: Caller) -> str:
+    """Up to three near matches as a sentence, or "". Slow with thousands of tools: use a thread."""
     if caller.origin == "code":
         names = [tool.spec.name for tool in offered(table, caller.allowed)]
     else:
         names = [tool.spec.provider_name for tool in offered(table, caller.allowed)]
     near = difflib.get_close_matches(ref[:MAX_NAME], names, n=3, cutoff=0.5)
-    hint = f" Did you mean {', '.join(near)}?" if near else ""
-    return f"There is no tool named {_shown(ref)}.{hint}"
+    return f" Did you mean {', '.join(near)}?" if near else ""
 
 
 def _shown(ref: str) -> str:

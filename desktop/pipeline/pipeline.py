@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +13,9 @@ from desktop.domain.errors import (
     AssentError,
     BugError,
     CancellationError,
+    Denied,
     KnownError,
+    NotFound,
     ToolAborted,
     ValidationFailure,
 )
@@ -24,9 +27,10 @@ from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Call, CallRequest, Outcome, Trust
 from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
 from desktop.pipeline.gates import gates
-from desktop.pipeline.names import ToolTable, resolve
+from desktop.pipeline.names import ToolTable, hint, resolve
 from desktop.pipeline.observe import Observer
 from desktop.pipeline.skill_side import SkillSide
+from desktop.pipeline.skill_tool import SkillTool
 from desktop.pipeline.validation import Validator, as_json
 from desktop.pipeline.wrapping import Wrapping
 from desktop.skills.names import is_bare_name
@@ -101,7 +105,7 @@ class Pipeline:
     async def invoke(self, request: CallRequest) -> Outcome:
         """Make one call. Failures of every kind are content (R-LOOP-3); only CancelledError leaves this."""
         started = time.perf_counter()
-        if request.limits is not None:
+        if request.limits is not None and request.counted:
             request.limits.count_call()
         call: Call | None = None
         try:
@@ -125,6 +129,10 @@ class Pipeline:
             if self._skills is not None and _may_be_brought(request):
                 await self._skills.bring(block.tool)
             tool = resolve(self.table, block.tool, request.caller)
+        except NotFound as error:
+            self._started(request, None)
+            near = await asyncio.to_thread(hint, self.table, block.tool, request.caller)
+            raise NotFound(f"{error}{near}") from None
         except AssentError:
             self._started(request, None)
             raise
@@ -142,14 +150,21 @@ class Pipeline:
         live(meta.cancellation)
         if block.arguments is None:
             raise ValidationFailure(f"The arguments are not a JSON object: {block.problem or 'cannot be read'}")
+        _refuse_options(call)
         if self._skills is not None:
-            await self._skills.configure(call)
+            side = self._skills
+            call.configure = lambda: side.configure(call)
+            await call.configure()
         return call
 
     async def _returned(self, call: Call, result: ToolResult) -> None:
-        """Step 13, first part: a structured result fits what the skill declares."""
-        if call.definition.returns is not None and not result.is_error and result.structured is not None:
+        """Step 13, first part: a skill's value fits what it declares; a tool's where it is structured."""
+        if call.definition.returns is None or result.is_error:
+            return
+        if result.structured is not None:
             await self.validator.check_result(call.definition, result.structured)
+        elif isinstance(call.target, SkillTool):
+            await self.validator.check_result(call.definition, None if result.facts.get("empty") else result.text)
 
     async def _run(self, call: Call) -> ToolResult:
         """Steps 6 to 12, inside the onion."""
@@ -272,6 +287,17 @@ def shown_value(value: Any) -> Any:
     if isinstance(value, str) and len(value) > MAX_EDIT_SHOWN:
         return f"{value[:MAX_EDIT_SHOWN]}… ({len(value)} characters)"
     return value
+
+
+def _refuse_options(call: Call) -> None:
+    """``$name`` arguments are options of trusted code; from a model they would steer what the called code calls in
+    turn, so only declared ones pass (R-INV-15)."""
+    if call.request.caller.origin == "skill":
+        return
+    declared = call.definition.params.get("properties") or {}
+    odd = [key for key in call.arguments or {} if key.startswith("$") and key not in declared]
+    if odd:
+        raise Denied(f"Arguments may not begin with $ here: {', '.join(odd)[:200]}.", code="denied.untrusted_ref")
 
 
 def _may_be_brought(request: CallRequest) -> bool:

@@ -12,7 +12,7 @@ from desktop.domain.tools import ToolResult
 def result_of(value: Any) -> ToolResult:
     """A skill's value as content: text as it is, anything else as JSON with the value beside it."""
     if value is None:
-        return ToolResult("Done.")
+        return ToolResult("Done.", facts={"empty": True})
     if isinstance(value, ToolResult):
         return value
     if isinstance(value, str):

@@ -7,6 +7,7 @@ library is trusted to run in this process (R-SK-14).
 from __future__ import annotations
 
 import asyncio
+import importlib.machinery
 import importlib.util
 import inspect
 import threading
@@ -68,14 +69,22 @@ class LibraryCode:
         return function
 
 
+class _Unwritten(importlib.machinery.SourceFileLoader):
+    """Leaves no bytecode beside the skills: the folder may not be ours to write, and is one of skills only."""
+
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
+        """Not kept."""
+
+
 def _load(definition: SkillDef) -> Any:
     name = f"assent_library.{definition.name.replace('-', '_')}"
-    spec = importlib.util.spec_from_file_location(name, definition.path)
-    if spec is None or spec.loader is None:
+    loader = _Unwritten(name, definition.path)
+    spec = importlib.util.spec_from_loader(name, loader)
+    if spec is None:
         raise ToolFailure(f"The skill {definition.name} cannot be loaded from {definition.path}.")
     module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except Exception as error:  # a skill file: whatever it raises at import is its own problem, in words
         raise ToolFailure(f"The skill {definition.name} could not be loaded: {error!r}") from error
     return module
@@ -85,13 +94,12 @@ def _load(definition: SkillDef) -> Any:
 class SkillRuns:
     """``python`` and ``javascript`` are the workers of code that is not the library's; None: it cannot run here.
 
-    ``prompt`` expands a body anew when a person edited the arguments. ``pipeline`` is set once, by whoever makes both.
+    ``pipeline`` is set once, by whoever makes both.
     """
 
     allowed_of: AllowedOf = everything
     python: CodeWorker | None = None
     javascript: CodeWorker | None = None
-    prompt: Callable[[SkillDef, Mapping[str, Any], Call], Awaitable[str]] | None = None
     library: LibraryCode = field(default_factory=LibraryCode)
     pipeline: Invoker | None = None
 
@@ -153,8 +161,6 @@ class SkillRuns:
         """An ordinary invocation of the skill named ``agent``, which reads the served context (R-AG-1)."""
         pipeline = self.pipeline
         metadata = ctx.run.frontmatter
-        if call.edited and self.prompt is not None:  # the body was expanded with the arguments before the edit
-            ctx.locals["prompt"] = await self.prompt(definition, ctx.args, call)
         arguments: dict[str, Any] = {"prompt": str(ctx.locals.get("prompt") or ""), "name": definition.name}
         if isinstance(metadata.get("model"), Mapping):
             arguments["config"] = dict(metadata["model"])
@@ -163,6 +169,7 @@ class SkillRuns:
         if isinstance(metadata.get("returns"), Mapping):
             arguments["returns"] = dict(metadata["returns"])
         request, invocation = call.request, call.invocation
+        served = Served(ctx, _nothing_to_go_on_with)
         outcome = await pipeline.invoke(  # type: ignore[union-attr]  # checked in _context
             CallRequest(
                 ToolCallBlock(new_id(), AGENT, arguments),
@@ -172,13 +179,15 @@ class SkillRuns:
                 request.message_id,
                 "",
                 request.limits,
-                serves=Served(ctx, _nothing_to_go_on_with),
+                serves=served,
             )
         )
         call.nested.extend(outcome.facts.get("nested", ()))
         result = outcome.result
         if result.is_error:
             raise _failure_of(result)
+        if served.finished:  # the value as it was recorded, not as content
+            return served.result
         return result.structured if result.structured is not None else result.text
 
 

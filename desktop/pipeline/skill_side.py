@@ -45,7 +45,8 @@ class SkillSide:
         promoted = self.promoted()
         if promoted.local:
             call.invocation.local.update(promoted.local)
-        if definition is not None and definition.kind in ("markdown", "folder"):
+        text = definition is not None and definition.kind in ("markdown", "folder") and definition.state == "ready"
+        if definition is not None and text:
             call.invocation.local["prompt"] = await self.prompt(definition, arguments, call)
 
     def _overridden(self, call: Call, definition: SkillDef | None, arguments: Mapping[str, Any]) -> Any:

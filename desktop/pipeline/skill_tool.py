@@ -59,8 +59,7 @@ def spec_of(definition: SkillDef) -> ToolSpec:
         visibility=definition.visibility,
         source=definition.source,
         returns=definition.returns,
-        timeout_s=AGENT_LIMIT_S if agent else None,
-        waits_for_person=definition.role == "middleware" or definition.name == "agent",
+        timeout_s=AGENT_LIMIT_S if agent or definition.role == "middleware" or definition.name == "agent" else None,
     )
 
 

@@ -121,8 +121,9 @@ class _Onion:
                 NestedSink(request.sink, request.block.call_id),
                 request.message_id,
                 "",
-                None,
+                request.limits,
                 serves=served,
+                counted=False,
             )
         )
         if outcome.result.is_error:

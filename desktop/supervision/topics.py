@@ -39,13 +39,14 @@ class TopicEvent:
 @dataclass(slots=True)
 class Subscription:
     """Who listens to a topic: ``ref`` names a skill that is called for each event, or is empty. ``owner`` is the run;
-    the subscription ends with it."""
+    the subscription ends with it. ``caller`` is in whose name the skill is called: whoever subscribed."""
 
     subscription_id: str
     topic: str
     owner: str
     ref: str = ""
     seen: int = 0
+    caller: Any = None
 
 
 @dataclass(slots=True)
@@ -73,12 +74,12 @@ class Topics:
         news.set()
         return event
 
-    def subscribe(self, topic: str, owner: str, ref: str = "") -> Subscription:
+    def subscribe(self, topic: str, owner: str, ref: str = "", caller: Any = None) -> Subscription:
         """Listen from now on. Raises ToolFailure when there are too many subscriptions."""
         if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
             raise ToolFailure(f"There are {MAX_SUBSCRIPTIONS} subscriptions already.", code="denied.limit")
         self._topic(topic)
-        found = Subscription(short_id(), topic, owner, ref, self._last)
+        found = Subscription(short_id(), topic, owner, ref, self._last, caller)
         self._subscriptions[found.subscription_id] = found
         return found
 

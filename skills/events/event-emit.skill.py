@@ -28,7 +28,7 @@ async def run(ctx, args):
     answers = []
     for one in topics.listeners(args["topic"], ctx.call.meta.run_id):
         try:
-            result = await ctx.manager.invoke(one.ref, event.to_plain(), {"as_caller": True})
+            result = await ctx.manager.invoke(one.ref, event.to_plain(), {"in_name_of": one.caller})
         except ToolFailure as error:  # a listener may fail; the event has happened all the same
             answers.append({"ref": one.ref, "error": str(error)[:500]})
         else:

@@ -24,4 +24,5 @@ async def run(ctx, args):
     topics, run_id = ctx.globals["topics"], ctx.call.meta.run_id
     if args.get("end"):
         return {"ended": topics.unsubscribe(args["end"], run_id)}
-    return {"subscription": topics.subscribe(args.get("topic", ""), run_id, args.get("ref", "")).subscription_id}
+    made = topics.subscribe(args.get("topic", ""), run_id, args.get("ref", ""), ctx.call.request.caller)
+    return {"subscription": made.subscription_id}

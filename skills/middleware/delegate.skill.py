@@ -21,7 +21,7 @@ async def run(ctx, args):
     ref = ctx.locals["config"]
     if not isinstance(ref, str) or not ref:
         raise ToolFailure("metadata.delegate names the skill that does the work.", code="skill.configuration")
-    definition = target.run.definition
-    if definition is None or definition.source not in ("library", "mine", "program"):
+    setter = target.call.cascade.setters.get("delegate")
+    if target.run.definition is None or setter not in ("library", "mine", "program"):
         raise ToolFailure("Only skills of yours and of the library may delegate.", code="denied.untrusted_ref")
     return await ctx.manager.invoke(ref, dict(target.args), {"as_served": True})

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.skills import SkillDef, SkillFinder
+from desktop.domain.skills import SkillDef, SkillFinder, SkillSource
 from desktop.skills.cascade.merge import InheritanceError, linearised, merged
 from desktop.skills.cascade.order import OrderCycle, Placement, ordered
 
@@ -43,6 +43,15 @@ class CascadeCaches(Protocol):
     @property
     def cascade_deps(self) -> MutableMapping[tuple[Any, ...], tuple[str, ...]]: ...
 
+    @property
+    def generation(self) -> int:
+        """Changes whenever something is invalidated."""
+        ...
+
+    def keep(self, began: int, cache: MutableMapping[Any, Any], key: Any, value: Any) -> Any:
+        """Store what was worked out since ``began``, unless something was invalidated meanwhile (R-SK-13)."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ChainEntry:
@@ -57,14 +66,16 @@ class ChainEntry:
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """``origins`` names for each key the skill that set it; ``volatile`` are the argument paths that values depend on
-    (R-INV-14); ``order`` is the whole order with gates, as a person may read it."""
+    """``origins`` names for each key the skill that set it, ``setters`` whose that skill is; ``volatile`` are the
+    argument paths that values depend on (R-INV-14); ``order`` is the whole order with gates, as a person may read it.
+    """
 
     metadata: Mapping[str, Any]
     origins: Mapping[str, str]
     chain: tuple[ChainEntry, ...] = ()
     order: tuple[str, ...] = ()
     volatile: tuple[str, ...] = ()
+    setters: Mapping[str, SkillSource] = field(default_factory=dict)
 
 
 EMPTY = Cascade({}, {})
@@ -76,6 +87,15 @@ class MemoryCaches:
 
     cascade: MutableMapping[tuple[Any, ...], Any] = field(default_factory=dict)
     cascade_deps: MutableMapping[tuple[Any, ...], tuple[str, ...]] = field(default_factory=dict)
+    generation: int = 0
+
+    def keep(self, began: int, cache: MutableMapping[Any, Any], key: Any, value: Any) -> Any:
+        """Store it, unless ``generation`` was counted up meanwhile; what is kept is bounded."""
+        if began == self.generation:
+            if len(cache) >= MAX_KEPT:
+                cache.clear()
+            cache[key] = value
+        return value
 
 
 class Cascades:
@@ -98,12 +118,11 @@ class Cascades:
         """The cascade of one call. Raises ConfigurationError naming a cycle or a missing ancestor (R-INV-10)."""
         found = self.known(definition, args)
         if found is None:
+            began = self._caches.generation
             found = self._compute(definition, args)
             base = _key(definition)
-            if len(self._caches.cascade) >= MAX_KEPT:
-                self._caches.cascade.clear()
-            self._caches.cascade_deps[base] = found.volatile
-            self._caches.cascade[(*base, *_values(found.volatile, args))] = found
+            self._caches.keep(began, self._caches.cascade, (*base, *_values(found.volatile, args)), found)
+            self._caches.keep(began, self._caches.cascade_deps, base, found.volatile)
         return found
 
     def once(self, definition: SkillDef, args: Mapping[str, Any]) -> Cascade:
@@ -131,7 +150,9 @@ class Cascades:
         by_name = {entry.name: entry for entry in entries}
         volatile = tuple(dict.fromkeys(path for entry in entries for path in volatile_paths(entry.value)))
         chain = tuple(_filled(by_name[name], args) for name in order if name in by_name)
-        return Cascade(metadata, origins, chain, order, volatile)
+        whose = {layer.name: layer.source for layer in layers}
+        setters = {key: whose[name] for key, name in origins.items()}
+        return Cascade(metadata, origins, chain, order, volatile, setters)
 
     def _entry(self, key: str, value: Any) -> ChainEntry | None:
         """The middleware that handles a key, when there is one and the value does not switch it off."""
@@ -162,7 +183,7 @@ class Cascades:
             raise ConfigurationError(f"{error}.", next_step="Correct $inherit.") from error
         layers = [known[name] for name in reversed(chain)]
         for main in (authority, self._default()):
-            if main is not None and all(main is not layer for layer in layers):
+            if main is not None and main.state == "ready" and all(main is not layer for layer in layers):
                 layers.insert(0, main)
         return layers
 
@@ -174,6 +195,11 @@ class Cascades:
                     continue
                 raise ConfigurationError(
                     f"{name} inherits from {ref!r}, which is not there.", next_step="Correct $inherit."
+                )
+            if found.state != "ready":  # what a person has not trusted or seen changes nothing (R-SK-15)
+                raise ConfigurationError(
+                    f"{name} inherits from {ref!r}, which is not ready ({found.state}).",
+                    next_step="Look at it on the Skills page.",
                 )
             known.setdefault(found.name, found)
             yield found.name

@@ -136,3 +136,30 @@ async def test_a_saved_text_is_what_the_next_call_works_on(tmp_path: Path) -> No
     await bench.call("greet")
     assert bench.model.requests[1].system.startswith("Something else.")
     assert (await bench.call("greet", {"name": "Ada"})).result.code == "tool.validation"
+
+
+@pytest.mark.spec("R-INV-9", "R-AG-11", "R-BLT-9")
+async def test_finish_ends_the_agents_work_with_its_value(tmp_path: Path) -> None:
+    rounds = (calls("context_manager", {"op": "finish", "value": {"v": 42}}), says("never asked"))
+    bench = bench_of(tmp_path, *rounds, more='allowed-tools: "context-manager"\n')
+    outcome = await bench.call("greet", {"name": "Ada"}, allowed="greet context-manager")
+    assert outcome.result.structured == {"v": 42}
+    assert len(bench.model.requests) == 1
+
+
+@pytest.mark.spec("R-INV-9")
+async def test_fail_ends_the_agents_work_with_its_reason(tmp_path: Path) -> None:
+    rounds = (calls("context_manager", {"op": "fail", "reason": "cannot be done"}), says("never asked"))
+    bench = bench_of(tmp_path, *rounds, more='allowed-tools: "context-manager"\n')
+    outcome = await bench.call("greet", {"name": "Ada"}, allowed="greet context-manager")
+    assert outcome.result.is_error
+    assert "cannot be done" in outcome.result.text
+    assert len(bench.model.requests) == 1
+
+
+@pytest.mark.spec("R-RET-3")
+@pytest.mark.parametrize("text", ["plain words", '"a text"', "3"])
+async def test_a_promised_object_is_never_something_else(tmp_path: Path, text: str) -> None:
+    returns = "  returns:\n    type: object\n"
+    bench = bench_of(tmp_path, *[says(text)] * 5, metadata=returns)
+    assert (await bench.call("greet", {"name": "Ada"})).result.is_error

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import ToolFailure
+from desktop.domain.permission import Decision
 from desktop.domain.tools import Category
 from desktop.skills.formats import load_skills_from_file
 from tests.unit.library.kit import LIBRARY, LibraryBench
@@ -21,7 +22,7 @@ RESERVED = {
 
 def library() -> Iterator[Any]:
     for path in sorted(LIBRARY.rglob("*")):
-        if path.name == "SKILL.md" or ".skill." in path.name:
+        if path.name == "SKILL.md" or path.name.endswith((".skill.md", ".skill.py")):
             yield load_skills_from_file(str(path), source="library", root=str(LIBRARY))
 
 
@@ -228,8 +229,6 @@ async def test_an_event_reaches_who_waits_and_the_subscribed_skill_is_gated(benc
     assert (await waiting).result.structured["event"]["data"] == {"n": 1}
     again = await bench.call("event-wait", {"subscription": own, "timeout": 1})
     assert again.result.structured["event"]["data"] == {"n": 1}
-    refused = await bench.call("event-emit", {"topic": "news"}, allowed="event-emit")
-    assert refused.result.structured["called"][0]["error"]
     other = await bench.call("event-emit", {"topic": "news"}, run_id="another")
     assert other.result.structured["called"] == []
 
@@ -249,3 +248,100 @@ async def test_context_manager_acts_on_the_call_it_was_made_in(bench: LibraryBen
     assert (await bench.call("work")).result.structured == {"done": True}
     assert (await bench.call("failing")).result.text == "cannot"
     assert (await bench.call("context-manager", {"op": "next"}, allowed="context-manager")).result.is_error
+
+
+@pytest.mark.spec("R-VIS-6", "R-INV-3")
+async def test_a_subscribed_skill_is_called_in_the_name_of_whoever_subscribed(bench: LibraryBench) -> None:
+    async def note(ctx: Any, args: Any) -> str:
+        return "noted"
+
+    async def emits(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("event-emit", {"topic": "news"})
+
+    bench.register("note", note, visibility="hidden")
+    bench.register("emits", emits)
+    await bench.call("event-subscribe", {"topic": "news", "ref": "note"})
+    await bench.call("event-subscribe", {"topic": "news", "ref": "emits"}, allowed="event-subscribe")
+    called = (await bench.call("emits")).result.structured["called"]
+    assert [("hidden" in one.get("error", ""), "not among" in one.get("error", "")) for one in called] == [
+        (True, False), (False, True),
+    ]  # fmt: skip
+
+
+@pytest.mark.spec("R-RES-4", "R-INV-15")
+async def test_a_model_loads_nothing_by_path_not_even_what_somebody_else_has_loaded(
+    bench: LibraryBench, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.skill.md"
+    path.write_text("---\nname: x\ndescription: x\n---\nhello\n")
+
+    async def trusted(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke(str(path))
+
+    bench.register("trusted", trusted)
+    assert (await bench.call("skill-describe", {"name": str(path)})).result.is_error
+    assert (await bench.call("skill-invoke", {"ref": str(path)})).result.code == "not_found"
+    await bench.call("trusted")
+    for ref in (str(path), f"file://{path}"):
+        assert (await bench.call(ref)).result.code == "not_found"
+        assert (await bench.call("skill-invoke", {"ref": ref})).result.code == "not_found"
+
+
+@pytest.mark.spec("R-INV-15", "R-INV-3")
+async def test_options_smuggled_through_arguments_steer_nothing(bench: LibraryBench) -> None:
+    ran: list[str] = []
+
+    async def passes(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("inner", args.get("payload") or dict(args))
+
+    async def inner(ctx: Any, args: Any) -> str:
+        return "inner"
+
+    async def secret(ctx: Any, args: Any) -> str:
+        ran.append("secret")
+        return "secret"
+
+    bench.register("passes", passes, allowed_tools="inner")
+    bench.register("inner", inner)
+    bench.register("secret", secret)
+    sly = {"$frontmatter": {"delegate": "secret"}}
+    assert (await bench.call("passes", sly)).result.code == "denied.untrusted_ref"
+    assert (await bench.call("passes", {"payload": sly})).result.code == "denied.untrusted_ref"
+    assert (await bench.call("passes", {"payload": {"$as_caller": True}})).result.code == "denied.untrusted_ref"
+    assert (await bench.call("skill-invoke", {"ref": "inner", "args": sly})).result.code == "denied.untrusted_ref"
+    assert not ran
+
+
+@pytest.mark.spec("R-INV-3", "R-INV-15")
+async def test_a_delegate_for_one_call_does_not_widen_the_callers_list(bench: LibraryBench) -> None:
+    async def sly(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("inner", {}, {"frontmatter": {"delegate": "look"}})
+
+    async def inner(ctx: Any, args: Any) -> str:
+        return "inner"
+
+    bench.register("sly", sly, allowed_tools="inner")
+    bench.register("inner", inner)
+    assert (await bench.call("sly")).result.code == "denied.untrusted_ref"
+
+
+@pytest.mark.spec("R-INV-14", "R-PRM-5")
+async def test_what_a_person_edits_counts_for_the_frontmatter_too(tmp_path: Path) -> None:
+    ran: list[str] = []
+    person = Person(
+        lambda request: Decision("allow_edited", "digest", edited_arguments={"which": "second"}), "allow_once"
+    )
+    bench = LibraryBench(tmp_path, person=person)
+
+    def named(name: str) -> Any:
+        async def run(ctx: Any, args: Any) -> str:
+            ran.append(name)
+            return name
+
+        return run
+
+    bench.register("first", named("first"))
+    bench.register("second", named("second"))
+    bench.register("pick", None, category="write", metadata={"delegate": "${args.which}"})
+    outcome = await bench.call("pick", {"which": "first"})
+    assert ran == ["second"], outcome

@@ -68,7 +68,7 @@ class SkillBench:
         authority: SkillDef | None = None, promoted: Promotions | None = None, **options: Any,
     ) -> None:  # fmt: skip
         self.finder = Finder(*definitions, authority=authority)
-        self.runs = SkillRuns(prompt=self.prompt, **options.pop("runs", {}))
+        self.runs = SkillRuns(**options.pop("runs", {}))
         self.cascades = Cascades(self.finder)
         table = SkillTable(Table(*tools), self.finder, self.runs)
         side = SkillSide(table, self.cascades, self.prompt, lambda: promoted or Promotions())

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.limits import Limit
 from desktop.domain.permission import Decision
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import PreCheck
@@ -149,11 +150,16 @@ async def test_arguments_with_a_dollar_are_options_from_trusted_code_and_refused
         notes.append(ctx.locals["config"])
 
     bench = SkillBench(
-        skill("trusted", run), skill("other", run, source="shared"), middleware("note", note), tools=(look,)
+        skill("trusted", run, source="library"),
+        skill("other", run, source="shared"),
+        skill("own", run),
+        middleware("note", note),
+        tools=(look,),
     )
     assert not (await bench.call("trusted")).result.is_error
     assert notes == [1]
     assert (await bench.call("other")).result.code == "denied.untrusted_ref"
+    assert (await bench.call("own")).result.code == "denied.untrusted_ref"
     assert look.calls == [{"path": "a"}]
 
 
@@ -354,3 +360,75 @@ async def test_a_skill_is_found_under_its_providers_name_at_the_first_call_and_r
     assert not (await bench.call("word-count")).result.is_error
     assert bench.finder.looked_up == ["word-count"]
     assert (await bench.call("word_counts")).result.code == "not_found"
+
+
+@pytest.mark.spec("R-RET-3")
+@pytest.mark.parametrize(
+    ("kind", "value", "good"),
+    [("integer", "three", False), ("object", None, False), ("string", "three", True), ("null", None, True)],
+)
+async def test_every_value_of_a_skill_is_held_against_what_it_declares(kind: str, value: Any, good: bool) -> None:
+    async def run(ctx: Any, args: Any) -> Any:
+        return value
+
+    outcome = await SkillBench(skill("one", run, metadata={"returns": {"type": kind}})).call("one")
+    assert outcome.result.is_error is not good
+
+
+class AtMost:
+    """So many calls."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.counted = most, 0
+
+    def count_call(self) -> None:
+        self.counted += 1
+
+    def refuse_call(self) -> Limit | None:
+        return Limit("maxSteps", self.most, "a test") if self.counted > self.most else None
+
+
+@pytest.mark.spec("R-LIM-4", "R-LIM-8")
+async def test_calls_of_skills_and_of_their_middleware_count_and_the_middleware_itself_does_not() -> None:
+    async def chatty(ctx: Any, args: Any) -> Any:
+        for _ in range(3):
+            await ctx.manager.invoke("look", {"path": "a"})
+        return await ctx.manager.next()
+
+    async def work(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("look", {"path": "b"})
+
+    bench = SkillBench(skill("work", work, metadata={"chat": 1}), middleware("chat", chatty), tools=(FakeTool("look"),))
+    limits = AtMost(4)
+    outcome = await bench.call("work", limits=limits)
+    assert outcome.result.code == "denied.limit"
+    assert limits.counted == 5
+
+
+@pytest.mark.spec("R-SK-15", "R-INV-10")
+async def test_middleware_that_is_not_ready_is_not_in_the_chain_and_none_stands_around_middleware() -> None:
+    ran: list[str] = []
+
+    def note(name: str) -> Any:
+        async def run(ctx: Any, args: Any) -> None:
+            ran.append(name)
+
+        return run
+
+    changed = skill("off", note("off"), role="middleware", state="changed")
+    inner = middleware("inner", note("inner"), outer=1)
+    bench = SkillBench(
+        skill("work", nothing, metadata={"off": 1, "inner": 1}), changed, inner, middleware("outer", note("outer"))
+    )
+    await bench.call("work")
+    assert ran == ["inner"]
+
+
+@pytest.mark.spec("R-INV-3")
+async def test_only_the_library_calls_in_anothers_name() -> None:
+    async def sly(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("look", {"path": "a"}, {args["how"]: True})
+
+    bench = SkillBench(skill("sly", sly), tools=(FakeTool("look"),))
+    for how in ("as_caller", "as_served", "in_name_of"):
+        assert (await bench.call("sly", {"how": how})).result.code == "denied.untrusted_ref"
