@@ -1,10 +1,10 @@
-"""The key ``cwd`` of the standard pipeline: the kernel carries it out, this says what holds and why."""
+"""The key ``cwd`` of the standard pipeline: merged along the cascade and shown; nothing acts on it in this version."""
 
 from desktop.agents.catalogue import explain_key
 
 frontmatter = {
     "name": "cwd",
-    "description": "The folder that relative paths of a skill start in.",
+    "description": "The folder that relative paths of a skill start in. Nothing acts on it in this version.",
     "metadata": {
         "role": "middleware",
         "category": "read",

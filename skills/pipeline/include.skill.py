@@ -1,10 +1,10 @@
-"""The key ``include`` of the standard pipeline: the kernel carries it out, this says what holds and why."""
+"""The key ``include`` of the standard pipeline: merged along the cascade and shown; nothing acts on it in this version."""
 
 from desktop.agents.catalogue import explain_key
 
 frontmatter = {
     "name": "include",
-    "description": "Texts put before a skill's prompt.",
+    "description": "Texts put before a skill's prompt. Nothing acts on it in this version.",
     "metadata": {
         "role": "middleware",
         "category": "read",

@@ -1,10 +1,10 @@
-"""The key ``mcp`` of the standard pipeline: the kernel carries it out, this says what holds and why."""
+"""The key ``mcp`` of the standard pipeline: merged along the cascade and shown; nothing acts on it in this version."""
 
 from desktop.agents.catalogue import explain_key
 
 frontmatter = {
     "name": "mcp",
-    "description": "MCP servers whose tools a skill may call.",
+    "description": "MCP servers whose tools a skill may call. Nothing acts on it in this version.",
     "metadata": {
         "role": "middleware",
         "category": "read",

@@ -1,10 +1,10 @@
-"""The key ``paths`` of the standard pipeline: the kernel carries it out, this says what holds and why."""
+"""The key ``paths`` of the standard pipeline: merged along the cascade and shown; nothing acts on it in this version."""
 
 from desktop.agents.catalogue import explain_key
 
 frontmatter = {
     "name": "paths",
-    "description": "Folders put before the search path for what a skill calls.",
+    "description": "Folders put before the search path for what a skill calls. Nothing acts on it in this version.",
     "metadata": {
         "role": "middleware",
         "category": "read",
