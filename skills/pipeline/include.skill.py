@@ -1,4 +1,4 @@
-"""The key ``include`` of the standard pipeline: merged along the cascade and shown; nothing acts on it in this version."""
+"""The key ``include`` of the cascade: merged and shown; nothing acts on it in this version."""
 
 from desktop.agents.catalogue import explain_key
 
