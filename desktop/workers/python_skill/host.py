@@ -34,7 +34,9 @@ class SkillHost:
         self._manager = manager
         try:
             value = await _called(function, ctx, dict(call.params["args"]))
-        except Exception as error:  # the skill's own code: whatever it raises is the call's failure
+        except BaseException as error:  # the skill's own code: whatever it raises is the call's failure
+            if _is_ended_from_outside(error):
+                raise
             if manager.failed is not None:
                 raise CallError("skill.failed", manager.failed) from error
             raise CallError("skill.raised", _told(error), {"code": str(getattr(error, "code", ""))[:64]}) from error
@@ -84,7 +86,7 @@ def _loaded(source: str, path: str, entry: str) -> Any:
     sys.modules["skill"] = module
     try:
         exec(compile(source, path, "exec"), module.__dict__)  # this process exists for it
-    except Exception as error:  # the skill's own code
+    except BaseException as error:  # the skill's own code
         raise CallError("skill.raised", f"The file could not be loaded. {_told(error)}") from error
     function = getattr(module, entry, None)
     if not callable(function):
@@ -97,6 +99,12 @@ async def _called(function: Any, ctx: Context, args: dict[str, Any]) -> Any:
         return await function(ctx, args)
     value = await asyncio.to_thread(function, ctx, args)
     return await value if inspect.isawaitable(value) else value
+
+
+def _is_ended_from_outside(error: BaseException) -> bool:
+    """Whether the app ended the call; the code itself may raise a CancelledError too."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 def _told(error: BaseException) -> str:

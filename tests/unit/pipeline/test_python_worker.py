@@ -188,6 +188,9 @@ async def test_only_the_source_that_was_approved_runs(place: Place) -> None:
         ("import os\ndef run(ctx, args):\n    os._exit(3)\n", "skill.died", "exit code 3"),
         ("def run(ctx, args):\n    return bytearray(3 << 30)\n", "skill.raised", "MemoryError"),
         ("def run(ctx, args)\n", "skill.raised", "SyntaxError"),
+        ("import asyncio\nasync def run(ctx, args):\n    raise asyncio.CancelledError\n", "skill.raised", "Cancelled"),
+        ("def run(ctx, args):\n    raise BaseExceptionGroup('x', [KeyboardInterrupt()])\n", "skill.raised", "Group"),
+        ("raise SystemExit(3)\n", "skill.raised", "SystemExit"),
     ],
 )
 async def test_whatever_the_code_does_wrong_is_content(place: Place, source: str, code: str, words: str) -> None:
