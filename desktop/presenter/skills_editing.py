@@ -261,7 +261,7 @@ class SkillEditor(QObject):
     # -- changes on disk ----------------------------------------------------------------------------------------------
 
     def look_at_disk(self, paths: Sequence[str] | frozenset[str]) -> None:
-        """These files changed: if ours is among them and is another one now, take it over, or say so."""
+        """These files may have changed: if ours is among them and is another one now, take it over, or say so."""
         if self._file is not None and self.path in paths:
             self._bridge.spawn(self._compare(self._number, self.path), name="compare skill file")
 

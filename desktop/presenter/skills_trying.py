@@ -22,6 +22,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
 )
 from desktop.domain.skills import SkillDef
+from desktop.presenter.nested_calls import nested_calls
 from desktop.presenter.skills import words_of
 
 if TYPE_CHECKING:
@@ -122,6 +123,10 @@ class SkillTrials(QObject):
         text, is_json = shown_result(outcome)
         code = outcome.result.code if outcome.result.is_error else ""
         self._set(state=outcome.state, text=text, is_json=is_json, code=code, elapsed_ms=outcome.elapsed_ms)
+        inner = nested_calls(outcome.facts)
+        if inner:  # all of them, also those that nobody was asked about
+            calls = tuple(TriedCall(str(at), one.tool, one.state, one.elapsed_ms or 0) for at, one in enumerate(inner))
+            self._set(calls=calls)
 
     def _broke(self, error: AssentError) -> None:
         self._set(state="failed", text=words_of(error), code=getattr(error, "code", ""))

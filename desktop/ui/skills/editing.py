@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
+from desktop.domain.skills import SkillProblem
 from desktop.presenter.skills import SkillDetail
 from desktop.presenter.skills_editing import Conflict, SkillEditor
 from desktop.ui.skills.cards import problem_rows
 from desktop.ui.skills.conflict import ConflictView
 from desktop.ui.skills.form import FrontmatterForm
 from desktop.ui.skills.source_text import SourceText
+from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import StateLabel
@@ -23,11 +26,36 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 LANGUAGES = {"python": "python", "javascript": "javascript", "foreign": "javascript"}
+LOOK_EVERY = 1500
+"""Milliseconds between two looks at the open file while it is edited."""
 FORMS = frozenset({"markdown", "folder", "python"})
 OUTSIDE = {
     "changed": "Another program has changed this file since you opened it. What you wrote is kept here.",
     "deleted": "Another program has deleted this file. What you wrote is kept here; saving makes it again.",
 }
+
+
+class Problems(QFrame):
+    """What is wrong with the text, below it; a place that is pressed goes to ``jump``."""
+
+    def __init__(self, jump: Callable[[SkillProblem], None]) -> None:
+        super().__init__()
+        self._jump = jump
+        self.setProperty("pane", "footer")
+        self.setAccessibleName("Problems of this text")
+        scroller = Scroller(margins=(16, 8, 16, 8), spacing=4)
+        Column(self, spacing=0).addWidget(scroller)
+        self._rows = Column(spacing=4)
+        scroller.column.addLayout(self._rows)
+        scroller.column.addStretch(1)
+        self.hide()
+
+    def show_problems(self, problems: Sequence[SkillProblem]) -> None:
+        """Replace all; a few rows high."""
+        clear(self._rows)
+        for row in problem_rows(problems, self._jump):
+            self._rows.addWidget(row)
+        self.setFixedHeight(theme().px(min(144, 20 + 28 * len(problems))))
 
 
 class EditPane(QFrame):
@@ -42,6 +70,8 @@ class EditPane(QFrame):
         self._view = "text"
         self._place: tuple[int, int] | None = None
         self._fresh = False
+        self._watch = QTimer(self, interval=LOOK_EVERY)
+        self._watch.timeout.connect(lambda: editor.look_at_disk((editor.path,)))
         self.setProperty("pane", "surface")
         column = Column(self, spacing=0)
         self._strip = self._make_strip()
@@ -56,7 +86,8 @@ class EditPane(QFrame):
         for widget in (self._wait, self.source):
             self._stack.addWidget(widget)
         column.addWidget(self._stack, 1)
-        column.addWidget(self._make_problems())
+        self._problems = Problems(self.jump_wanted.emit)
+        column.addWidget(self._problems)
         column.addWidget(self._make_foot())
         self._connect()
 
@@ -67,18 +98,6 @@ class EditPane(QFrame):
         strip.add(compare)
         strip.hide()
         return strip
-
-    def _make_problems(self) -> QWidget:
-        self._problems = pane("footer")
-        column = Column(self._problems, spacing=0)
-        scroller = Scroller(margins=(16, 8, 16, 8), spacing=4)
-        self._problem_rows = Column(spacing=4)
-        scroller.column.addLayout(self._problem_rows)
-        scroller.column.addStretch(1)
-        column.addWidget(scroller)
-        self._problems.setAccessibleName("Problems of this text")
-        self._problems.hide()
-        return self._problems
 
     def _make_foot(self) -> QWidget:
         self._foot = pane("footer")
@@ -136,6 +155,16 @@ class EditPane(QFrame):
         """What was typed into the form just now goes into the text."""
         if "form" in self.__dict__:
             self.form.flush()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """While it is seen, the open file is looked at now and then: the list hears only of other frontmatter."""
+        super().showEvent(event)
+        self._watch.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Not while nobody looks."""
+        self._watch.stop()
+        super().hideEvent(event)
 
     # -- what shows ---------------------------------------------------------------------------------------------------
 
@@ -217,10 +246,7 @@ class EditPane(QFrame):
         if "form" in self.__dict__:
             self.form.load(editor.form, editor.problems, writable=editor.writable, fresh=self._fresh)
         self._fresh = False
-        clear(self._problem_rows)
-        for row in problem_rows(editor.problems, self.jump_wanted.emit):
-            self._problem_rows.addWidget(row)
-        self._problems.setFixedHeight(min(144, 20 + 28 * len(editor.problems)))
+        self._problems.show_problems(editor.problems)
         self._say()
 
     def _show(self, widget: QWidget) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -118,6 +118,13 @@ class SkillsPage(QFrame):
         """The first time: list what is there."""
         super().showEvent(event)
         self._skills.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Back from another program, perhaps an editor: read the open skill again."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and self.isVisible():
+            self._skills.look_again()
+            self._editor.look_at_disk((self._editor.path,))
 
     def first_focus(self) -> QWidget:
         """Keys go to the list, or to what is being edited."""

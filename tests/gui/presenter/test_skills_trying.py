@@ -85,6 +85,14 @@ async def test_a_write_that_is_tried_asks_the_person_like_any_call(make_desk: An
     assert trial.state == "denied"
 
 
+async def test_what_a_skill_called_is_listed_with_its_result(make_desk: Any) -> None:
+    desk = await make_desk(FakeTool("read-file", body=lambda *_: ToolResult("the text")))
+    desk.trials.run("skill-invoke", {"ref": "read-file", "args": {"path": "/a"}})
+    trial = await done(desk)
+    assert trial.state == "done", trial
+    assert [(call.tool, call.state) for call in trial.calls] == [("read-file", "done")]
+
+
 async def test_stop_ends_a_try_as_stopped(make_desk: Any) -> None:
     tool = FakeTool("read-file", body=held)
     desk = await make_desk(tool)

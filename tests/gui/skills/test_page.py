@@ -234,6 +234,18 @@ async def test_a_conflict_is_shown_before_anything_is_overwritten(open_page: Any
     assert "Theirs." in path.read_text()
 
 
+async def test_a_change_of_the_text_alone_is_noticed_while_it_is_edited(open_page: Any, filled: Desk) -> None:
+    window = await open_page(filled)
+    await window.edit("plot")
+    QTest.keyClicks(window.skill.edit.source, "x")
+    text = (filled.mine / "plot.skill.md").read_text()
+    filled.put("plot", text.replace("Do it", "Do all of it"))
+    await until(window.skill.edit._strip.isVisible, "the banner")
+    window.skill.show_tab("page")
+    assert not window.skill.edit._watch.isActive(), "nobody looks"
+    filled.editor.close()
+
+
 async def test_library_skills_are_read_only_with_a_way_to_change_a_copy(open_page: Any, filled: Desk) -> None:
     window = await open_page(filled)
     await window.edit("assistant", "text")
