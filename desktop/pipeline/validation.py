@@ -14,9 +14,15 @@ from typing import Any
 
 from desktop.domain.errors import ConfigurationError, ValidationFailure
 from desktop.domain.tools import ToolSpec
+from desktop.skills.formats.schema_cost import MAX_STEPS, SchemaCost
 
 MAX_PROBLEMS = 12
 MAX_TEXT = 300
+MAX_WORK = 5_000_000
+"""Steps for one value (of 10 ns, as measured). The library holds the interpreter while it validates and cannot be
+stopped, so what may take more is refused instead of tried."""
+FIRST_ONLY = 20_000
+"""Steps beyond which only the first problem is looked for: the library makes all at once, 10 us each."""
 _COMBINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"})
 _NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -47,8 +53,8 @@ class Validator:
     def __init__(self) -> None:
         self._library: Any = None
         self._sealed: dict[str, tuple[Mapping[str, Any], dict[str, Any]]] = {}
-        self._compiled: dict[str, tuple[Mapping[str, Any], Any]] = {}
-        self._results: dict[str, tuple[Mapping[str, Any] | None, Any]] = {}
+        self._compiled: dict[str, tuple[Mapping[str, Any], _Compiled]] = {}
+        self._results: dict[str, tuple[Mapping[str, Any] | None, _Compiled]] = {}
 
     async def prepare(self) -> None:
         """Load the library off the loop's thread; cheap when it is there."""
@@ -65,11 +71,9 @@ class Validator:
     async def check(self, spec: ToolSpec, arguments: Any) -> None:
         """Raise ValidationFailure naming each field, or ConfigurationError when the schema itself is broken."""
         await self.prepare()
-        compiled = self._compile(spec)
-        if compiled.is_valid(arguments):
-            return
-        problems = [_sentence(error) for error in itertools.islice(compiled.iter_errors(arguments), MAX_PROBLEMS)]
-        raise ValidationFailure(f"Invalid arguments for {spec.provider_name}: " + "; ".join(problems) + ".")
+        problems = self._compile(spec).problems(arguments)
+        if problems:
+            raise ValidationFailure(f"Invalid arguments for {spec.provider_name}: " + "; ".join(problems) + ".")
 
     async def check_result(self, spec: ToolSpec, value: Any) -> None:
         """Raise ValidationFailure when a result is not what ``returns`` promises. Nothing is sealed here."""
@@ -80,13 +84,13 @@ class Validator:
                 spec.returns,
                 self._build(spec.name, "returns", dict(spec.returns or {})),
             )
-        problems = [_sentence(error) for error in itertools.islice(known[1].iter_errors(value), MAX_PROBLEMS)]
+        problems = known[1].problems(value)
         if problems:
             raise ValidationFailure(
                 f"{spec.name} returned something else than it declares: " + "; ".join(problems) + "."
             )
 
-    def _compile(self, spec: ToolSpec) -> Any:
+    def _compile(self, spec: ToolSpec) -> _Compiled:
         known = self._compiled.get(spec.name)
         if known is not None and known[0] is spec.params:
             return known[1]
@@ -94,17 +98,50 @@ class Validator:
         self._compiled[spec.name] = (spec.params, compiled)
         return compiled
 
-    def _build(self, name: str, what: str, schema: dict[str, Any]) -> Any:
-        library = self._library
+    def _build(self, name: str, what: str, schema: dict[str, Any]) -> _Compiled:
+        library, cost = self._library, SchemaCost(schema)
+        if cost.widest > MAX_STEPS:
+            raise _broken(name, what, f"following them takes more than {MAX_STEPS:,} steps")
         try:
-            return library.Draft202012Validator(
-                schema, offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=100_000)
+            made = library.Draft202012Validator(
+                schema, offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=10_000)
             )
         except (ValueError, library.ReferencingError) as error:
-            raise ConfigurationError(
-                f"The tool {name} declares {what} that are not valid JSON Schema: {_cut(str(error))}",
-                next_step=f"Correct the declaration of {name}.",
-            ) from error
+            raise _broken(name, what, str(error)) from error
+        return _Compiled(made, cost, library.ValidationError)
+
+
+def _broken(name: str, what: str, why: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"The tool {name} declares {what} that are not usable JSON Schema: {_cut(why)}",
+        next_step=f"Correct the declaration of {name}.",
+    )
+
+
+class _Compiled:
+    """A schema ready for use, with what it may cost."""
+
+    def __init__(self, made: Any, cost: SchemaCost, problem: type[Exception]) -> None:
+        self._made = made
+        self._cost = cost
+        self._problem = problem
+
+    def problems(self, value: Any) -> list[str]:
+        """The first few things that are wrong with a value, in sentences."""
+        if not self._cost.is_light and self._cost.of(value) > MAX_WORK:
+            return ["arguments: they are too many, or too deeply nested, for what their schema has to compare"]
+        if self._made.is_valid(value):
+            return []
+        if self._cost.of(value) > FIRST_ONLY:
+            return self._first(value)
+        return [_sentence(error) for error in itertools.islice(self._made.iter_errors(value), MAX_PROBLEMS)]
+
+    def _first(self, value: Any) -> list[str]:
+        try:
+            self._made.validate(value)
+        except self._problem as error:
+            return [_sentence(error)]
+        return []
 
 
 def _sentence(error: Any) -> str:

@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from desktop.skills.formats.problems import Keys, shown
+from desktop.skills.formats.schema_cost import MAX_STEPS, SchemaCost, follow
 
 MAX_PROBLEMS = 5
 MAX_EXPRESSIONS = 20
@@ -129,7 +130,17 @@ def _thoroughly(text: str) -> tuple[SchemaProblem, ...]:
     """Regular expressions first, each under a limit; then the metaschema, our rules of references, and the compiler,
     which knows what is left."""
     schema = json.loads(text)
-    return _expressions(schema) or _against_metaschema(schema) or _references(schema) or _compiled(schema)
+    return (
+        _expressions(schema) or _against_metaschema(schema) or _references(schema) or _branching(schema)
+        or _compiled(schema)
+    )  # fmt: skip
+
+
+def _branching(schema: Any) -> tuple[SchemaProblem, ...]:
+    """Schemas that are short to write and endless to follow."""
+    if SchemaCost(schema).widest <= MAX_STEPS:
+        return ()
+    return (SchemaProblem((), f"references and alternatives make more than {MAX_STEPS:,} steps of one value"),)
 
 
 def _expressions(schema: Any) -> tuple[SchemaProblem, ...]:
@@ -198,7 +209,7 @@ def _references(schema: Any) -> tuple[SchemaProblem, ...]:
         if not reference.startswith("#") and not named:
             found.append(SchemaProblem((*keys, word), f"{reference[:80]} lies outside; nothing is fetched"))
         elif reference == "#" or reference.startswith("#/"):
-            target = _follow(schema, reference)
+            target = follow(schema, reference)
             local.append((keys, word, part, target))
             if target is None:
                 found.append(SchemaProblem((*keys, word), f"there is no {reference[:80]}"))
@@ -218,20 +229,6 @@ def _parts(value: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from _parts(inner, (*keys, number))
-
-
-def _follow(schema: Any, reference: str) -> Any:
-    """The part that a local pointer names, or None."""
-    value = schema
-    for step in reference.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list) and key.isdecimal() and len(key) < 6 and int(key) < len(value):
-            value = value[int(key)]
-        elif isinstance(value, dict) and key in value:
-            value = value[key]
-        else:
-            return None
-    return value
 
 
 def _endless(parts: Iterable[Mapping[str, Any]], jumps: Iterable[tuple[Any, Any]]) -> set[int]:

@@ -1,0 +1,53 @@
+"""Gate 7 answers at once, whatever a schema says and whatever arguments come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from desktop.domain.errors import ConfigurationError, ValidationFailure
+from desktop.domain.tools import Category, ToolSpec
+from desktop.pipeline.validation import Validator
+from tests.unit.pipeline.kit import FakeTool
+from tests.unit.pipeline.skill_kit import SkillBench
+from tests.unit.skills.formats.test_schema_cost import doubling
+
+
+def spec(params: dict[str, Any]) -> ToolSpec:
+    return ToolSpec("t", "", params, Category.READ)
+
+
+@pytest.mark.spec("R-TOOL-2", "R-LOOP-3")
+async def test_a_tool_whose_schema_never_ends_is_refused_and_the_loop_goes_on() -> None:
+    outcome = await SkillBench(tools=(FakeTool("endless", params=doubling(40)),)).call("endless", {"a": 1})
+    assert outcome.result.is_error
+    assert "10,000 steps" in outcome.result.text
+    with pytest.raises(ConfigurationError):
+        await Validator().check(spec({"$ref": "#"}), {})
+    with pytest.raises(ConfigurationError):
+        await Validator().check_result(ToolSpec("t", "", {}, Category.READ, returns=doubling(40)), {})
+
+
+@pytest.mark.spec("R-TOOL-2")
+async def test_arguments_too_deep_for_a_schema_that_comes_back_to_itself_are_refused() -> None:
+    branch = {"properties": {"next": {"$ref": "#"}}}
+    params = {"type": "object", "allOf": [branch, {**branch}]}
+    value: dict[str, Any] = {}
+    for _ in range(50):
+        value = {"next": value}
+    with pytest.raises(ValidationFailure, match="too deeply nested"):
+        await Validator().check(spec(params), value)
+    await Validator().check(spec(params), {"next": {"next": {}}})
+
+
+@pytest.mark.spec("R-TOOL-2")
+async def test_of_very_many_mistakes_the_first_is_told() -> None:
+    params = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}}}}
+    with pytest.raises(ValidationFailure) as caught:
+        await Validator().check(spec(params), {"a": list(range(200_000))})
+    assert str(caught.value).count("is not of type") == 1
+    assert "a[0]" in str(caught.value)
+    with pytest.raises(ValidationFailure) as few:
+        await Validator().check(spec(params), {"a": list(range(5))})
+    assert str(few.value).count("is not of type") == 5
