@@ -226,7 +226,7 @@ class RunExecution:
         safety = runtime.safety() if runtime.safety is not None else None
         schemas = tuple(runtime.pipeline.schema(tool.spec) for tool in visible.inlined)
         asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
-        text = await skills.expanded(skill, {}, skill.metadata, {})
+        text = await skills.expanded(skill, {}, skill.metadata, {}, token=self._order.token)
         system = system_text(
             text, visible.inlined, safety, self._order.environment, await self._brought_in(asked, skill),
             discovery=visible.discovery,
@@ -237,7 +237,8 @@ class RunExecution:
         """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5)."""
         skills = self._runtime.skills
         found = [one for one in chosen(asked, await skills.listed()) if one.name != skill.name]
-        return [(one.name, await skills.expanded(one, {}, one.metadata, {})) for one in found]
+        token = self._order.token
+        return [(one.name, await skills.expanded(one, {}, one.metadata, {}, token=token)) for one in found]
 
     def _preparation(self, request: ModelRequest) -> Prepare:
         """The window is built anew before each round (R-CTX-9), and measured."""

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from desktop.domain.errors import KnownError, ToolFailure
-from desktop.domain.safety import GuardedFiles, SettingsProvider
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
+from desktop.domain.safety import Access, GuardedFiles, SettingsProvider
+from desktop.domain.scopes import Interrupt
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
 from desktop.pipeline.context import Call
@@ -27,20 +29,28 @@ from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.supervision.topics import Topics
 
 MAX_INLINE = 200_000
+"""Bytes of one file that ``:inline[]`` puts in."""
+
+PATIENCE_S = 20.0
+"""Seconds for the directives of one text, all together."""
+
 _OWN = frozenset({"host", "permissions"})
 
 
 class SkillWorld:
     """``files`` reads for ``:inline[]`` inside the boundary; ``safety`` gives the workspace and the variables that
-    ``:env[]`` may name; ``python`` runs code that is not the library's; ``data`` is the app's data folder."""
+    ``:env[]`` may name; ``python`` runs code that is not the library's; ``data`` is the app's data folder;
+    ``patience`` in seconds bounds the expansion of one text."""
 
     def __init__(
         self, fabric: SkillFabric, registered: Registered, *, files: GuardedFiles | None = None,
         safety: SettingsProvider | None = None, python: CodeWorker | None = None, data: str = "",
+        patience: float = PATIENCE_S,
     ) -> None:  # fmt: skip
         self.fabric = fabric
         self._files = files
         self._safety = safety
+        self._patience = patience
         self.topics = Topics()
         self.runs = SkillRuns(self.allowed_of, python)
         self.table = SkillTable(registered, fabric, self.runs)
@@ -92,12 +102,26 @@ class SkillWorld:
         """A markdown skill's body, its directives expanded once (R-SK-12). Raises ToolFailure."""
         config = call.cascade.metadata
         inherited = {key: value for key, value in call.invocation.inherited.items() if key not in _OWN}
-        return await self.expanded(definition, args, config, inherited)
+        return await self.expanded(definition, args, config, inherited, token=call.meta.cancellation)
 
     async def expanded(
+        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
+        *, token: CancellationToken,
+    ) -> str:  # fmt: skip
+        """The body for these values. Raises ToolFailure when the file cannot be read, a directive failed, or all of it
+        takes too long (a file on a disk that does not answer); CancellationError as soon as the token is cancelled."""
+        try:
+            async with Interrupt(token, seconds=self._patience):
+                return await self._expanded(definition, args, config, context)
+        except TimeoutError as error:
+            raise ToolFailure(
+                f"The text of {definition.name} was not ready after {self._patience:g} s.",
+                next_step="Look at the files that its directives name.",
+            ) from error
+
+    async def _expanded(
         self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any]
     ) -> str:
-        """The body for these values. Raises ToolFailure when the file cannot be read or a directive failed."""
         try:
             body = await asyncio.to_thread(self.fabric.body, definition)
         except KnownError as error:
@@ -122,7 +146,7 @@ class SkillWorld:
             "skill": self._named,
             "tool": self._named,
             "path": lambda call: os.path.normpath(os.path.join(folder, call.arg)),
-            "inline": lambda call: self._inline(os.path.join(folder, call.arg), folder),
+            "inline": lambda call: self._inline(definition, call.arg),
         }
 
     async def _named(self, call: DirectiveCall) -> str | None:
@@ -133,23 +157,38 @@ class SkillWorld:
         tool = self.table.find(call.arg)
         return f"`{tool.spec.provider_name}` ({tool.spec.description})" if tool is not None else None
 
-    async def _inline(self, path: str, folder: str) -> str:
-        """A file's text: beside the skill, or anywhere inside the boundary, as read_file would (S-SK-1)."""
-        return await asyncio.to_thread(self._read, path, folder)
+    async def _inline(self, definition: SkillDef, given: str) -> str:
+        """A file's text: of a folder skill's own folder, or anywhere that read_file may read (S-SK-1)."""
+        data = await asyncio.to_thread(self._read, definition, given)
+        if len(data) > MAX_INLINE:
+            raise ToolFailure(f"{given} is larger than {MAX_INLINE} bytes")
+        return data.decode("utf-8", "replace")
 
-    def _read(self, path: str, folder: str) -> str:
-        real = os.path.realpath(path)
-        beside = real.startswith(os.path.realpath(folder) + os.sep)
+    def _read(self, definition: SkillDef, given: str) -> bytes:
+        """What is denied is denied beside a skill too (R-FS-3). Never waits for a pipe: see ``open_read``."""
+        path = os.path.join(os.path.dirname(definition.path), given)
         try:
-            if not beside and self._files is None:
-                raise ToolFailure("there is nothing here to read files with")
-            with open(real, "rb") if beside or self._files is None else self._files.open_read(path) as file:
-                data = file.read(MAX_INLINE + 1)
+            real = os.path.realpath(path)
+        except ValueError as error:
+            raise ToolFailure(f"{given!r} is no path") from error
+        verdict = self._files.explain(real, Access.READ) if self._files is not None else None
+        if verdict is not None and verdict.rule.startswith(("denied", "protected")):
+            raise BoundaryViolation(verdict.sentence)
+        try:
+            return self.fabric.read_beside(definition, real)
+        except KnownError as error:
+            if error.code != "skills.not_beside":
+                raise
+        return self._within_boundary(path)
+
+    def _within_boundary(self, path: str) -> bytes:
+        if self._files is None:
+            raise ToolFailure(f"{path} is not of the skill's own folder, and there is nothing here to read it with")
+        try:
+            with self._files.open_read(path) as file:
+                return file.read(MAX_INLINE + 1)
         except OSError as error:
             raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
-        if len(data) > MAX_INLINE:
-            raise ToolFailure(f"{path} is larger than {MAX_INLINE} bytes")
-        return data.decode("utf-8", "replace")
 
     # -- promotions ---------------------------------------------------------------------------------------------------
 

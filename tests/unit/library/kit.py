@@ -29,15 +29,17 @@ FREE = {"type": "object", "additionalProperties": True}
 
 
 class LibraryBench:
-    """``mine`` is a folder of skills that stands before the library."""
+    """``mine`` is a folder of skills that stands before the library; ``options`` are the world's."""
 
     def __init__(
-        self, folder: Path, *tools: FakeTool, person: Person | None = None, model: ScriptedModel | None = None
-    ) -> None:
+        self, folder: Path, *tools: FakeTool, person: Person | None = None, model: ScriptedModel | None = None,
+        pins: Any = None, **options: Any,
+    ) -> None:  # fmt: skip
         self.mine = folder / "mine"
         self.mine.mkdir()
-        self.fabric = SkillFabric.open([SearchRoot(str(self.mine), "mine"), SearchRoot(str(LIBRARY), "library")])
-        self.world = SkillWorld(self.fabric, Table(*tools), data=str(folder / "data"))
+        roots = [SearchRoot(str(self.mine), "mine"), SearchRoot(str(LIBRARY), "library")]
+        self.fabric = SkillFabric.open(roots, pin_store=pins)
+        self.world = SkillWorld(self.fabric, Table(*tools), data=str(folder / "data"), **options)
         self.owner = TaskOwner()
         self.pipeline = Pipeline(
             self.world.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05), skills=self.world.side
@@ -55,6 +57,7 @@ class LibraryBench:
 
     def write(self, name: str, text: str) -> None:
         """A skill file of one's own."""
+        (self.mine / name).parent.mkdir(parents=True, exist_ok=True)
         (self.mine / name).write_text(text)
         self.fabric.invalidate_file(str(self.mine / name), by_person=True)
 
