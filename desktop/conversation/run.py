@@ -16,7 +16,7 @@ from desktop.agents.nested import HOST, PERMISSIONS, Host
 from desktop.agents.retry import RetryPolicy
 from desktop.agents.shrink import estimate_fixed
 from desktop.agents.window import PromptWindow
-from desktop.conversation.activation import chosen
+from desktop.conversation.activation import chosen, named_in
 from desktop.conversation.agents import AgentBook, AgentDefinition
 from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.history import messages_up_to
@@ -105,6 +105,7 @@ class RunExecution:
             runtime.store, runtime.bus.publish, thread_id=thread.thread_id, run_id=order.run_id,
             parent_id=order.parent_id, author=thread.agent, model=thread.model,
         )  # fmt: skip
+        self._left_out: list[NoticeBlock] = []
         self._journal = Journal(order.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
 
     async def go(self) -> Ending:
@@ -234,11 +235,24 @@ class RunExecution:
         return ModelRequest(model, (), system, schemas)
 
     async def _brought_in(self, asked: str, skill: SkillDef) -> list[tuple[str, str]]:
-        """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5)."""
-        skills = self._runtime.skills
-        found = [one for one in chosen(asked, await skills.listed()) if one.name != skill.name]
-        token = self._order.token
-        return [(one.name, await skills.expanded(one, {}, one.metadata, {}, token=token)) for one in found]
+        """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5).
+
+        Raises ToolFailure when one that was named cannot be made; one that nobody asked for is left out with a notice.
+        """
+        skills, wanted = self._runtime.skills, named_in(asked)
+        texts: list[tuple[str, str]] = []
+        for one in chosen(asked, await skills.listed()):
+            if one.name == skill.name:
+                continue
+            try:
+                text = await skills.expanded(one, {}, one.metadata, {}, token=self._order.token)
+            except KnownError as error:
+                if one.name in wanted:
+                    raise
+                self._left_out.append(_left_out(one, error))
+            else:
+                texts.append((one.name, text))
+        return texts
 
     def _preparation(self, request: ModelRequest) -> Prepare:
         """The window is built anew before each round (R-CTX-9), and measured."""
@@ -268,12 +282,20 @@ class RunExecution:
             self._journal.append("llm", message.model, result=message.text, status=status, summary=tokens)
 
     def _notices(self, ending: Ending) -> list[NoticeBlock]:
+        """What the thread keeps beside the answer; how the run ended comes last."""
         if ending.notice is not None:
-            return [ending.notice]
+            return [*self._left_out, ending.notice]
         last = self.recorder.unanswered
         if ending.reason != "response" or last is None:
-            return []
-        return [CUT_SHORT if last.stop_reason == "length" and texts(last) else EMPTY]
+            return self._left_out
+        return [*self._left_out, CUT_SHORT if last.stop_reason == "length" and texts(last) else EMPTY]
+
+
+def _left_out(skill: SkillDef, error: KnownError) -> NoticeBlock:
+    return NoticeBlock(
+        f"The skill {skill.name} fits this message and was left out: {error}", "skill.left_out",
+        f"Correct it on the Skills page, or name it (/{skill.name}) where you need it.", "warning",
+    )  # fmt: skip
 
 
 def host_of(

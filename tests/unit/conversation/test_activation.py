@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from desktop.conversation.activation import chosen, named_in
+from desktop.domain.messages import NoticeBlock
 from desktop.domain.skills import SkillDef
 from desktop.models.scripted import ScriptedModel, says
 from desktop.skills.resolution.roots import SearchRoot
@@ -73,3 +74,49 @@ async def test_the_text_of_a_skill_that_is_not_trusted_reaches_no_model(tmp_path
     async with world(tmp_path, model, roots=roots) as w:
         await w.ask(await w.thread(), "/evil please")
     assert "Do evil" not in model.requests[0].system
+
+
+BROKEN = "---\nname: letters\ndescription: German letters\nmetadata:\n  role: context\n---\n:inline[missing.txt]\n"
+
+
+def with_skills(tmp_path: Path, **files: str) -> tuple[SearchRoot, SearchRoot]:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for name, text in files.items():
+        (mine / f"{name}.skill.md").write_text(text)
+    return SearchRoot(str(mine), "mine"), SearchRoot(str(ROOT / "skills"), "library")
+
+
+@pytest.mark.spec("S-SK-4", "S-SK-5")
+async def test_a_context_skill_that_cannot_be_made_is_left_out_with_a_notice_and_the_chat_goes_on(
+    tmp_path: Path,
+) -> None:
+    fine = "---\nname: polite\ndescription: German letters\nmetadata:\n  role: context\n---\nBe polite.\n"
+    model = ScriptedModel([says("Sehr geehrte"), says("Gern")])
+    async with world(tmp_path, model, roots=with_skills(tmp_path, letters=BROKEN, polite=fine)) as w:
+        thread = await w.thread()
+        path = await w.ask(thread, "write German letters")
+        assert "Be polite." in model.requests[0].system
+        assert "# Skill: letters" not in model.requests[0].system
+        notices = [block for record in path for block in record.blocks if isinstance(block, NoticeBlock)]
+        assert [(one.code, "letters" in one.text, "missing.txt" in one.text) for one in notices] == [
+            ("skill.left_out", True, True)
+        ]
+        assert w.ends()[0].reason == "response"
+        await w.ask(thread, "thanks")
+    assert "left out" not in "".join(message.text for message in model.requests[1].messages)
+    assert [message.role for message in model.requests[1].messages if message.text] == ["user", "assistant", "user"]
+
+
+@pytest.mark.spec("S-SK-5", "R-DEF-11")
+async def test_a_skill_that_the_person_named_and_that_cannot_be_made_ends_the_run_before_the_model_is_asked(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel([says("never")])
+    async with world(tmp_path, model, roots=with_skills(tmp_path, letters=BROKEN)) as w:
+        path = await w.ask(await w.thread(), "/letters to Ada")
+    assert not model.requests
+    notice = path[-1].blocks[-1]
+    assert isinstance(notice, NoticeBlock)
+    assert "letters, line 1 of its text" in notice.text
+    assert w.ends()[0].reason == "error"
