@@ -20,7 +20,7 @@ AGENT_LIMIT_S = 3600.0
 
 _REASONS = {
     "untrusted": ("is in a project folder that is not trusted", "Trust the folder on the Skills page first."),
-    "changed": ("has changed since it was last looked at", "Look at the difference on the Skills page first."),
+    "changed": ("is new or has changed since it was looked at", "Look at the difference on the Skills page first."),
     "broken": ("has problems that keep it from running", "The Skills page says which."),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from desktop.domain.skills import SkillDef, SkillSource
 from desktop.skills.resolution.folders import current, definitions_of, owner_of
@@ -75,6 +75,17 @@ def _skill_files(folder: str) -> list[str]:
     except OSError:
         return []
     return [os.path.join(folder, name) for name in names[:_MAX_ENTRIES]]
+
+
+def files_above(project: str, roots: Iterable[SearchRoot]) -> list[str]:
+    """The skill files from a project's own folder down to its skill folders, those left out. Blocks."""
+    folders = dict.fromkeys([project])
+    for root in roots:
+        folder = os.path.dirname(root.path)
+        while root.project == project and folder.startswith(project.rstrip(os.sep) + os.sep):
+            folders[folder] = None
+            folder = os.path.dirname(folder)
+    return [path for folder in folders for path in _skill_files(folder)]
 
 
 def _mains_of(globals: Globals, source: SkillSource) -> Iterator[SkillDef]:

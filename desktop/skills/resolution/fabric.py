@@ -14,10 +14,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.errors import NotFound
-from desktop.skills.resolution.folders import fingerprint, owner_of, refresh_folder
+from desktop.skills.resolution.authority import files_above
+from desktop.skills.resolution.folders import admit, owner_of, refresh_folder
 from desktop.skills.resolution.globals import Config, Globals, search_path
 from desktop.skills.resolution.index_file import load_index, save_index
-from desktop.skills.resolution.pins import Difference, Fingerprint, Pins, PinStore
+from desktop.skills.resolution.pins import (
+    Difference,
+    Fingerprint,
+    Pins,
+    PinStore,
+    above,
+    fingerprint_of_file,
+    fingerprints,
+)
 from desktop.skills.resolution.programmatic import all_programmatic
 from desktop.skills.resolution.resolver import Resolver
 from desktop.skills.resolution.roots import DEFAULT_IGNORES, SearchRoot, enclosing_root, search_entries
@@ -113,7 +122,10 @@ class SkillFabric(Resolver):
 
     def set_roots(self, roots: Iterable[SearchRoot], *, project: str = "") -> SkillChanges:
         """Other folders, or another trust in them: a project was opened, trusted, closed."""
-        watching, self._roots = self._watch is not None, tuple(roots)
+        before, watching = _projects(self._roots), self._watch is not None
+        self._roots = tuple(roots)
+        if self.globals.pins is not None and (lost := before - _projects(self._roots)):
+            self.globals.pins.forget(lost)
         config = self.globals.config
         entries = search_entries(self._roots, self._ignores)
         self.globals.config = replace(config, paths=entries, roots=self._roots, project=project)
@@ -121,7 +133,9 @@ class SkillFabric(Resolver):
         self.globals.cache.clear()
         if watching:
             self.watch()
-        return self.refresh()
+        changes = self._checked(dict.fromkeys(self._roots), told=True)
+        self.save()
+        return changes
 
     def refresh(self) -> SkillChanges:
         """Compare every folder with the disk, reading only what changed; tells the listeners and writes the index.
@@ -155,15 +169,24 @@ class SkillFabric(Resolver):
         if wanted:
             self._checked(wanted)
 
-    def _checked(self, wanted: Mapping[SearchRoot, Hint | None]) -> SkillChanges:
-        changes, moved, asked = SkillChanges(), False, time.monotonic()
+    def _checked(self, wanted: Mapping[SearchRoot, Hint | None], *, told: bool = False) -> SkillChanges:
+        """Compare, and tell the listeners if anything is different; ``told``: in any case."""
+        changes, moved, asked = SkillChanges(), told, time.monotonic()
         for root, hint in wanted.items():
             checked = refresh_folder(self.globals, root, self._ignores, asked=asked, hint=hint)
             changes |= SkillChanges(checked.names, checked.files)
             moved = moved or checked.moved
+        self._admit_above()
         if moved:
             self._tell(changes)
         return changes
+
+    def _admit_above(self) -> None:
+        """Pin the main skills of projects that are trusted for the first time."""
+        pins = self.globals.pins
+        for project in sorted(_projects(self._roots)) if pins is not None else ():
+            if pins is not None and not pins.has_met(above(project)):
+                admit(pins, above(project), map(fingerprint_of_file, files_above(project, self._roots)))
 
     def _hint(self, root: SearchRoot, rels: set[str]) -> Hint | None:
         known = self.globals.index.peek(root.path, self._ignores)
@@ -219,16 +242,22 @@ class SkillFabric(Resolver):
     def difference(self, path: str) -> Difference:
         """What changed in a pinned skill since it was seen. Raises KnownError where nothing is pinned."""
         root, path, pins = self._pinned(path)
-        refresh_folder(self.globals, root, self._ignores, hint=self._hint_at(root, path))
+        self._looked_at(root, path)
         return pins.difference(self._fingerprint(root, path))
 
     def accept(self, path: str, *, seen: str) -> None:
         """The person has seen the difference with this digest and takes the skill as it is. Raises KnownError when it
         has changed once more."""
         root, path, pins = self._pinned(path)
-        checked = refresh_folder(self.globals, root, self._ignores, hint=self._hint_at(root, path))
+        names = self._looked_at(root, path)
         pins.accept(self._fingerprint(root, path), seen=seen)
-        self._forget(path, checked.names)
+        self._forget(path, names)
+
+    def _looked_at(self, root: SearchRoot, path: str) -> frozenset[str]:
+        """The names that changed in the folder of a skill, if that is one that is searched."""
+        if root not in self._roots:
+            return frozenset()
+        return refresh_folder(self.globals, root, self._ignores, hint=self._hint_at(root, path)).names
 
     def _forget(self, path: str, names: frozenset[str]) -> None:
         """Its state changed, although its file did not."""
@@ -240,14 +269,15 @@ class SkillFabric(Resolver):
     def _pinned(self, path: str) -> tuple[SearchRoot, str, Pins]:
         root, path = owner_of(self.globals, path)
         pins = self.globals.pins
-        if pins is None or not root.pinned or not root.trusted or root not in self._roots:
+        if pins is None or not root.pinned or not root.trusted:
             raise NotFound(f"{path} is not pinned.")
         return root, path, pins
 
     def _fingerprint(self, root: SearchRoot, path: str) -> Fingerprint:
         known = self.globals.index.peek(root.path, self._ignores)
         rel = os.path.relpath(path, root.path).replace(os.sep, "/")
-        return Fingerprint(path, {}) if known is None else fingerprint(known, rel)
+        found = None if known is None else fingerprints(known).get(rel)
+        return found if found is not None else fingerprint_of_file(path)
 
     def trust_file(self, path: str) -> None:
         """The person chose this file and agreed to load it (Q-3); until the app ends."""
@@ -268,6 +298,11 @@ class SkillFabric(Resolver):
                 self._catalog = SkillCatalog(registered, folders, self.globals.pins)
                 self._catalog_of = of
             return self._catalog
+
+
+def _projects(roots: Iterable[SearchRoot]) -> set[str]:
+    """The project folders that the person trusts."""
+    return {root.project for root in roots if root.project and root.trusted}
 
 
 def _same(now: list[Snapshot], then: list[Snapshot]) -> bool:

@@ -140,7 +140,7 @@ def definitions_at(globals: Globals, path: str) -> tuple[SkillDef, ...]:
     """The skills of a file by its path, past the search path; what trust and pins say holds all the same."""
     root, path = owner_of(globals, path)
     ignore = search_path(globals).ignore
-    if root.pinned:
+    if root.pinned and root in globals.config.roots:
         current(globals, root, ignore)
     return definitions_of(globals, root, ignore, path)
 

@@ -10,11 +10,13 @@ from dataclasses import replace
 from desktop.domain.errors import KnownError
 from desktop.domain.skills import SkillDef
 from desktop.skills.formats import load_from_bytes, load_skills_from_file
+from desktop.skills.formats.loader import read_bytes
+from desktop.skills.formats.problems import FormatError
 from desktop.skills.resolution.build_index import read_build_index
 from desktop.skills.resolution.caches import NameIndex
 from desktop.skills.resolution.globals import Globals, search_path
-from desktop.skills.resolution.index import HASHED_BYTES, Checked
-from desktop.skills.resolution.pins import Fingerprint, Pins, fingerprints
+from desktop.skills.resolution.index import Checked
+from desktop.skills.resolution.pins import Fingerprint, Pins, above, fingerprints
 from desktop.skills.resolution.roots import SearchRoot, enclosing_root
 from desktop.skills.resolution.scan import Hint
 from desktop.skills.resolution.snapshot import NAMES, Snapshot, below
@@ -33,7 +35,7 @@ def refresh_folder(
     if checked.moved:
         caches.forget_folders([root.path], checked.files, checked.names)
     if root.trusted and root.pinned and globals.pins is not None:
-        _admit(globals.pins, checked.snapshot)
+        admit(globals.pins, root.path, fingerprints(checked.snapshot).values())
     snapshot = checked.snapshot
     names = NameIndex(snapshot.names, ignore)
     files = tuple(dict.fromkeys(snapshot.paths))
@@ -44,12 +46,12 @@ def refresh_folder(
     return checked
 
 
-def _admit(pins: Pins, snapshot: Snapshot) -> None:
+def admit(pins: Pins, folder: str, found: Iterable[Fingerprint]) -> None:
     """Pin what is new. A store that fails leaves it unpinned until next time; resolution goes on."""
     try:
-        pins.admit(fingerprints(snapshot).values())
+        pins.admit(folder, found)
     except (KnownError, OSError) as error:
-        _LOG.warning("skills in %s could not be pinned: %s", snapshot.folder, error)
+        _LOG.warning("skills in %s could not be pinned: %s", folder, error)
 
 
 def current(globals: Globals, root: SearchRoot, ignore: Ignore) -> Snapshot:
@@ -143,13 +145,17 @@ def _read(globals: Globals, root: SearchRoot, path: str) -> tuple[SkillDef, ...]
     if not root.pinned or globals.pins is None:
         return load_skills_from_file(path, source=root.source, root=root.path).definitions
     try:
-        with open(path, "rb") as file:
-            data = file.read(HASHED_BYTES + 1)
-    except OSError:
+        data, stamp = read_bytes(path)
+    except FormatError:
         return ()
-    found = load_from_bytes(data, path, source=root.source, root=root.path).definitions
-    seen = len(data) <= HASHED_BYTES and globals.pins.allows(path, data)
-    return found if seen else tuple(replace(definition, state="changed") for definition in found)
+    found = load_from_bytes(data, path, source=root.source, root=root.path, stamp=stamp).definitions
+    seen, late = globals.pins.allows(path, data), _is_late(globals.pins, root, path)
+    return tuple(replace(one, state="changed") if not seen or (late and one.role == "main") else one for one in found)
+
+
+def _is_late(pins: Pins, root: SearchRoot, path: str) -> bool:
+    """Whether a file above a project's skill folders was not there when the project was trusted."""
+    return bool(root.project) and pins.has_met(above(root.project)) and not pins.knows(path)
 
 
 def owner_of(globals: Globals, path: str) -> tuple[SearchRoot, str]:
@@ -162,8 +168,8 @@ def owner_of(globals: Globals, path: str) -> tuple[SearchRoot, str]:
     if inner is not None:
         root = roots[inner.path]
         return root, os.path.join(root.path, os.path.relpath(real, inner.path))
-    trusted = path in config.trusted_files or real in config.trusted_files or any(
-        real.startswith(os.path.realpath(root.project).rstrip(os.sep) + os.sep)
-        for root in config.roots if root.project and root.trusted
-    )  # fmt: skip
-    return SearchRoot(os.path.dirname(path), "project", trusted), path
+    if path in config.trusted_files or real in config.trusted_files:
+        return SearchRoot(os.path.dirname(path), "project", True), path
+    project = next((root.project for root in config.roots if root.project and root.trusted
+                    and real.startswith(os.path.realpath(root.project).rstrip(os.sep) + os.sep)), "")  # fmt: skip
+    return SearchRoot(os.path.dirname(path), "project", bool(project), project), path

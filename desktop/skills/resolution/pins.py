@@ -1,9 +1,9 @@
 """Pins: what a person has seen of skills installed from elsewhere (experience.md, Skills).
 
-Such a skill is pinned by the content of its file and, for a folder, of everything beside it. What is met for the first
-time is taken as seen: the person put it there or trusted the project, and there is nothing to compare it with. When the
-content changes the skill is off (``changed``) until the difference has been accepted; the texts that were seen are kept
-for showing it.
+Such a skill is pinned by the content of its file and, for a folder, of everything beside it. What a folder holds when
+it is met for the first time is taken as seen: the person put it there or trusts the project now, and there is nothing
+to compare it with. What changes or arrives later is off (``changed``) until it has been looked at and accepted, unless
+its content is that of a skill that was seen; the texts that were seen are kept for showing the difference.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from desktop.domain.errors import KnownError
+from desktop.skills.formats.loader import read_bytes
+from desktop.skills.formats.problems import FormatError
 from desktop.skills.resolution.index import digest_of
 from desktop.skills.resolution.scan import owning_skill
 from desktop.skills.resolution.snapshot import Snapshot, below
@@ -24,7 +26,9 @@ MAX_TEXT = 256_000
 """Bytes of one file that are kept for showing differences."""
 MAX_TEXTS = 1_000_000
 ALL = "skills.pins"
+MET = "skills.pinned_folders"
 ONE = "skills.pin:"
+_ABOVE = "above:"
 
 
 class PinStore(Protocol):
@@ -107,32 +111,56 @@ class Pins:
             path: (value[0], value[1]) for path, value in entries
             if isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value)
         }  # fmt: skip
+        met = store.get(MET)
+        self._met = frozenset(one for one in met if isinstance(one, str)) if isinstance(met, list) else frozenset()
+
+    def has_met(self, folder: str) -> bool:
+        """Whether what a folder held has been taken as seen; what arrives from then on is not."""
+        return folder in self._met
+
+    def knows(self, path: str) -> bool:
+        """Whether some content of this file was seen."""
+        return path in self._seen
 
     def is_changed(self, path: str, digest: str) -> bool:
-        """Whether a skill with this content is off. One that was never met is not."""
+        """Whether a skill with this content is off: it is not the one that was seen there, or it arrived unseen."""
         seen = self._seen.get(path)
-        return seen is not None and seen[0] != digest
+        return self._is_late(path) if seen is None else seen[0] != digest
 
     def allows(self, path: str, data: bytes) -> bool:
         """Whether these are the bytes that were seen: asked of what is about to be used."""
         seen = self._seen.get(path)
-        return seen is None or seen[1] == digest_of(data)
+        return not self._is_late(path) if seen is None else seen[1] == digest_of(data)
+
+    def _is_late(self, path: str) -> bool:
+        return any(path.startswith(folder.rstrip(os.sep) + os.sep) for folder in self._met)
 
     def allows_beside(self, path: str, name: str, data: bytes) -> bool:
         """Whether a file of the skill's folder, by its name from there, has the bytes that were seen."""
         if path not in self._seen:
-            return True
+            return not self._is_late(path)
         kept = self._store.get(ONE + path)
         files = kept.get("files") if isinstance(kept, dict) else None
         return isinstance(files, dict) and files.get(name) == digest_of(data)
 
-    def admit(self, met: Iterable[Fingerprint]) -> list[str]:
-        """Pin what is met for the first time; returns the paths."""
+    def admit(self, folder: str, found: Iterable[Fingerprint]) -> list[str]:
+        """Pin what is new in a folder: all of it when the folder is met for the first time, later only what has been
+        seen elsewhere (it was moved). Returns the paths."""
         with self._lock:
-            new = [found for found in met if found.path not in self._seen]
-            if new:
-                self._write(new)
-            return [found.path for found in new]
+            known = {digest for digest, _ in self._seen.values()}
+            first = not self.has_met(folder)
+            new = [one for one in found if one.path not in self._seen and (first or one.digest in known)]
+            if new or first:
+                self._write(new, self._met | {folder})
+            return [one.path for one in new]
+
+    def forget(self, folders: Iterable[str]) -> None:
+        """The person trusts these no longer: once they do again, what is there then has been seen."""
+        gone = tuple(folder.rstrip(os.sep) + os.sep for folder in folders)
+        with self._lock:
+            kept = frozenset(folder for folder in self._met if not (_place(folder) + os.sep).startswith(gone))
+            self._seen = {path: seen for path, seen in self._seen.items() if not path.startswith(gone)}
+            self._write((), kept)
 
     def accept(self, found: Fingerprint, *, seen: str) -> None:
         """The person has seen the difference. Raises KnownError when the content is no longer what was ``seen``."""
@@ -155,14 +183,33 @@ class Pins:
             found.path, found.digest, tuple(FileDifference(name, texts.get(name), now.get(name)) for name in names)
         )
 
-    def _write(self, found: Iterable[Fingerprint]) -> None:
+    def _write(self, found: Iterable[Fingerprint], met: frozenset[str] | None = None) -> None:
         seen = dict(self._seen)
         values: dict[str, Any] = {}
         for one in found:
             seen[one.path] = (one.digest, one.main)
             values[ONE + one.path] = {"files": dict(one.files), "texts": _texts(one)}
-        self._store.put({**values, ALL: {path: list(value) for path, value in seen.items()}})
-        self._seen = seen
+        met = self._met if met is None else met
+        self._store.put({**values, ALL: {path: list(value) for path, value in seen.items()}, MET: sorted(met)})
+        self._seen, self._met = seen, met
+
+
+def above(project: str) -> str:
+    """The name under which the files above a project's skill folders are met together."""
+    return _ABOVE + project
+
+
+def _place(folder: str) -> str:
+    return folder.removeprefix(_ABOVE)
+
+
+def fingerprint_of_file(path: str) -> Fingerprint:
+    """Of a file that stands for itself, in no folder that is searched; of no files when it cannot be read. Blocks."""
+    try:
+        data, _ = read_bytes(path)
+    except FormatError:
+        return Fingerprint(path, {})
+    return Fingerprint(path, {os.path.basename(path): digest_of(data)})
 
 
 def _texts(found: Fingerprint) -> dict[str, str]:

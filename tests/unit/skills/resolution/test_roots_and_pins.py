@@ -110,14 +110,15 @@ def test_a_link_into_the_library_does_not_make_a_file_the_library_s(tmp_path: Pa
         assert (found.source, found.state, found.tags) == ("project", "untrusted", ())
 
 
-def test_a_skill_met_for_the_first_time_is_on_and_off_once_it_changes_until_that_is_accepted(shared: Path) -> None:
+def test_what_a_folder_holds_at_first_is_on_and_off_once_it_changes_until_that_is_accepted(shared: Path) -> None:
     store = MemoryStore()
     path = folder_skill(shared, "tool", "As installed.")
     assert states(fabric_over(shared, store)) == {"tool": "ready"}
     folder_skill(shared, "tool", "Changed by an update.")
     skill(shared, "new-one")
     fabric = fabric_over(shared, store)
-    assert states(fabric) == {"tool": "changed", "new-one": "ready"}
+    assert states(fabric) == {"tool": "changed", "new-one": "changed"}
+    fabric.accept(str(shared / "new-one.skill.md"), seen=fabric.difference(f"{shared}/new-one.skill.md").digest)
     assert fabric.find_tool("tool").description == "Changed by an update."
     assert fabric.catalog().skill_describe("tool") is None
     assert [one["name"] for one in fabric.catalog().skill_list()] == ["new-one"]
@@ -180,9 +181,8 @@ def test_a_script_beside_the_skill_is_part_of_what_was_seen(shared: Path) -> Non
 
 
 def test_what_the_file_says_when_it_is_used_has_to_be_what_was_seen(shared: Path) -> None:
-    fabric = fabric_over(shared, MemoryStore())
     path = skill(shared, "tool", "One.")
-    fabric.invalidate_file(str(path))
+    fabric = fabric_over(shared, MemoryStore())
     definition = fabric.find_tool("tool")
     assert fabric.body(definition) == "Do it.\n"
     skill(shared, "tool", "One.", "Do something else.")
@@ -196,7 +196,8 @@ def test_what_the_file_says_when_it_is_used_has_to_be_what_was_seen(shared: Path
 def test_what_the_person_writes_in_the_editor_has_been_seen(shared: Path) -> None:
     fabric = fabric_over(shared, MemoryStore())
     path = skill(shared, "tool", "One.")
-    fabric.invalidate_file(str(path))
+    fabric.invalidate_file(str(path), by_person=True)
+    assert states(fabric) == {"tool": "ready"}
     skill(shared, "tool", "Two.")
     fabric.invalidate_file(str(path), by_person=True)
     assert states(fabric) == {"tool": "ready"}
@@ -225,13 +226,101 @@ def test_a_project_is_pinned_from_when_it_is_trusted(tmp_path: Path) -> None:
     skill(tmp_path / "p" / ".agents" / "skills", "tool", "Before trust.")
     fabric = SkillFabric.open(conventional(tmp_path, Project(str(tmp_path / "p"), False)), pin_store=store)
     fabric.refresh()
-    assert store.values == {}
+    assert store.values[ALL] == {}
     skill(tmp_path / "p" / ".agents" / "skills", "tool", "At trust.")
     fabric.set_roots(conventional(tmp_path, Project(str(tmp_path / "p"), True)))
     assert states(fabric) == {"tool": "ready"}
     skill(tmp_path / "p" / ".agents" / "skills", "tool", "After a pull.")
     fabric.refresh()
     assert states(fabric) == {"tool": "changed"}
+
+
+@pytest.mark.spec("R-SK-15")
+def test_what_arrives_later_in_a_folder_that_is_pinned_is_off_until_it_was_looked_at(shared: Path) -> None:
+    store = MemoryStore()
+    fabric = fabric_over(shared, store)
+    path = skill(shared, "late")
+    fabric.refresh()
+    assert states(fabric) == {"late": "changed"}
+    assert states(fabric_over(shared, store)) == {"late": "changed"}
+    difference = fabric.difference(str(path))
+    assert [(file.before, "Do it." in (file.after or "")) for file in difference.files] == [(None, True)]
+    fabric.accept(str(path), seen=difference.digest)
+    assert states(fabric_over(shared, store)) == {"late": "ready"}
+
+
+@pytest.mark.spec("R-SK-15")
+def test_a_changed_skill_stays_off_under_another_name_and_one_that_was_seen_may_move(shared: Path) -> None:
+    path, other = folder_skill(shared, "tool"), folder_skill(shared, "other")
+    fabric = fabric_over(shared, MemoryStore())
+    folder_skill(shared, "tool", "Changed.")
+    path.parent.rename(shared / "renamed")
+    other.parent.rename(shared / "moved")
+    fabric.refresh()
+    assert states(fabric) == {"tool": "changed", "other": "ready"}
+    with pytest.raises(KnownError):
+        fabric.body(fabric.find_tool("tool"))
+
+
+@pytest.mark.spec("R-SK-10", "R-SK-15")
+def test_the_main_skill_above_a_project_s_skill_folders_is_pinned_with_the_project(tmp_path: Path) -> None:
+    project, store = tmp_path / "p", MemoryStore()
+    write(project / "SKILL.md", "chief", "At trust.", role="main")
+    own = skill(project / ".agents" / "skills", "own")
+    trusted = conventional(tmp_path, Project(str(project), True))
+
+    def opened() -> SkillFabric:
+        fabric = SkillFabric.open(trusted, pin_store=store, project=str(project))
+        fabric.refresh()
+        return fabric
+
+    def authority(fabric: SkillFabric) -> str | None:
+        found = fabric.find_authority(fabric.find_tool(str(own)))
+        return None if found is None else found.description
+
+    assert authority(opened()) == "At trust."
+    write(project / "SKILL.md", "chief", "After a pull.", role="main")
+    write(project / ".agents" / "head.skill.md", "head", "Slipped in.", role="main")
+    fabric = opened()
+    assert authority(fabric) is None
+    chief = fabric.find_tool(str(project / "SKILL.md"))
+    assert chief.state == "changed"
+    with pytest.raises(KnownError):
+        fabric.body(chief)
+    fabric.accept(str(project / "SKILL.md"), seen=fabric.difference(str(project / "SKILL.md")).digest)
+    assert authority(fabric) == "After a pull."
+    fabric.set_roots(conventional(tmp_path, Project(str(project), False)))
+    fabric.set_roots(trusted, project=str(project))
+    assert authority(fabric) == "Slipped in."
+
+
+@pytest.mark.spec("R-SK-15")
+def test_trusting_a_project_anew_takes_it_as_it_is_then_and_leaves_other_pins_alone(
+    tmp_path: Path, shared: Path
+) -> None:
+    tools = tmp_path / "p" / ".agents" / "skills"
+    skill(tools, "tool", "One.")
+    skill(shared, "other", "One.")
+    fabric = SkillFabric.open(conventional(tmp_path, Project(str(tmp_path / "p"), True)), pin_store=MemoryStore())
+    fabric.refresh()
+    skill(tools, "tool", "Two.")
+    skill(tools, "late")
+    skill(shared, "other", "Two.")
+    fabric.refresh()
+    assert states(fabric) == {"tool": "changed", "late": "changed", "other": "changed"}
+    fabric.set_roots(conventional(tmp_path, Project(str(tmp_path / "p"), False)))
+    fabric.set_roots(conventional(tmp_path, Project(str(tmp_path / "p"), True)))
+    assert states(fabric) == {"tool": "ready", "late": "ready", "other": "changed"}
+
+
+@pytest.mark.spec("R-RES-17")
+def test_other_folders_are_told_of_even_when_no_file_is_different(tmp_path: Path) -> None:
+    fabric = SkillFabric.open(conventional(tmp_path))
+    fabric.refresh()
+    told: list[object] = []
+    fabric.on_change(told.append)
+    fabric.set_roots(fabric.roots)
+    assert len(told) == 1
 
 
 class FailingStore(MemoryStore):
