@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +74,19 @@ def roots_of(settings: SettingsService, home: Path, library: Path) -> tuple[Sear
     return conventional_roots(home=person, agent_home=str(home), library=str(library), projects=projects)
 
 
+def project_of(roots: Iterable[SearchRoot]) -> str:
+    """The project at hand: the first one that is trusted, or ""."""
+    return next((root.project for root in roots if root.project and root.trusted), "")
+
+
 def open_skills(
     home: Path, library: Path, settings: SettingsService, registered: Registered, files: GuardedFiles,
     confinement: Confinement, safety: SettingsProvider,
 ) -> SkillWorld:  # fmt: skip
     """Read the index. Blocks for some 30 ms: use a thread; then ``keep_current`` goes on in the background."""
+    roots = roots_of(settings, home, library)
     fabric = SkillFabric.open(
-        roots_of(settings, home, library), str(home / "data" / INDEX), cwd=safety().workspace,
+        roots, str(home / "data" / INDEX), cwd=safety().workspace, project=project_of(roots),
         pin_store=PinFile(home / "data" / PINS),
     )  # fmt: skip
     worker = PythonWorker(confinement, lambda: safety().workspace, fabric.body)
@@ -102,7 +108,7 @@ def follow_settings(
     def changed(_settings: object, keys: frozenset[str]) -> None:
         if keys & KEYS:
             roots = roots_of(settings, home, library)
-            project = next((root.project for root in roots if root.project and root.trusted), "")
-            spawn(asyncio.to_thread(world.fabric.set_roots, roots, project=project), "skills: other folders")
+            change = asyncio.to_thread(world.fabric.set_roots, roots, project=project_of(roots))
+            spawn(change, "skills: other folders")
 
     settings.subscribe(changed)

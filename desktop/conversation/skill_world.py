@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -60,6 +61,8 @@ class SkillWorld:
             "tools": self.table, "cascades": self.cascades, "topics": self.topics, "skills": fabric, "data": data,
         }  # fmt: skip
         self._own = frozenset(self.shared)
+        self._given: dict[str, Any] = {}
+        self._promoting = threading.Lock()
         self._end = fabric.on_change(self._changed)
 
     def close(self) -> None:
@@ -201,8 +204,14 @@ class SkillWorld:
         """Work out the promotions anew. Blocks: after opening, and in the thread that saw a change."""
         main = self.fabric.find_authority(_ANYTHING)
         found = promotions(main if main is not None and main.source == "project" else None)
-        self.fabric.globals.cache.promotions = found
-        self.shared.update({key: value for key, value in found.shared.items() if key not in self._own})
+        with self._promoting:
+            self.fabric.globals.cache.promotions = found
+            given = {key: value for key, value in found.shared.items() if key not in self._own}
+            for key, value in self._given.items():  # of a main skill that no longer counts
+                if key not in given and self.shared.get(key) is value:
+                    del self.shared[key]
+            self.shared.update(given)
+            self._given = given
 
     def _changed(self, _changes: SkillChanges) -> None:
         self.promote()
