@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from desktop.agents.sessions import Sessions
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
 from desktop.domain.safety import Access, GuardedFiles, SettingsProvider
@@ -59,6 +60,7 @@ class SkillWorld:
         self.side = SkillSide(self.table, self.cascades, self.prompt, self._promoted)
         self.shared: dict[str, Any] = {
             "tools": self.table, "cascades": self.cascades, "topics": self.topics, "skills": fabric, "data": data,
+            "sessions": Sessions(data), "cached": {},
         }  # fmt: skip
         self._own = frozenset(self.shared)
         self._given: dict[str, Any] = {}

@@ -1,7 +1,6 @@
 """Memory over calls: what earlier calls with the same key came to."""
 
-from desktop.agents.sessions import recall, remember
-from desktop.domain.errors import ToolFailure
+from desktop.agents.sessions import SessionConfig
 
 frontmatter = {
     "name": "session",
@@ -17,12 +16,9 @@ frontmatter = {
 
 async def run(ctx, args):
     """Puts earlier entries into the served call's ``locals.session``, goes on, and keeps what ``capture`` names."""
-    asked = ctx.locals["config"]
-    config = dict(asked) if isinstance(asked, dict) else {"key": asked if isinstance(asked, str) else "default"}
-    if not isinstance(config.get("key", "default"), str):
-        raise ToolFailure("metadata.session.key is a text.", code="skill.configuration")
-    target = ctx.envelope.target
-    target.locals["session"] = await recall(ctx, config)
+    config = SessionConfig.of(ctx.locals["config"])
+    sessions, target = ctx.globals["sessions"], ctx.envelope.target
+    target.locals["session"] = await sessions.recall(target, config)
     value = await ctx.manager.next()
-    await remember(ctx, config, value)
+    await sessions.remember(target, config, value)
     return value
