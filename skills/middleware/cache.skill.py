@@ -1,9 +1,11 @@
 """Remembers what a call with the same arguments came to."""
 
+import copy
+import hashlib
 import json
 import time
 
-from desktop.domain.errors import ToolFailure
+from desktop.agents.given import number, options, wrong
 
 frontmatter = {
     "name": "cache",
@@ -18,6 +20,7 @@ frontmatter = {
 }
 
 MAX_ENTRIES = 1000
+MAX_SKILLS = 200
 MAX_BYTES = 256_000
 
 
@@ -25,22 +28,52 @@ async def run(ctx, args):
     """The remembered value, or the call's own. Only reading is remembered: an effect has to happen each time."""
     target = ctx.envelope.target
     if target.run.tool.category.value != "read":
-        raise ToolFailure("Only skills of category read can be cached.", code="skill.configuration")
-    asked = ctx.locals["config"]
-    config = asked if isinstance(asked, dict) else {"ttl": asked if isinstance(asked, (int, float)) else 300}
-    kept = ctx.globals.setdefault("skill-cache", {})
-    key = (target.run.origin, target.run.definition.stamp if target.run.definition else "", _key(target.args))
-    known = kept.get(key)
+        raise wrong("Only skills of category read can be cached.")
+    given = options(ctx.locals["config"], "ttl")
+    ttl = number(given.get("ttl"), "cache.ttl", 300)
+    most = min(number(given.get("maxEntries"), "cache.maxEntries", MAX_ENTRIES, least=1, whole=True), MAX_ENTRIES)
+    skills = ctx.globals["skills"].globals.cache
+    began, key = skills.generation, _key(target)
+    known = _results(ctx, target, began).get(key)
     if known is not None and known[0] > time.monotonic():
-        return known[1]
+        return copy.deepcopy(known[1])
     value = await ctx.manager.next()
-    if value is not None and len(_key(value)) <= MAX_BYTES:
+    if value is not None and began == skills.generation and len(_text(value)) <= MAX_BYTES:
+        kept = _results(ctx, target, began)
         kept.pop(key, None)
-        while len(kept) >= min(int(config.get("maxEntries", MAX_ENTRIES)), MAX_ENTRIES):
+        while len(kept) >= most:
             del kept[next(iter(kept))]
-        kept[key] = (time.monotonic() + float(config.get("ttl", 300)), value)
+        kept[key] = (time.monotonic() + ttl, copy.deepcopy(value))
     return value
 
 
-def _key(value):
-    return json.dumps(value if not hasattr(value, "items") else dict(value), sort_keys=True, default=str)
+def _results(ctx, target, generation):
+    """What is remembered of one skill, by where it is from; nothing once any skill has changed since, for it may have
+    had a part in it."""
+    every, run = ctx.globals["cached"], target.run
+    origin = (run.tool.name, run.origin, run.definition.stamp if run.definition else "")
+    known = every.pop(origin, None)
+    if known is None or known[0] != generation:
+        known = (generation, {})
+    while len(every) >= MAX_SKILLS:
+        del every[next(iter(every))]
+    every[origin] = known
+    return known[1]
+
+
+def _key(target):
+    """All that the result may come from: the arguments, who may do what here (a result made with a wider list is not
+    for a narrower one, R-AG-5), the metadata and middleware in force, and the text with its directives expanded."""
+    cascade = target.call.cascade
+    chain = [(one.name, one.hook, one.value) for one in cascade.chain]
+    made_by = _text([dict(target.args), dict(cascade.metadata), chain, target.locals.get("prompt")])
+    allowed = (target.nonlocals.get("permissions"), target.call.request.caller.allowed)
+    return (hashlib.sha256(made_by.encode("utf-8", "replace")).digest(), *allowed)
+
+
+def _text(value):
+    return json.dumps(value, sort_keys=True, default=_plain)
+
+
+def _plain(value):
+    return dict(value) if hasattr(value, "items") else str(value)

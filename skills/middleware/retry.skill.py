@@ -2,6 +2,7 @@
 
 import asyncio
 
+from desktop.agents.given import number, options
 from desktop.domain.errors import KnownError
 
 frontmatter = {
@@ -23,10 +24,10 @@ MAX_DELAY_S = 30.0
 
 async def run(ctx, args):
     """The first success; the last failure when there is none. A refusal is an answer and is not tried again."""
-    asked = ctx.locals["config"]
-    config = asked if isinstance(asked, dict) else {"attempts": asked if isinstance(asked, int) else 3}
-    attempts = max(1, min(int(config.get("attempts", 3)), MAX_ATTEMPTS))
-    delay = max(0.0, float(config.get("delay", 0.5)))
+    config = options(ctx.locals["config"], "attempts")
+    attempts = min(int(number(config.get("attempts"), "retry.attempts", 3, least=1, whole=True)), MAX_ATTEMPTS)
+    delay = number(config.get("delay"), "retry.delay", 0.5)
+    factor = number(config.get("factor"), "retry.factor", 2)
     for attempt in range(attempts):
         try:
             return await ctx.manager.next()
@@ -34,5 +35,5 @@ async def run(ctx, args):
             refused = error.code.startswith("denied") or error.code in ("tool.validation", "tool.aborted")
             if refused or attempt == attempts - 1:
                 raise
-        await asyncio.sleep(min(delay * float(config.get("factor", 2)) ** attempt, MAX_DELAY_S))
+        await asyncio.sleep(min(delay * factor**attempt, MAX_DELAY_S))
     return None

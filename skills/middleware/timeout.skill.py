@@ -1,5 +1,6 @@
 """A time limit for one call, tighter than the app's own."""
 
+from desktop.agents.given import number
 from desktop.domain.errors import ToolTimeout
 from desktop.domain.scopes import Interrupt
 
@@ -18,7 +19,7 @@ frontmatter = {
 
 async def run(ctx, args):
     """The call's value, or a failure that names the limit. Time in which a person is asked is not counted."""
-    seconds = float(ctx.locals["config"])
+    seconds = number(ctx.locals["config"], "timeout", least=0.001)
     served = ctx.envelope.target.call.invocation
     limit = Interrupt(ctx.envelope.signal, seconds=seconds)
     served.more_clocks.append(limit)

@@ -16,7 +16,6 @@ from desktop.models.scripted import ScriptedModel
 from desktop.pipeline.context import CallRequest, Invocation, Outcome
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline, Settings
-from desktop.skills.patterns.lists import AllowedList
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.skills.resolution.roots import SearchRoot
@@ -65,7 +64,7 @@ class LibraryBench:
         self, name: str, args: Mapping[str, Any] | None = None, *, allowed: str | None = None, run_id: str = "run"
     ) -> Outcome:
         """As a model's native call."""
-        listed = AllowedList.of(allowed)
+        listed = self.world.allowed(allowed)
         host = Host(
             pipeline=self.pipeline, client=self.model, model=ModelRef("test", "scripted"),
             budget=BudgetTracker(ExecutionBudget()), system=lambda prompt, _tools: prompt,
