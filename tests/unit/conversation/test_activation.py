@@ -87,7 +87,6 @@ def with_skills(tmp_path: Path, **files: str) -> tuple[SearchRoot, SearchRoot]:
     return SearchRoot(str(mine), "mine"), SearchRoot(str(ROOT / "skills"), "library")
 
 
-@pytest.mark.spec("S-SK-4", "S-SK-5")
 async def test_a_context_skill_that_cannot_be_made_is_left_out_with_a_notice_and_the_chat_goes_on(
     tmp_path: Path,
 ) -> None:
@@ -108,7 +107,7 @@ async def test_a_context_skill_that_cannot_be_made_is_left_out_with_a_notice_and
     assert [message.role for message in model.requests[1].messages if message.text] == ["user", "assistant", "user"]
 
 
-@pytest.mark.spec("S-SK-5", "R-DEF-11")
+@pytest.mark.spec("R-DEF-11")
 async def test_a_skill_that_the_person_named_and_that_cannot_be_made_ends_the_run_before_the_model_is_asked(
     tmp_path: Path,
 ) -> None:

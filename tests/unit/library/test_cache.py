@@ -26,7 +26,6 @@ def bench(tmp_path: Path) -> LibraryBench:
     return LibraryBench(tmp_path, FakeTool("look"))
 
 
-@pytest.mark.spec("S-INV-1")
 async def test_two_skills_that_code_registered_do_not_share_results(bench: LibraryBench) -> None:
     async def other(ctx: Any, args: Any) -> str:
         return "other"
@@ -38,7 +37,7 @@ async def test_two_skills_that_code_registered_do_not_share_results(bench: Libra
     ]  # fmt: skip
 
 
-@pytest.mark.spec("S-INV-1", "R-SK-13")
+@pytest.mark.spec("R-SK-13")
 async def test_another_skill_under_the_same_name_answers_for_itself(bench: LibraryBench) -> None:
     async def other(ctx: Any, args: Any) -> str:
         return "other"
@@ -61,7 +60,7 @@ async def test_a_caller_with_a_narrower_list_does_not_get_what_a_wider_one_made(
     assert texts == ["wide", "narrow", "wide", "narrow"]
 
 
-@pytest.mark.spec("S-INV-1", "R-INV-14")
+@pytest.mark.spec("R-INV-14")
 async def test_another_delegate_or_a_change_of_the_skill_it_names_is_another_result(bench: LibraryBench) -> None:
     def says_it(text: str) -> Any:
         async def run(ctx: Any, args: Any) -> str:
@@ -91,7 +90,6 @@ async def test_a_text_that_came_out_different_is_worked_on_anew(tmp_path: Path) 
     assert (await bench.call("note")).result.text == "new"
 
 
-@pytest.mark.spec("S-INV-1")
 async def test_one_skill_with_room_for_one_result_pushes_out_no_other_skills(bench: LibraryBench) -> None:
     bench.register("many", counter([]), metadata=CACHED)
     bench.register("few", counter([]), metadata={"cache": {"maxEntries": 1}})
@@ -100,7 +98,6 @@ async def test_one_skill_with_room_for_one_result_pushes_out_no_other_skills(ben
     assert texts == ["answer 1", "answer 1", "answer 2", "answer 1", "answer 3"]
 
 
-@pytest.mark.spec("S-INV-1")
 async def test_whoever_changes_a_result_changes_their_own(bench: LibraryBench) -> None:
     async def look_up(ctx: Any, args: Any) -> Any:
         return {"rows": [1]}
@@ -137,7 +134,6 @@ async def test_a_key_that_makes_no_sense_is_an_error_in_words_before_anything_ru
     assert f"metadata.{key}" in result.text
 
 
-@pytest.mark.spec("S-INV-1")
 async def test_true_means_the_defaults(bench: LibraryBench) -> None:
     ran: list[str] = []
 

@@ -55,7 +55,6 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-@pytest.mark.spec("S-SK-1", "S-SK-3")
 async def test_a_folder_skill_takes_in_its_own_files_wherever_it_lies(place: Place) -> None:
     (place.own / "references").mkdir()
     (place.own / "references" / "tone.md").write_text("Be kind.")
@@ -63,7 +62,6 @@ async def test_a_folder_skill_takes_in_its_own_files_wherever_it_lies(place: Pla
     assert await place.text() == "Be kind. Be kind.\n"
 
 
-@pytest.mark.spec("S-SK-1")
 async def test_a_skill_that_is_a_file_takes_in_what_read_file_may_read_and_nothing_else(place: Place) -> None:
     (place.root / "beside.txt").write_text("BESIDE")
     place.file_skill(f":inline[{place.safe.workspace}/note.txt]\n")
@@ -74,7 +72,7 @@ async def test_a_skill_that_is_a_file_takes_in_what_read_file_may_read_and_nothi
     assert "BESIDE" not in str(caught.value)
 
 
-@pytest.mark.spec("R-FS-3", "S-SK-1")
+@pytest.mark.spec("R-FS-3")
 @pytest.mark.parametrize("kind", ["file", "folder"])
 @pytest.mark.parametrize("listed", [False, True])
 async def test_what_is_denied_stays_denied_beside_a_skill(place: Place, kind: str, listed: bool) -> None:

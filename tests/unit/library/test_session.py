@@ -17,7 +17,6 @@ async def told(ctx: Any, args: Any) -> Any:
     return [entry["args"]["say"] for entry in ctx.locals["session"]]
 
 
-@pytest.mark.spec("S-INV-1")
 @STORES
 async def test_of_many_calls_at_once_none_fails_and_none_is_forgotten(tmp_path: Path, store: str) -> None:
     bench = LibraryBench(tmp_path)
@@ -29,7 +28,6 @@ async def test_of_many_calls_at_once_none_fails_and_none_is_forgotten(tmp_path: 
     assert not list(tmp_path.rglob("*.tmp"))
 
 
-@pytest.mark.spec("S-INV-1")
 @pytest.mark.expects_log("a session of work could not be kept: NotADirectoryError")
 async def test_what_cannot_be_written_costs_no_call_its_value_and_is_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -49,7 +47,6 @@ async def test_what_cannot_be_written_costs_no_call_its_value_and_is_logged_once
     assert ["could not be kept" in record.message for record in caplog.records] == [True]
 
 
-@pytest.mark.spec("S-INV-1")
 @STORES
 async def test_a_skill_of_the_same_name_from_elsewhere_does_not_get_the_first_ones_entries(
     tmp_path: Path, store: str
@@ -63,7 +60,6 @@ async def test_a_skill_of_the_same_name_from_elsewhere_does_not_get_the_first_on
     assert (await bench.call("talk", {"say": "x"})).result.structured == []
 
 
-@pytest.mark.spec("S-INV-1")
 async def test_a_file_that_grew_too_large_forgets_its_oldest_entries_and_not_all(tmp_path: Path) -> None:
     bench = LibraryBench(tmp_path)
     config = {"store": "file", "maxEntries": 1000, "capture": ["$args", "result.a", "result.b", "result.c"]}
@@ -78,7 +74,7 @@ async def test_a_file_that_grew_too_large_forgets_its_oldest_entries_and_not_all
     assert len(json.loads(file.read_text())) > 50
 
 
-@pytest.mark.spec("S-INV-1", "R-LIM-7")
+@pytest.mark.spec("R-LIM-7")
 @pytest.mark.parametrize(
     "asked",
     [
@@ -100,7 +96,6 @@ async def test_a_wrong_key_is_an_error_in_words_before_anything_runs(tmp_path: P
     assert "metadata.session" in result.text
 
 
-@pytest.mark.spec("S-INV-1")
 async def test_true_means_the_defaults(tmp_path: Path) -> None:
     bench = LibraryBench(tmp_path)
     bench.register("talk", told, metadata={"session": True})
