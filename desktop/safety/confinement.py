@@ -185,7 +185,7 @@ class Confinement:
         roots = ("/",) if walls.seen is None else (*walls.seen, *walls.writable)
         read = [path for root in roots for path in readable(root, (*walls.hidden, tempfile.gettempdir()))]
         read += [path for root in walls.read_only for path in readable(root, walls.hidden)]
-        restrict = {"read": read, "write": write, "network": walls.network}
+        restrict = {"read": read, "write": write, "network": walls.network, "frozen": walls.seen is not None}
         argv = (*self._launcher, json.dumps({"restrict": restrict}), *spec.argv)
         return replace(spec, argv=argv, env={**spec.env, "TMPDIR": private}, contained=True)
 

@@ -3,7 +3,8 @@
 Standalone: standard library only, none of our modules. It makes itself the reaper of orphans (Linux), restricts the
 command with Landlock and seccomp where asked, starts it, and when it ends, ends whatever is left, also what called
 ``setsid`` or forked twice. ``argv[1]`` is JSON:
-``{"restrict": {"read": [...], "write": [...], "network": bool} | null}``.
+``{"restrict": {"read": [...], "write": [...], "network": bool, "frozen": bool} | null}``; ``frozen``: modes, owners,
+times and attributes of files cannot be changed.
 Exit codes: the command's own, 128 + signal, 126 when the restrictions could not be put in place, 127 when not found.
 """
 
@@ -30,6 +31,11 @@ DEVICE_RIGHTS = 1 << 6 | 1 << 11  # making devices: never given
 RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
 ARCHITECTURES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # AUDIT_ARCH, number of socket()
 IO_URING_SETUP = 425
+# chmod, chown, utime, setxattr, removexattr and their kin, by path: Landlock does not hold them back anywhere
+FREEZING = {
+    "x86_64": (90, 92, 94, 132, 188, 189, 197, 198, 235, 260, 261, 268, 280, 452, 463, 466),
+    "aarch64": (5, 6, 14, 15, 53, 54, 88, 452, 463, 466),
+}
 
 
 class Ruleset(ctypes.Structure):
@@ -106,9 +112,9 @@ def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     os.close(parent)
 
 
-def seccomp(libc: ctypes.CDLL, network: bool) -> None:
+def seccomp(libc: ctypes.CDLL, network: bool, frozen: bool) -> None:
     """No new sockets: none at all without the network, else none to services of this computer (the keyring, an agent,
-    docker). Landlock cannot hold those. Raises OSError."""
+    docker); ``frozen``: no other modes, owners or times. Landlock cannot hold those. Raises OSError."""
     machine = platform.machine()
     if machine not in ARCHITECTURES:
         raise OSError(f"no filter is written for {machine}")
@@ -118,9 +124,10 @@ def seccomp(libc: ctypes.CDLL, network: bool) -> None:
     program = [
         (load, 0, 0, 4), (equal, 1, 0, arch), (give, 0, 0, deny),
         (load, 0, 0, 0), (at_least, 0, 1, 0x40000000), (give, 0, 0, deny),
-        (equal, 0, 1, IO_URING_SETUP), (give, 0, 0, deny),
-        (equal, 1, 0, socket), (give, 0, 0, allow),
     ]  # fmt: skip
+    for number in (IO_URING_SETUP, *(FREEZING[machine] if frozen else ())):
+        program += [(equal, 0, 1, number), (give, 0, 0, deny)]
+    program += [(equal, 1, 0, socket), (give, 0, 0, allow)]
     if network:
         program += [(load, 0, 0, 16), (equal, 0, 1, 1), (give, 0, 0, deny), (give, 0, 0, allow)]  # AF_UNIX
     else:
@@ -193,7 +200,7 @@ def start(argv: list[str], restrict: dict[str, object] | None, libc: ctypes.CDLL
             prctl(libc, PR_SET_NO_NEW_PRIVS, 1)
             network = bool(restrict["network"])
             landlock(libc, list(restrict["read"]), list(restrict["write"]), network)  # type: ignore[call-overload]
-            seccomp(libc, network)
+            seccomp(libc, network, bool(restrict.get("frozen")))
     except OSError as error:
         os.write(2, f"the command could not be confined: {error}\n".encode())
         os._exit(126)

@@ -56,9 +56,10 @@ class Place:
         self.confinement.close()
 
 
-@pytest.fixture
-def place(world: World) -> Any:
-    made = Place(world)
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def place(world: World, request: pytest.FixtureRequest) -> Any:
+    """Under every kind of confinement that works here."""
+    made = Place(world, (request.param,))
     yield made
     made.close()
 
@@ -299,3 +300,67 @@ async def test_middleware_of_the_library_stands_around_it_as_around_any_other(pl
     )
     assert outcome.result.text == "x"
     assert seen == ["mine"]
+
+
+ATTACKS = """
+import ctypes, os, signal, socket, subprocess
+OUT = {outside!r}
+def tried(what):
+    try:
+        return repr(what())[:200]
+    except BaseException as error:
+        return 'refused'
+def link(function):
+    function(OUT + '/secret.txt', {workspace!r} + '/got')
+    return open({workspace!r} + '/got').read()
+def traced():
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.ptrace(16, {app}, 0, 0) != 0:
+        raise OSError(ctypes.get_errno())
+def by_child():
+    done = subprocess.run(['/bin/cat', OUT + '/secret.txt'], capture_output=True)
+    if done.returncode:
+        raise OSError
+    return done.stdout
+def user_namespace():
+    if ctypes.CDLL(None).unshare(0x10000000 | 0x00020000) != 0:
+        raise OSError
+    return open(OUT + '/secret.txt').read()
+def run(ctx, args):
+    return {{
+        'by a child': tried(by_child),
+        'up from inside': tried(lambda: open({workspace!r} + '/../outside/secret.txt').read()),
+        'by proc root': tried(lambda: open('/proc/self/root' + OUT + '/secret.txt').read()),
+        'environment of the app': tried(lambda: open('/proc/{app}/environ', 'rb').read()),
+        'memory of the app': tried(lambda: open('/proc/{app}/mem', 'rb').read(1)),
+        'tracing the app': tried(traced),
+        'hard link': tried(lambda: link(os.link)),
+        'moved in': tried(lambda: link(os.rename)),
+        'symbolic link': tried(lambda: link(os.symlink)),
+        'cut': tried(lambda: os.truncate(OUT + '/secret.txt', 0)),
+        'deleted': tried(lambda: os.unlink(OUT + '/secret.txt')),
+        'listed': tried(lambda: os.listdir(OUT)),
+        'new folder': tried(lambda: os.mkdir(OUT + '/made')),
+        'unix socket': tried(lambda: socket.socket(socket.AF_UNIX).connect({socket!r})),
+        'namespace': tried(user_namespace),
+        'mode': tried(lambda: os.chmod(OUT + '/secret.txt', 0o777)),
+        'times': tried(lambda: os.utime(OUT + '/secret.txt', (1, 1))),
+        'signal': tried(lambda: os.kill({app}, signal.SIGWINCH)),
+    }}
+"""
+
+
+@pytest.mark.spec("R-SK-14", "R-FS-3")
+async def test_no_way_leads_round_the_walls(place: Place, tmp_path: Path) -> None:
+    world = place.world
+    server = await asyncio.start_unix_server(lambda _reader, writer: writer.close(), str(tmp_path / "service"))
+    before = os.stat(world.outside / "secret.txt")
+    async with server:
+        outcome = await place.run(ATTACKS.format(
+            outside=str(world.outside), workspace=str(world.workspace), app=os.getpid(),
+            socket=str(tmp_path / "service"),
+        ))  # fmt: skip
+    found = outcome.result.structured
+    after = os.stat(world.outside / "secret.txt")
+    assert {name: value for name, value in found.items() if value != "refused"} == {}
+    assert (after.st_size, after.st_mode, after.st_mtime) == (before.st_size, before.st_mode, before.st_mtime)
