@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal
 
 from desktop.domain.errors import KnownError
@@ -48,9 +50,11 @@ it is, with the error's text as the problem; anything else that is raised goes t
 
 @dataclass(frozen=True, slots=True)
 class DirectiveLimits:
-    """Sizes in characters: of the body, of one substituted text, and of all of them together."""
+    """Sizes in characters: of a body with directives, of one substituted text, and of all of them together.
+    ``max_openings`` is how often a body may look as if a directive began, in code and in words too: each is read."""
 
-    max_body: int = 1_000_000
+    max_body: int = 300_000
+    max_openings: int = 10_000
     max_value: int = 100_000
     max_total: int = 1_000_000
     max_directives: int = 500
@@ -76,6 +80,7 @@ class Expanded:
 
 
 _LIMITS = DirectiveLimits()
+_OPENING = re.compile(r":[A-Za-z]|:::")
 _AT_ONCE = 8_000  # characters read on the loop, in about 5 ms at worst; more are read in a thread
 
 
@@ -83,8 +88,9 @@ async def expand(
     body: str, resolvers: Mapping[str, Resolver], *, limits: DirectiveLimits = _LIMITS, first_line: int = 1
 ) -> Expanded:
     """Expand ``body``, whose first line has the number ``first_line`` in its file. Resolvers are asked one by one."""
-    if len(body) > limits.max_body:
-        message = f"the text has more than {limits.max_body} characters; its directives are not expanded"
+    if _OPENING.search(body) is None:
+        return Expanded(body)
+    if message := _too_much(body, limits):
         return Expanded(body, (DirectiveProblem(first_line, 1, "limit", message),))
     if len(body) > _AT_ONCE:
         document = await asyncio.to_thread(parse_directives, body, first_line=first_line, opaque=UNSUPPORTED)
@@ -96,6 +102,16 @@ async def expand(
     text = await expansion.text(document.parts)
     problems = sorted(expansion.problems, key=lambda problem: (problem.line, problem.column))
     return Expanded(text, tuple(problems))
+
+
+def _too_much(body: str, limits: DirectiveLimits) -> str:
+    """Why a body is not read at all, known without reading it, or ""."""
+    if len(body) > limits.max_body:
+        return f"the text has more than {limits.max_body} characters; its directives are not expanded"
+    openings = islice(_OPENING.finditer(body), limits.max_openings, None)
+    if next(openings, None) is not None:
+        return f"directives seem to begin in more than {limits.max_openings} places; none is expanded"
+    return ""
 
 
 @dataclass(slots=True)

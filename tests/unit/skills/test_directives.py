@@ -249,6 +249,22 @@ async def test_sizes_and_numbers_are_limited() -> None:
     assert ("limit" in {problem.code for problem in (await expand(deep, EVERY)).problems}) is True
 
 
+@pytest.mark.parametrize("piece", [":inline[", ":inline[`", ":a{b ", ":::a\n", "\\:inline["])
+async def test_a_text_of_nothing_but_openings_is_refused_without_reading_it(piece: str) -> None:
+    body = (piece * 200_000)[:1_000_000]
+    start = time.process_time()
+    found = await expand(body, {"inline": lambda call: "!"})
+    assert (found.text, problems_of(found)) == (body, [(1, 1, "limit")])
+    few = (piece * 15_000)[:290_000]
+    assert problems_of(await expand(few, {"inline": lambda call: "!"})) == [(1, 1, "limit")]
+    assert time.process_time() - start < 10  # some milliseconds here
+
+
+async def test_a_long_text_without_directives_is_taken_as_it_is() -> None:
+    body = "words: `more` \\* and\n" * 45_000
+    assert await expand(body, {}) == Expanded(body)
+
+
 async def test_a_long_body_is_read_beside_the_loop() -> None:
     body = "word :arg[x] `:arg[y]`\n\n" * 2_000
     found = await expand(body, {"arg": lambda call: "!"}, limits=DirectiveLimits(max_directives=2_000))
