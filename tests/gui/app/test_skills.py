@@ -81,3 +81,16 @@ async def test_a_project_that_is_not_trusted_is_listed_and_neither_offered_nor_r
     assert app.calls[0].result.strip() == "[]"
     assert app.calls[1].state in ("failed", "denied")
     assert not app.models.approvals.requests
+
+
+@pytest.mark.spec("R-RES-10", "R-UI-2")
+async def test_the_apps_own_tools_are_listed_beside_the_skills(start):
+    app = await start([{"text": "Hello."}])
+    desk = app.startup._rooms.desk
+    catalog = desk.catalog()
+    rows = {catalog.row(row).name for row in catalog.filter()}
+    assert {"read-file", "write-file", "list-directory", "bash", "skill-list"} <= rows
+    detail = await desk.detail(("", "bash"))
+    assert detail.spec is not None
+    assert detail.category.value == "write"
+    assert any(one.allowed for one in detail.may_call)
