@@ -54,13 +54,21 @@ async def test_a_skill_in_code_runs_apart_and_its_write_is_asked_about_with_the_
 
 @pytest.mark.spec("R-SK-12", "R-SK-13")
 async def test_a_skill_named_in_a_message_is_known_to_the_model_as_soon_as_it_is_saved(start, tmp_path):
-    folder = skills_of(tmp_path)
-    app = await start([{"text": "Arr."}])
-    (folder / "pirate.skill.md").write_text("---\nname: pirate\ndescription: talk\n---\nTalk like a pirate.\n")
-    desk = app.startup._rooms.desk
-    await app.until(lambda: desk.catalog().find((str(folder / "pirate.skill.md"), "pirate")) is not None, "seen")
-    app.say("/pirate hello")
-    await app.answered("Arr.")
+    skills_of(tmp_path)
+    app = await start([{"text": "Arr."}], [{"text": "Hello."}], [{"text": "Bye."}])
+    rooms = app.startup._rooms
+    seen = rooms.models.client._special["scripted"].requests
+    path = await rooms.desk.create("pirate", "markdown")
+    for said, text in (("Arr.", "Talk like a pirate."), ("Hello.", "Talk like a parrot.")):
+        opened = await rooms.desk.open(path)
+        before = opened.text.partition("---\n")[2].partition("---\n")[0]
+        await rooms.desk.save(opened, f"---\n{before}---\n{text}\n")
+        app.say("/pirate hello")
+        await app.answered(said)
+        assert f"# Skill: pirate\n\n{text}" in seen[-1].system
+    app.say("and without")
+    await app.answered("Bye.")
+    assert (len(seen), "pirate" in seen[-1].system) == (3, False)
 
 
 @pytest.mark.spec("R-SK-15")
