@@ -18,6 +18,7 @@ from desktop.conversation.run import Runtime, host_of
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
+from desktop.conversation.trust import TrustRules
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
@@ -38,7 +39,6 @@ from desktop.safety.process import ProcessRunner
 from desktop.safety.redaction import Redactor
 from desktop.safety.secrets import KeyringSecrets
 from desktop.safety.shell import ShellReader
-from desktop.safety.trust_rules import SimpleRules
 from desktop.settings import SettingsService
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
@@ -158,7 +158,9 @@ async def open_rooms(
     secrets = KeyringSecrets(keyring_host(), on_value=redactor.remember)
     safety = safety_of(settings, home)
     walls = _walls(home, safety, secrets, redactor)
-    gate = PermissionGate(asker, SimpleRules(), lambda entry: store.audit.add(entry=entry), safety, redactor=redactor)
+    rules = TrustRules(kept=store.rules, cwd=safety().workspace, home=str(Path.home()))
+    await rules.load()
+    gate = PermissionGate(asker, rules, lambda entry: store.audit.add(entry=entry), safety, redactor=redactor)
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety)
     journal = ActivityJournal(store.audit, redactor)

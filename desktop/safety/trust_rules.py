@@ -1,17 +1,16 @@
 """Trust rules as plain data: a tool's name or glob, a constraint, allow, ask or deny (R-PRM-11, R-PRM-12).
 
-The skills room owns the full pattern language; what it makes implements the same ``RuleBook``.
+What they mean is decided in the pattern language of the skills room (``conversation.trust``), as for every pattern.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.safety import CallFacts, RuleMatch
 
 Policy = Literal["allow", "ask", "deny"]
 _POLICIES = ("allow", "ask", "deny")
@@ -26,31 +25,6 @@ class TrustRule:
     policy: Policy
     constraint: str = ""
     reason: str = ""
-
-    @property
-    def specificity(self) -> int:
-        """3 exact, 2 glob with literals, 1 tag, 0 bare star (R-PAT-9)."""
-        if self.tool.startswith("#"):
-            return 1
-        if not set(self.tool) & set("*?"):
-            return 3
-        return 2 if re.search(r"[^*?\-]", self.tool) else 0
-
-    def fits(self, facts: CallFacts) -> bool:
-        """Whether the rule is about this call."""
-        if self.tool.startswith("#"):
-            named = self.tool[1:].casefold() in {tag.casefold() for tag in facts.tags}
-        else:
-            named = fits_glob(self.tool, facts.tool)
-        return named and (not self.constraint or fits_glob(self.constraint, facts.constraint))
-
-
-def fits_glob(pattern: str, text: str) -> bool:
-    """``*`` and ``?`` only; ``\\`` before them makes them literal."""
-    parts = []
-    for token in re.findall(r"\\[*?\\]|.", pattern, re.DOTALL):
-        parts.append(".*" if token == "*" else "." if token == "?" else re.escape(token[-1]))
-    return re.fullmatch("".join(parts), text, re.DOTALL) is not None
 
 
 def escape_glob(text: str) -> str:
@@ -69,33 +43,3 @@ def rule_from(data: Mapping[str, Any]) -> TrustRule:
     if not isinstance(constraint, str) or not isinstance(reason, str):
         raise ConfigurationError("A trust rule's constraint and reason are texts.")
     return TrustRule(tool, policy, constraint, reason)
-
-
-class SimpleRules:
-    """A ``RuleBook`` over a list. ``save`` keeps a rule that a person chose."""
-
-    def __init__(
-        self, rules: Iterable[TrustRule] = (), save: Callable[[TrustRule], Awaitable[None]] | None = None
-    ) -> None:
-        self._rules = list(rules)
-        self._save = save
-
-    def replace(self, rules: Iterable[TrustRule]) -> None:
-        """From now on these rules count, and no others."""
-        self._rules = list(rules)
-
-    def match(self, facts: CallFacts) -> RuleMatch | None:
-        """A deny that fits, else the most specific rule; of equally specific ones the first (R-PAT-7, R-PAT-13)."""
-        fitting = [rule for rule in self._rules if rule.fits(facts)]
-        if not fitting:
-            return None
-        denying = [rule for rule in fitting if rule.policy == "deny"]
-        best = max(denying or fitting, key=lambda rule: rule.specificity)
-        return RuleMatch(best.policy, best.tool, best.specificity >= 2, best.reason)
-
-    async def add(self, rule: Mapping[str, Any]) -> None:
-        """Keep a rule; it counts from the next call."""
-        made = rule_from(rule)
-        if self._save is not None:
-            await self._save(made)
-        self._rules.append(made)

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from desktop.conversation.agents import load_agents
 from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
+from desktop.conversation.trust import TrustRules
 from desktop.pipeline.pipeline import Pipeline
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.bridge import Bridge
@@ -25,7 +26,6 @@ from desktop.safety.confinement import Confinement
 from desktop.safety.environment import EnvironmentBuilder, needs_admin
 from desktop.safety.permission import PermissionGate
 from desktop.safety.process import ProcessRunner
-from desktop.safety.trust_rules import SimpleRules
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.supervision.tasks import TaskOwner
@@ -94,7 +94,7 @@ class Shown:
         )
         self.fabric = SkillFabric.open([SearchRoot(str(ROOT / "skills"), "library", "skills")])
         skills = SkillWorld(self.fabric, registry)
-        gate = PermissionGate(self.bridge, SimpleRules(), self._audit, settings)
+        gate = PermissionGate(self.bridge, TrustRules(), self._audit, settings)
         pipeline = Pipeline(skills.table, self.owner.spawn, trust=gate, skills=skills.side)
         skills.runs.pipeline = pipeline
         self.skills = skills

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from desktop.conversation.trust import TrustRules
 from desktop.domain.errors import BoundaryViolation, Denied
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
@@ -14,7 +15,6 @@ from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Settings
 from desktop.safety.permission import PermissionGate
 from desktop.safety.redaction import Redactor
-from desktop.safety.trust_rules import SimpleRules
 from tests.unit.pipeline.kit import Bench, FakeTool
 
 
@@ -60,7 +60,7 @@ class Person:
 def desk(*tools: FakeTool, person: Person | None = None, **options: Any) -> tuple[Bench, Log]:
     log, redactor = Log(), Redactor()
     redactor.remember("known-secret-1")
-    gate = PermissionGate(person, SimpleRules(), log.add, lambda: SafetySettings(workspace="/w"), redactor=redactor)
+    gate = PermissionGate(person, TrustRules(), log.add, lambda: SafetySettings(workspace="/w"), redactor=redactor)
     journal = ActivityJournal(log, redactor)
     return Bench(*tools, person=gate, journal=journal, redactor=redactor, **options), log  # type: ignore[arg-type]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from desktop.conversation.trust import TrustRules
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.safety.permission import PermissionGate
-from desktop.safety.trust_rules import SimpleRules
 from tests.unit.pipeline.skill_kit import SkillBench, file_skill, skill
 
 
@@ -50,7 +50,7 @@ class Place:
     def __init__(self, folder: Path, choice: str) -> None:
         self.folder = folder
         self.person, self.worker = Asked(choice), Worker()
-        self.gate = PermissionGate(self.person, SimpleRules(), _log, lambda: SafetySettings(workspace="/w"))
+        self.gate = PermissionGate(self.person, TrustRules(), _log, lambda: SafetySettings(workspace="/w"))
 
     def write(self, text: str, name: str = "a", source: str = "mine") -> SkillDef:
         path = self.folder / name / "deploy.skill.py"

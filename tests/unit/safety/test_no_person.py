@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from desktop.conversation.trust import TrustRules
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry
@@ -14,7 +15,6 @@ from desktop.pipeline.context import CallRequest, Invocation, Outcome
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.safety.permission import PermissionGate
-from desktop.safety.trust_rules import SimpleRules
 from desktop.settings.schema import schema
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.files import ListDirectory, ReadFile, WriteFile
@@ -51,7 +51,7 @@ async def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
 
     files = world.files()
     tools = ToolRegistry([ReadFile(files, settings), ListDirectory(files), WriteFile(files)])
-    gate = PermissionGate(None, SimpleRules(), audit, settings)
+    gate = PermissionGate(None, TrustRules(), audit, settings)
     made = Job(world, Pipeline(tools, owner.spawn, trust=gate), log)
     await made.pipeline.validator.prepare()
     yield made

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from desktop.conversation.trust import TrustRules
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
@@ -15,7 +16,6 @@ from desktop.pipeline.context import CallRequest, Invocation, Outcome
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.safety.permission import PermissionGate
-from desktop.safety.trust_rules import SimpleRules
 from desktop.skills.patterns.lists import AllowedList
 from desktop.supervision.tasks import TaskOwner
 from tests.unit.tools.conftest import Bench
@@ -58,7 +58,7 @@ class Calls:
         self.asked: list[PermissionRequest] = []
         self.answer = "allow_once"
         self.logged: list[AuditEntry] = []
-        gate = PermissionGate(self, SimpleRules(), self._audit, lambda: running.world.settings)
+        gate = PermissionGate(self, TrustRules(), self._audit, lambda: running.world.settings)
         self.pipeline = Pipeline(running.registry, owner.spawn, trust=gate)
 
     async def ask(self, request: PermissionRequest) -> Decision:
