@@ -145,9 +145,7 @@ class RunRecorder:
         self._open = await self._store.messages.open(record=record, on_problem=self._not_written)
         self.leaf = self.message_id
         self._publish(
-            MessageOpened(
-                **self._where, parent_id=parent, side="a", author=self._author, round_number=self._round
-            )
+            MessageOpened(**self._where, parent_id=parent, side="a", author=self._author, round_number=self._round)
         )
 
     async def _close(self, notices: Sequence[NoticeBlock] = (), status: MessageStatus = "complete") -> None:

@@ -121,9 +121,7 @@ class Link:
         if stdin is not None and not self.closed and not stdin.is_closing():
             stdin.write(frames.encode(message))
 
-    async def begin(
-        self, call: CallStream, method: str, params: Mapping[str, Any], parts: Iterable[Any]
-    ) -> None:
+    async def begin(self, call: CallStream, method: str, params: Mapping[str, Any], parts: Iterable[Any]) -> None:
         """Send a call with its parts, in slices. Raises ChildDied when the pipe breaks."""
         call_id = self._next_id
         self._next_id += 1

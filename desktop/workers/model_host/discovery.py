@@ -135,9 +135,7 @@ async def find(kind: str, bases: Sequence[str]) -> Record:
     return {"kind": kind, "base_url": bases[0] if bases else "", "running": False, "models": [], "problem": problem}
 
 
-async def _ask(
-    finder: Callable[[str], Awaitable[list[Record]]], base: str
-) -> tuple[str, list[Record] | None, str]:
+async def _ask(finder: Callable[[str], Awaitable[list[Record]]], base: str) -> tuple[str, list[Record] | None, str]:
     try:
         async with asyncio.timeout(PATIENCE * 4):
             return base, await finder(base.rstrip("/")), ""

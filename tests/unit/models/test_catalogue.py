@@ -81,7 +81,7 @@ async def test_servers_that_do_not_run_are_named_and_nothing_is_wrong(host: Chil
 
 async def test_another_program_on_the_port_is_told_apart(host: ChildProcess, provider: ProviderSpace) -> None:
     provider.local(vllm={"models": [{"id": "x", "owned_by": "someone"}]})
-    found = (await servers(models_over(host, addresses=addresses(provider, "vllm", "ollama"))))
+    found = await servers(models_over(host, addresses=addresses(provider, "vllm", "ollama")))
     assert not found["vllm"].running
     assert "Another program" in found["vllm"].problem
     assert "Another program" in found["ollama"].problem

@@ -87,8 +87,6 @@ def test_migrations_are_numbered_without_gaps(tmp_path, newer):
         open_database(tmp_path / "a.db", newer)
 
 
-
-
 def test_a_trigger_with_semicolons_is_one_statement():
     script = "CREATE TRIGGER a AFTER DELETE ON b BEGIN\n DELETE FROM c; DELETE FROM d;\nEND;\nSELECT ';';\n"
     assert len(list(statements(script))) == 2

@@ -106,7 +106,6 @@ async def test_a_closed_message_takes_no_more(store, thread):
         opened.add_text("more")
 
 
-
 async def test_a_failed_write_is_told_and_tried_again_by_itself(tmp_path):
     store = Store(tmp_path / "assent.db")
     await store.open()
@@ -126,5 +125,3 @@ async def test_a_failed_write_is_told_and_tried_again_by_itself(tmp_path):
     assert on_disk(store) == "kept and more"
     await opened.close(stop_reason="end")
     await store.close()
-
-

@@ -56,7 +56,10 @@ async def test_a_write_that_fails_takes_none_of_those_committed_with_it(tmp_path
 
     worker.read(lambda _: threading.Event().wait(0.05))  # so that the writes wait together
     results = await asyncio.gather(
-        worker.write(put("a")), worker.write(half), worker.write(put("b")), worker.write(put("a")),
+        worker.write(put("a")),
+        worker.write(half),
+        worker.write(put("b")),
+        worker.write(put("a")),
         return_exceptions=True,
     )
     assert isinstance(results[1], KeyError)
