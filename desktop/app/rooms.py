@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,9 +151,26 @@ async def open_rooms(
     windows: Callable[[ModelRef], int | None],
     script: Path | None = None,
 ) -> Rooms:
-    """Open the store and make every room. Raises what ``Store.open`` raises; then nothing is left open."""
+    """Open the store and make every room. Raises what ``Store.open`` raises. Whatever goes wrong half-way, nothing is
+    left open."""
     store = Store(home / "data" / "assent.db")
     await store.open()
+    async with contextlib.AsyncExitStack() as left_open:
+        left_open.push_async_callback(store.close)
+        rooms = await _rooms(store, home, settings, asker, windows=windows, script=script)
+        left_open.pop_all()
+    return rooms
+
+
+async def _rooms(
+    store: Store,
+    home: Path,
+    settings: SettingsService,
+    asker: Asker,
+    *,
+    windows: Callable[[ModelRef], int | None],
+    script: Path | None,
+) -> Rooms:
     agents = await asyncio.to_thread(load_agents, RESOURCES / "agents")
     redactor, bus, owner = Redactor(), Bus(), TaskOwner()
     secrets = KeyringSecrets(keyring_host(), on_value=redactor.remember)
