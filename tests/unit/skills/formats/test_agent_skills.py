@@ -61,8 +61,14 @@ def test_the_rules_are_warnings_with_their_places_and_for_folders_only() -> None
 
 
 def test_scripts_references_and_assets_are_listed_without_links_and_dot_files(tmp_path: Path) -> None:
-    for name in ("scripts/b.py", "scripts/a.sh", "references/deep/er/x.md", "assets/p.png", "assets/.hidden",
-    "other/no.txt"):
+    for name in (
+        "scripts/b.py",
+        "scripts/a.sh",
+        "references/deep/er/x.md",
+        "assets/p.png",
+        "assets/.hidden",
+        "other/no.txt",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"12345")
     (tmp_path / "scripts" / "loop").symlink_to(tmp_path, target_is_directory=True)

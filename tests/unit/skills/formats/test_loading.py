@@ -245,8 +245,9 @@ def test_only_the_library_carries_reserved_tags(tag: str) -> None:
 
 
 @pytest.mark.spec("R-SK-10")
-@pytest.mark.parametrize("head",
-["metadata:\n  role: main\n", "metadata:\n  main: true\n", "role: main\n", "main: true\n"])
+@pytest.mark.parametrize(
+    "head", ["metadata:\n  role: main\n", "metadata:\n  main: true\n", "role: main\n", "main: true\n"]
+)
 def test_role_main_counts_in_a_project_and_in_the_library_only(head: str) -> None:
     assert skill(markdown(head), source="project").role == "main"
     assert skill(markdown(head), source="library").role == "main"
@@ -268,8 +269,11 @@ def test_a_folder_skill_is_context_unless_it_says_otherwise_or_is_the_librarys()
 
 @pytest.mark.parametrize(
     ("line", "code"),
-    [("role: boss", "role.invalid"), ("visibility: private", "visibility.invalid"),
-    ("category: Read", "category.invalid")],
+    [
+        ("role: boss", "role.invalid"),
+        ("visibility: private", "visibility.invalid"),
+        ("category: Read", "category.invalid"),
+    ],
 )
 def test_a_word_that_is_none_of_the_known_ones_is_a_warning_at_its_place(line: str, code: str) -> None:
     loaded = load(markdown(f"metadata:\n  x: y\n  {line}\n"))

@@ -60,8 +60,9 @@ def test_rules_headings_and_examples_in_a_body_are_no_skills(body: str, tmp_path
     assert [read_body(found) for found in loaded.definitions] == [body]
 
 
-@pytest.mark.parametrize("body",
-["x\n```\ncode\n```\n---\nname: b\ndescription: d\n---\n", "`` ` ``\n---\nname: b\n---\n"])
+@pytest.mark.parametrize(
+    "body", ["x\n```\ncode\n```\n---\nname: b\ndescription: d\n---\n", "`` ` ``\n---\nname: b\n---\n"]
+)
 def test_a_section_after_code_is_one(body: str) -> None:
     assert len(load(markdown("", body)).definitions) == 2
 

@@ -70,7 +70,9 @@ def test_an_invalid_schema_is_named_by_its_json_pointer(name: str) -> None:
 
 @pytest.mark.spec("R-SK-4")
 def test_a_schema_problem_stands_where_the_file_has_it() -> None:
-    head = "params:\n    type: object\n    properties:\n      a:\n        type: strin\n  returns:\n    $ref: http://x/y\n"
+    head = (
+        "params:\n    type: object\n    properties:\n      a:\n        type: strin\n  returns:\n    $ref: http://x/y\n"
+    )
     loaded = load(f"---\nname: a\ndescription: d\nmetadata:\n  {head}---\n")
     assert [(p.code, p.line, p.column, p.severity) for p in loaded.problems] == [
         ("schema.invalid", 9, 15, "error"), ("schema.invalid", 11, 11, "error"),
