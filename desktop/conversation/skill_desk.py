@@ -29,13 +29,14 @@ from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.pipeline.skill_tool import category_of, spec_of
 from desktop.skills.cascade.cascade import Cascade
-from desktop.skills.editing.code_text import change_literal
+from desktop.skills.editing.code_text import change_literal, literal_of
 from desktop.skills.editing.files import CannotSave, Deleted, OpenFile, SkillFiles
 from desktop.skills.editing.yaml_text import NotEditable, change_key
 from desktop.skills.formats import load_from_bytes
 from desktop.skills.formats.folder import FolderFile, folder_files
 from desktop.skills.formats.markdown import Section, sections
 from desktop.skills.formats.problems import FormatError
+from desktop.skills.frontmatter import FrontmatterError, load_yaml_mapping
 from desktop.skills.patterns.lists import AllowedList, Judged
 from desktop.skills.resolution.fabric import SkillChanges
 from desktop.skills.resolution.pins import Difference
@@ -84,10 +85,12 @@ class SkillDetail:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A text as it would be loaded: what is in it, and what is wrong with it."""
+    """A text as it would be loaded: what is in it, and what is wrong with it. ``raw`` is the frontmatter as it is
+    written, also where it is wrong; None where it cannot be read at all."""
 
     definitions: tuple[SkillDef, ...]
     problems: tuple[SkillProblem, ...]
+    raw: Mapping[str, Any] | None = None
 
 
 class SkillDesk:
@@ -166,15 +169,17 @@ class SkillDesk:
         )  # fmt: skip
 
     def _may_call(self, spec: ToolSpec, definition: SkillDef) -> list[MayCall]:
-        """Agents first, then skills with a list of their own; by the lists that gate 6 asks."""
+        """Agents first, then skills with a list of their own; by the lists that gate 6 asks, and nobody may call what
+        is off."""
         found = []
+        off = _OFF.get(definition.state, "")
         for agent in self._agents.agents.values():
             prompt = self._world.fabric.find_tool(agent.prompt)
             if prompt is not None:
-                found.append(_judged("agent", agent.title, self._world.allowed_of(prompt), spec))
+                found.append(_judged("agent", agent.title, self._world.allowed_of(prompt), spec, off))
         for other in self._world.fabric.list_tools():
             if other.allowed_tools is not None and other.name != definition.name:
-                found.append(_judged("skill", other.name, self._world.allowed_of(other), spec))
+                found.append(_judged("skill", other.name, self._world.allowed_of(other), spec, off))
         return found
 
     # -- checking and changing ----------------------------------------------------------------------------------------
@@ -183,17 +188,18 @@ class SkillDesk:
         """For editing. Raises KnownError for a file that is no text or cannot be read."""
         return await asyncio.to_thread(self._files.open, path)
 
-    async def check(self, path: str, text: str) -> Checked:
-        """What the text would be as this file: problems with line and column, while a person types."""
-        return await asyncio.to_thread(self._check, path, text)
+    async def check(self, path: str, text: str, name: str = "") -> Checked:
+        """What the text would be as this file: problems with line and column, while a person types. ``name`` says whose
+        frontmatter ``raw`` is in a file of several skills."""
+        return await asyncio.to_thread(self._check, path, text, name)
 
-    def _check(self, path: str, text: str) -> Checked:
+    def _check(self, path: str, text: str, name: str) -> Checked:
         root = next((r for r in self._world.fabric.roots if path.startswith(r.path.rstrip(os.sep) + os.sep)), None)
         source = root.source if root is not None else "mine"
         loaded = load_from_bytes(
             text.encode("utf-8", "surrogatepass"), path, source=source, root=root.path if root is not None else ""
         )
-        return Checked(loaded.definitions, loaded.problems)
+        return Checked(loaded.definitions, loaded.problems, _raw(path, text, name))
 
     async def with_key(self, path: str, text: str, where: Sequence[str], value: Any, name: str = "") -> str:
         """The text with one key of a frontmatter changed, every other byte kept; ``REMOVE`` takes it out. ``name`` says
@@ -218,6 +224,14 @@ class SkillDesk:
         return await asyncio.to_thread(self._duplicate, path, name)
 
     def _duplicate(self, path: str, name: str) -> str:
+        if path.endswith(".skill.py") and any(
+            path.startswith(root.path.rstrip(os.sep) + os.sep) and root.source == "library"
+            for root in self._world.fabric.roots
+        ):
+            raise CannotSave(
+                "This skill is a part of Assent: its code runs inside the app, and a copy could not.",
+                next_step="Make a new Python skill, and call this one with ctx.manager.invoke.",
+            )
         copy = self._files.duplicate(path, self.mine, name)
         self._renamed_inside(copy, name)
         return copy
@@ -284,7 +298,16 @@ class SkillDesk:
         self._world.fabric.invalidate_file(path, by_person=True)
 
 
-def _judged(kind: str, name: str, allowed: Any, spec: ToolSpec) -> MayCall:
+_OFF = {
+    "untrusted": "It is in a project folder that is not trusted.",
+    "changed": "It has changed since you last looked at it.",
+    "broken": "It has problems that keep it from running.",
+}
+
+
+def _judged(kind: str, name: str, allowed: Any, spec: ToolSpec, off: str = "") -> MayCall:
+    if off:
+        return MayCall(kind, name, False, "", off)
     judged: Judged = allowed.explain(spec)
     if judged.allowed and spec.visibility == "hidden" and not allowed.names(spec.name):
         return MayCall(kind, name, False, judged.rule_text, "It is hidden, and the list does not name it exactly.")
@@ -303,6 +326,16 @@ def _with_key(path: str, text: str, where: Sequence[str], value: Any, name: str 
         raise NotEditable(f"Line {error.line}: {error}.", next_step="Correct it as text first.") from error
     at = sum(len(line) + 1 for line in text.split("\n")[: section.first_line - 1])
     return text[:at] + change_key(section.head, where, value) + text[at + len(section.head) :]
+
+
+def _raw(path: str, text: str, name: str) -> Mapping[str, Any] | None:
+    """The frontmatter as it is written, whatever it is worth."""
+    try:
+        if path.endswith(".skill.py"):
+            return literal_of(text)
+        return load_yaml_mapping(_section(text, name).head)
+    except (FormatError, FrontmatterError, NotEditable):
+        return None
 
 
 def _section(text: str, name: str) -> Section:

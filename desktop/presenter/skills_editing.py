@@ -7,7 +7,7 @@ both texts, and saving is the desk's, which writes all or nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -205,7 +205,7 @@ class SkillEditor(QObject):
             self._bridge.spawn(self._check(self._number, self._text), name="check skill", on_error=self._told)
 
     async def _check(self, number: int, text: str) -> None:
-        found = await self._desk.check(self.path, self._ends.restore(text))
+        found = await self._desk.check(self.path, self._ends.restore(text), self.name)
         definition = next((d for d in found.definitions if d.name == self.name), None)
         if definition is None and found.definitions:
             definition = found.definitions[0]
@@ -215,6 +215,10 @@ class SkillEditor(QObject):
         self.problems, self.definition = found.problems, definition
         if definition is not None:
             self.name = definition.name
+        if found.raw is not None:  # as written: what a person types stays, also while it is wrong
+            refusal = _refusal(definition) if definition is not None else self.form.refused
+            self.form = FormState(written(found.raw), others or self.form.others, refusal)
+        elif definition is not None:
             self.form = FormState(values_of(definition), others, _refusal(definition))
         self.checked.emit()
 
@@ -296,6 +300,22 @@ class SkillEditor(QObject):
 
     def _told(self, error: AssentError) -> None:
         self.failed.emit(words_of(error))
+
+
+def written(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The form's values as the text has them, right or wrong."""
+    inner = raw.get("metadata")
+    metadata: Mapping[str, Any] = inner if isinstance(inner, Mapping) else {}
+    allowed = raw.get("allowed-tools")
+    if isinstance(allowed, list):
+        allowed = " ".join(str(one) for one in allowed)
+    tags = metadata.get("tags")
+    values = {
+        "name": raw.get("name", ""), "description": raw.get("description", ""), "allowed-tools": allowed,
+        "tags": [str(tag) for tag in tags] if isinstance(tags, list) else [],
+        "visibility": metadata.get("visibility") or "", "category": metadata.get("category") or "",
+    }  # fmt: skip
+    return {**values, **{key: metadata.get(key) for key in ("params", "returns", "model")}}
 
 
 def values_of(definition: SkillDef) -> dict[str, Any]:

@@ -26,6 +26,18 @@ def change_literal(source: str, path: Sequence[str], value: Any) -> str:
     return _changed(source, literal, list(path), value)
 
 
+def literal_of(source: str) -> dict[str, Any]:
+    """``frontmatter = {...}`` as it is written. Raises NotEditable where there is no literal."""
+    try:
+        found = _frontmatter(ast.parse(source))
+        value = ast.literal_eval(found) if found is not None else None
+    except (SyntaxError, ValueError, RecursionError, TypeError) as error:
+        raise NotEditable("The frontmatter is no literal.", next_step="Correct it as text first.") from error
+    if not isinstance(value, dict):
+        raise NotEditable("The file has no frontmatter literal.", next_step="Edit it as text.")
+    return {str(key): item for key, item in value.items()}
+
+
 def _frontmatter(tree: ast.Module) -> ast.Dict | None:
     for node in tree.body:
         targets = (

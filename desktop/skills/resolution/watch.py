@@ -113,7 +113,7 @@ class FolderWatch:
 
     def _watch(self, moved: frozenset[str] | None) -> frozenset[str]:
         """Report changes until a watched folder itself comes or goes; returns the folders that did. ``moved`` are those
-        of last time, of which everything is reported once they are watched again."""
+        of last time: once they are watched again everything is looked at."""
         opened: list[Notify] = []
         deep = [folder for folder in map(os.path.realpath, self._folders) if os.path.isdir(folder)]
         above = {_existing(os.path.dirname(folder)) for folder in self._folders}
@@ -123,7 +123,7 @@ class FolderWatch:
                     opened.append(self._open(folders, recursive=recursive))
             self.live = True
             if moved:
-                self._report(moved)
+                self._report(None)  # while nothing was watched anything may have changed, anywhere
             self._settled.set()
             moved = frozenset()
             while not moved and not self._stop.is_set():

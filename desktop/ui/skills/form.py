@@ -107,7 +107,8 @@ class FrontmatterForm(Scroller):
         self.refused.say(form.refused)
         self.refused.setVisible(bool(form.refused))
         for key, value in form.values.items():
-            if key not in self._pending and (fresh or value != self._values.get(key, _NOTHING)):
+            kept = key in self._pending or (not fresh and self._controls()[key].hasFocus())
+            if not kept and (fresh or value != self._values.get(key, _NOTHING)):
                 self._show(key, value)
         self._values = dict(form.values)
         self.others.setPlainText(form.others)

@@ -61,6 +61,19 @@ async def test_the_form_changes_its_key_and_no_other_byte_of_the_file(desk: Desk
     assert "retry" in desk.editor.form.others
 
 
+@pytest.mark.spec("R-SK-11", "R-SK-2")
+async def test_the_form_keeps_what_was_typed_while_it_is_wrong_and_takes_it_back(desk: Desk) -> None:
+    await desk.edit("plot")
+    await change(desk, "name", "Bad_Name")
+    await until(lambda: any("Bad_Name" in one.message for one in desk.editor.problems), "the problem")
+    assert desk.editor.form.values["name"] == "Bad_Name"
+    await change(desk, "allowed-tools", "read-file(path=notes/*")
+    await until(lambda: desk.editor.form.values["allowed-tools"] == "read-file(path=notes/*", "what was typed")
+    await change(desk, "name", "plot")
+    await change(desk, "allowed-tools", "read-file(path=notes/*)")
+    await until(lambda: not desk.editor.problems, "nothing wrong any more")
+
+
 @pytest.mark.spec("R-SK-11")
 async def test_line_ends_of_windows_stay_where_the_text_is_edited(desk: Desk) -> None:
     await desk.edit("windows")
