@@ -7,7 +7,8 @@ nor described to it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from desktop.agents.discovery import NOT_TOOLS
@@ -18,7 +19,7 @@ from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.skills.cascade.cascade import Cascade
-from desktop.skills.names import is_bare_name, normal_tags
+from desktop.skills.names import is_bare_name
 
 MAX_ROWS = 500
 
@@ -26,34 +27,25 @@ MAX_ROWS = 500
 async def list_for(
     ctx: Context, query: str = "", tags: Sequence[str] = (), include_hidden: bool = False
 ) -> list[dict[str, Any]]:
-    """Rows of what the caller may call, tags joined by AND; at most 500."""
-    allowed = ctx.call.request.caller.allowed
-    tools = await asyncio.to_thread(ctx.globals["tools"].tools)
-    found = [tool for tool in _visible(tools, allowed, include_hidden) if matches(tool.spec, query, tags)]
-    return [_row(tool) for tool in found[:MAX_ROWS]]
+    """Rows of what the caller may call, filtered as on the Skills page (R-VIS-7); at most 500."""
+    return await asyncio.to_thread(_listed, ctx, query, tags, include_hidden)
 
 
-def matches(spec: Any, query: str, tags: Iterable[str]) -> bool:
-    """All words of ``query`` in name, description or tags, and all of ``tags``."""
-    if not set(normal_tags(tags)) <= set(spec.tags):
+def _listed(ctx: Context, query: str, tags: Sequence[str], include_hidden: bool) -> list[dict[str, Any]]:
+    allowed, fabric = ctx.call.request.caller.allowed, ctx.globals["skills"]
+    tools = {tool.spec.name: tool for tool in ctx.globals["tools"].tools()}
+    named = [row["name"] for row in fabric.catalog().skill_list(tags, query, include_hidden=True)]
+    found = (tools[name] for name in named if name in tools and _may_call(tools[name], allowed))
+    shown = (one for one in found if include_hidden or one.spec.visibility != "hidden" or allowed.names(one.spec.name))
+    return [_row(tool) for tool in itertools.islice(shown, MAX_ROWS)]
+
+
+def _may_call(tool: Tool, allowed: AllowedTools) -> bool:
+    """Whether it is a call at all, ready, and in the caller's list (R-DSC-8, R-AG-7)."""
+    name, definition = tool.spec.name, tool.definition if isinstance(tool, SkillTool) else None
+    if definition is not None and (definition.state != "ready" or definition.role in NOT_TOOLS):
         return False
-    text = f"{spec.name} {spec.description} {' '.join(spec.tags)}".casefold()
-    return all(word in text for word in query.casefold().split())
-
-
-def _visible(tools: Iterable[Tool], allowed: AllowedTools, include_hidden: bool) -> list[Tool]:
-    found = []
-    for tool in tools:
-        name = tool.spec.name
-        definition = tool.definition if isinstance(tool, SkillTool) else None
-        if definition is not None and (definition.state != "ready" or definition.role in NOT_TOOLS):
-            continue
-        if name == "agent" or name.startswith("agent-") or not allowed.offers(tool.spec):
-            continue
-        if tool.spec.visibility == "hidden" and not include_hidden and not allowed.names(name):
-            continue
-        found.append(tool)
-    return found
+    return name != "agent" and not name.startswith("agent-") and allowed.offers(tool.spec)
 
 
 def _row(tool: Tool) -> dict[str, Any]:
@@ -71,7 +63,7 @@ async def describe_for(ctx: Context, name: str) -> dict[str, Any]:
     """Everything a caller needs to know to call one tool. Raises ToolFailure when there is none that it may call."""
     allowed = ctx.call.request.caller.allowed
     tool = await _named(ctx, name)
-    if tool is None or not _visible([tool], allowed, True):
+    if tool is None or not _may_call(tool, allowed):
         raise ToolFailure(f"There is no tool named {name[:64]!r}. skill-list shows what there is.")
     spec = tool.spec
     described: dict[str, Any] = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from desktop.domain.tools import Tool
-from desktop.pipeline.names import AllowedTools
+from desktop.pipeline.names import AllowedTools, ToolTable
 from desktop.pipeline.skill_tool import SkillTool
 
 EXPLORING = ("skill-list", "skill-describe", "skill-invoke")
@@ -44,6 +45,11 @@ def resolve_visible_tools(tools: Iterable[Tool], allowed: AllowedTools, *, servi
     exploring = [tool for tool in permitted if tool.spec.name in EXPLORING and tool not in named]
     exploring.sort(key=lambda tool: EXPLORING.index(tool.spec.name))
     return Visible(tuple(usable), (*named, *exploring), middleware, discovery=True)
+
+
+async def visible_tools(table: ToolTable, allowed: AllowedTools, *, serving: str = "") -> Visible:
+    """``resolve_visible_tools`` over a whole table, in a thread: a list may be held against thousands of tools."""
+    return await asyncio.to_thread(lambda: resolve_visible_tools(table.tools(), allowed, serving=serving))
 
 
 def _in_list_order(tools: Sequence[Tool], allowed: AllowedTools) -> list[Tool]:

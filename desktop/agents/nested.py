@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from desktop.agents.answer import Answerer
-from desktop.agents.discovery import resolve_visible_tools
+from desktop.agents.discovery import visible_tools
 from desktop.agents.loop import LoopConfig, RoundLoop, Verdict
 from desktop.agents.loop_events import LoopResult
 from desktop.agents.retry import RetryPolicy
@@ -27,7 +27,7 @@ from desktop.domain.models import ModelClient, ModelRef, ModelRequest
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category, Tool
 from desktop.pipeline.context import Call, CallRequest
-from desktop.pipeline.names import AllowedTools, Caller, ExactTools
+from desktop.pipeline.names import AllowedTools, Caller
 from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.pipeline import Pipeline
 from desktop.pipeline.skill_context import Context
@@ -66,7 +66,7 @@ async def run_agent(ctx: Context, args: Mapping[str, Any]) -> Any:
     Raises ToolFailure when there is no model here, at a limit, and when no valid value came.
     """
     host = ctx.nonlocals.get(HOST)
-    call = getattr(ctx, "call", None)
+    call = ctx.call
     if not isinstance(host, Host) or not isinstance(call, Call):
         raise ToolFailure("No model is at hand here to run an agent with.")
     return await _NestedAgent(host, call, ctx, args).work()
@@ -89,7 +89,7 @@ class _NestedAgent:
 
     async def work(self) -> Any:
         host, served = self._host, self._served.run.tool.name
-        visible = resolve_visible_tools(host.pipeline.table.tools(), self._allowed, serving=served)
+        visible = await visible_tools(host.pipeline.table, self._allowed, serving=served)
         schemas = tuple(host.pipeline.schema(tool.spec) for tool in visible.inlined)
         request = ModelRequest(host.model, (), host.system(self._prompt(), visible.inlined), schemas)
         budget = host.budget.child(ExecutionBudget(), f"the skill {served}")
@@ -206,7 +206,3 @@ class _Tools:
         """Category read, and declared safe beside others (R-LOOP-12)."""
         tool = self._pipeline.table.find(call.tool)
         return tool is not None and tool.spec.parallel_safe and tool.spec.category is Category.READ
-
-
-NOTHING: AllowedTools = ExactTools(())
-"""A list that allows nothing."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from desktop.app.skill_rooms import ShownTools
 from desktop.conversation.skill_world import SkillWorld
 from desktop.safety.environment import needs_admin
 from desktop.supervision.tasks import TaskOwner
@@ -20,7 +19,7 @@ _OWN = ("agent", "finish", "invoke", "context-manager")
 def cli_tools(
     home: Path, registry: ToolRegistry, services: CliServices, skills: SkillWorld, owner: TaskOwner
 ) -> CliTools:
-    """The service; the file is read in the background. All registered tools are listed beside the skills."""
+    """The service; the file is read in the background."""
 
     def reserved(name: str) -> str:
         """Names that models and skills know as Assent's own."""
@@ -33,8 +32,6 @@ def cli_tools(
         home / TOOLS, registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin,
         reserved=reserved,
     )  # fmt: skip
-    shown = ShownTools(skills.fabric, registry)
-    shown.refresh()
-    found.on_change(lambda _state: shown.refresh())
+    found.on_change(lambda _state: skills.shown.refresh())
     owner.spawn(asyncio.to_thread(found.reload), "tools.yaml: read")
     return found

@@ -14,13 +14,10 @@ from typing import Any
 
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.safety import Confinement, GuardedFiles, SettingsProvider
-from desktop.domain.skills import SkillSource
-from desktop.domain.tools import Tool
 from desktop.pipeline.python_worker import PythonWorker
 from desktop.pipeline.table import Registered
 from desktop.settings import SettingsService
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.skills.resolution.roots import Project, SearchRoot, conventional_roots
 
 INDEX = "skills.index"
@@ -94,34 +91,6 @@ def open_skills(
     )  # fmt: skip
     worker = PythonWorker(confinement, lambda: safety().workspace, fabric.body)
     return SkillWorld(fabric, registered, files=files, safety=safety, python=worker, data=str(home / "data"))
-
-
-class ShownTools:
-    """The registered tools in the fabric's table, so that the Skills page lists them beside skills (R-RES-10)."""
-
-    def __init__(self, fabric: SkillFabric, registered: Registered) -> None:
-        self._fabric = fabric
-        self._registered = registered
-        self._shown: dict[str, Tool] = {}
-
-    def refresh(self) -> None:
-        """After the registry changed; does not block."""
-        now = {tool.spec.name: tool for tool in self._registered.tools()}
-        for name in self._shown.keys() - now.keys():
-            self._fabric.unregister_tool(name)
-        for name, tool in now.items():
-            if self._shown.get(name) is not tool:
-                self._fabric.register_tool(_as_options(tool))
-        self._shown = now
-
-
-def _as_options(tool: Tool) -> RegisterToolOptions:
-    spec = tool.spec
-    source: SkillSource = "library" if spec.source == "library" else "program"
-    return RegisterToolOptions(
-        spec.name, description=spec.description, params=spec.params, returns=spec.returns, tags=spec.tags,
-        visibility=spec.visibility, category=spec.category.value, source=source, tool=tool,
-    )  # fmt: skip
 
 
 async def keep_current(world: SkillWorld) -> None:

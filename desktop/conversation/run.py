@@ -9,14 +9,14 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from desktop.agents.answer import Answerer
-from desktop.agents.discovery import resolve_visible_tools
+from desktop.agents.discovery import visible_tools
 from desktop.agents.loop import DEFAULT_LIMIT, LoopConfig, Prepare, RoundLoop, Verdict
 from desktop.agents.loop_events import LoopEvent, MessageDone
 from desktop.agents.nested import HOST, PERMISSIONS, Host
 from desktop.agents.retry import RetryPolicy
 from desktop.agents.shrink import estimate_fixed
 from desktop.agents.window import PromptWindow
-from desktop.conversation.activation import chosen, named_in
+from desktop.conversation.activation import named_in
 from desktop.conversation.agents import AgentBook, AgentDefinition
 from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.history import messages_up_to
@@ -223,7 +223,7 @@ class RunExecution:
         self, skill: SkillDef, model: ModelRef, caller: Caller, messages: Sequence[ChatMessage]
     ) -> ModelRequest:
         runtime, skills = self._runtime, self._runtime.skills
-        visible = resolve_visible_tools(await skills.listing(), caller.allowed, serving=skill.name)
+        visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name)
         safety = runtime.safety() if runtime.safety is not None else None
         schemas = tuple(runtime.pipeline.schema(tool.spec) for tool in visible.inlined)
         asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
@@ -241,7 +241,7 @@ class RunExecution:
         """
         skills, wanted = self._runtime.skills, named_in(asked)
         texts: list[tuple[str, str]] = []
-        for one in chosen(asked, await skills.listed()):
+        for one in await skills.brought_in(asked):
             if one.name == skill.name:
                 continue
             try:

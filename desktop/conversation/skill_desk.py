@@ -10,7 +10,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -159,12 +159,11 @@ class SkillDesk:
         except KnownError as error:
             problem = str(error)
         spec = definition.tool.spec if definition.tool is not None else spec_of(definition)
-        return SkillDetail(
-            detail.key, definition, detail.text, detail.body, detail.problems,
+        return replace(
+            detail,
             category=spec.category if definition.tool is not None else category_of(definition),
             spec=spec, cascade=cascade, cascade_problem=problem,
             middleware=tuple(entry.name for entry in cascade.chain) if cascade is not None else (),
-            shadowed_by=detail.shadowed_by, shadows=detail.shadows, writable=detail.writable, pinned=detail.pinned,
             files=folder_files(definition).files, may_call=tuple(self._may_call(spec, definition)),
         )  # fmt: skip
 

@@ -13,12 +13,13 @@ from functools import lru_cache
 from typing import Any
 
 from desktop.agents.sessions import Sessions
+from desktop.conversation.activation import chosen
+from desktop.conversation.shown_tools import ShownTools
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
 from desktop.domain.safety import Access, GuardedFiles, SettingsProvider
 from desktop.domain.scopes import Interrupt
 from desktop.domain.skills import SkillDef
-from desktop.domain.tools import Tool
 from desktop.pipeline.context import Call
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skill_run import CodeWorker, SkillRuns
@@ -56,6 +57,8 @@ class SkillWorld:
         self.topics = Topics()
         self.runs = SkillRuns(self.allowed_of, python)
         self.table = SkillTable(registered, fabric, self.runs)
+        self.shown = ShownTools(fabric, registered)
+        self.shown.refresh()
         self.cascades = Cascades(fabric, fabric.globals.cache)
         self.side = SkillSide(self.table, self.cascades, self.prompt, self._promoted)
         self.shared: dict[str, Any] = {
@@ -76,9 +79,9 @@ class SkillWorld:
         """Every skill that a name can mean."""
         return await asyncio.to_thread(self.fabric.list_tools)
 
-    async def listing(self) -> list[Tool]:
-        """Everything callable; read in a thread where it is not known."""
-        return await asyncio.to_thread(self.table.tools)
+    async def brought_in(self, text: str) -> list[SkillDef]:
+        """The skills that a person's message brings in (S-SK-5)."""
+        return await asyncio.to_thread(lambda: chosen(text, self.fabric.list_tools()))
 
     # -- lists of allowed tools ---------------------------------------------------------------------------------------
 

@@ -101,9 +101,7 @@ class TrustRules:
         patterns = _patterns(made)
         if self._kept is not None:
             constraints = {"constraint": made.constraint} if made.constraint else {}
-            await self._kept.add(
-                rule=RuleRecord(new_id(), made.tool, constraints, made.policy, ORIGIN, self._clock())
-            )
+            await self._kept.add(rule=RuleRecord(new_id(), made.tool, constraints, made.policy, ORIGIN, self._clock()))
         self._note(made, patterns)
         self._make()
 

@@ -13,7 +13,7 @@ from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Call, CallRequest
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
-from desktop.pipeline.results import result_of
+from desktop.pipeline.results import result_of, value_of
 from desktop.pipeline.skill_context import Context, NotMiddleware, Served, SkillFailed
 
 if TYPE_CHECKING:
@@ -35,13 +35,6 @@ class Invoker(Protocol):
     """The pipeline, as the manager needs it."""
 
     async def invoke(self, request: CallRequest) -> Outcome: ...
-
-
-class NestedFailure(ToolFailure):
-    """A nested call ended in an error; ``code`` is the call's, the text what a model would read."""
-
-    def __init__(self, text: str, code: str) -> None:
-        super().__init__(text, code=code or "tool.failed")
 
 
 class Manager:
@@ -72,11 +65,7 @@ class Manager:
         only) make the call in the name of whoever called this skill, or of the skill it serves; ``in_name_of`` (library
         only) takes a Caller that was kept. Raises NestedFailure (a ToolFailure) with the call's code.
         """
-        outcome = await self._outcome(ref, dict(args or {}), dict(options or {}))
-        result = outcome.result
-        if result.is_error:
-            raise NestedFailure(result.text, result.code)
-        return result.structured if result.structured is not None else result.text
+        return value_of((await self._outcome(ref, dict(args or {}), dict(options or {}))).result)
 
     async def _outcome(self, ref: str, args: dict[str, Any], options: dict[str, Any]) -> Outcome:
         if not isinstance(ref, str):
@@ -120,10 +109,7 @@ class Manager:
 
         async def advance() -> Any:
             inner.append(await self._hooked(nested, at + 1))
-            result = inner[-1].result
-            if result.is_error:
-                raise NestedFailure(result.text, result.code)
-            return result.structured if result.structured is not None else result.text
+            return value_of(inner[-1].result)
 
         served = Served(self.context, advance, entry.value, "$invoke", nested.block.tool)
         chain = (*self._caller.chain, entry.name)

@@ -72,8 +72,8 @@ class ManagerLike(Protocol):
 
 @dataclass(slots=True)
 class Context:
-    """One invocation as code sees it. ``chain_entry`` and ``wraps`` are for hooks: the trigger (``$next`` or
-    ``$invoke``) and the name of what is wrapped (R-INV-11)."""
+    """One invocation as code sees it. ``trigger`` (``$next`` or ``$invoke``) and ``wraps``, the name of what is
+    wrapped, are for hooks (R-INV-11)."""
 
     args: Mapping[str, Any]
     run: RunInfo

@@ -25,7 +25,7 @@ from desktop.pipeline.context import Call, CallRequest
 from desktop.pipeline.manager import Invoker, Manager
 from desktop.pipeline.names import AllowedTools, Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
-from desktop.pipeline.results import result_of
+from desktop.pipeline.results import result_of, value_of
 from desktop.pipeline.skill_context import Context, Envelope, NotMiddleware, RunInfo, Served
 from desktop.pipeline.validation import frozen_copy
 
@@ -183,20 +183,12 @@ class SkillRuns:
             )
         )
         call.nested.extend(outcome.facts.get("nested", ()))
-        result = outcome.result
-        if result.is_error:
-            raise _failure_of(result)
-        if served.finished:  # the value as it was recorded, not as content
-            return served.result
-        return result.structured if result.structured is not None else result.text
+        value = value_of(outcome.result)
+        return served.result if served.finished else value  # as it was recorded, not as content
 
 
 async def _nothing_to_go_on_with() -> Any:
     raise NotMiddleware("This agent serves an ordinary skill; there is nothing to go on with.")
-
-
-def _failure_of(result: ToolResult) -> ToolFailure:
-    return ToolFailure(result.text, code=result.code or "tool.failed")
 
 
 def context_of(call: Call) -> Context:

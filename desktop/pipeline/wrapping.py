@@ -17,10 +17,10 @@ from desktop.domain.middleware import CallNext
 from desktop.domain.tools import Category
 from desktop.pipeline.context import Call, CallRequest
 from desktop.pipeline.gates import TrustGate
-from desktop.pipeline.manager import Invoker, NestedFailure
+from desktop.pipeline.manager import Invoker
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
-from desktop.pipeline.results import result_of
+from desktop.pipeline.results import result_of, value_of
 from desktop.pipeline.skill_context import Served
 from desktop.pipeline.skill_run import context_of
 from desktop.skills.cascade.cascade import ChainEntry
@@ -96,12 +96,9 @@ class _Onion:
 
     def _value(self) -> Any:
         result = self._call.result
-        if result is None:
-            return None
-        if result.is_error:
-            raise NestedFailure(result.text, result.code)
-        self._last = result.structured if result.structured is not None else result.text
-        return self._last
+        if result is not None:
+            self._last = value_of(result)
+        return None if result is None else self._last
 
     async def _serve(self, entry: ChainEntry, advance: Any, trigger: str = "", wraps: str = "") -> Any:
         call = self._call
@@ -126,8 +123,7 @@ class _Onion:
                 counted=False,
             )
         )
-        if outcome.result.is_error:
-            raise NestedFailure(outcome.result.text, outcome.result.code)
+        value_of(outcome.result)  # a layer that failed ends the call so
         if served.finished and (served.result is not self._last or call.result is None):
             call.result = result_of(served.result)
         elif not served.advanced and not served.finished:

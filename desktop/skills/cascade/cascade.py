@@ -17,6 +17,7 @@ from desktop.domain.errors import ConfigurationError
 from desktop.domain.skills import SkillDef, SkillFinder, SkillSource
 from desktop.skills.cascade.merge import InheritanceError, linearised, merged
 from desktop.skills.cascade.order import OrderCycle, Placement, ordered
+from desktop.skills.values.paths import path_get
 
 GATES = ("validate-allowed-tools", "validate-args", "limits", "safety", "trust")
 """Gates 6 to 10 in their order; the kernel runs them, and no key and no skill moves or replaces them (R-MW-7)."""
@@ -279,17 +280,7 @@ def _values(paths: Sequence[str], args: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _look_up(path: str, args: Mapping[str, Any]) -> Any:
     """The value at ``args.a.0.b``; None where there is none."""
-    value: Any = args
-    for part in re.split(r"[.\[\]]+", path)[1:]:
-        if not part:
-            continue
-        if isinstance(value, Mapping):
-            value = value.get(part)
-        elif isinstance(value, (list, tuple)) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        else:
-            return None
-    return value
+    return path_get({"args": args}, path)
 
 
 def _filled(entry: ChainEntry, args: Mapping[str, Any]) -> ChainEntry:

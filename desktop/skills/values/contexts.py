@@ -57,7 +57,7 @@ def ctx_target(ctx: Context) -> Any:
     if target is ctx:
         raise ConfigurationError(
             "This skill was called on its own, but it is a middleware.",
-            code="context.not_middleware",
+            code="skill.not_middleware",
             next_step="Name it in the metadata of the skill it should serve.",
         )
     return target

@@ -39,7 +39,7 @@ def test_a_middleware_gets_the_context_it_serves_and_others_an_error() -> None:
     assert ctx_target(Ctx(target=served)) is served
     with pytest.raises(ConfigurationError) as caught:
         ctx_target(served)
-    assert caught.value.code == "context.not_middleware"
+    assert caught.value.code == "skill.not_middleware"
 
 
 def test_paths_and_folder_are_the_calls_own_then_the_process_ones() -> None:
