@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 RuleDecision = Literal["allow", "ask", "deny"]
 RuleOrigin = Literal["built_in", "library", "project", "you", "request"]
 Outcome = Literal["passes", "asks", "denied", "blocked"]
-"""What happens to a call: it runs unasked, a person is asked, a rule denies it, the blocklist or a boundary refuses it."""
+"""What happens to a call: it runs unasked, a person is asked, a rule denies it, blocklist or boundary refuses it."""
 
 
 @dataclass(frozen=True, slots=True)
