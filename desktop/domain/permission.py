@@ -103,15 +103,33 @@ class AuditEntry:
 class RuleRecord:
     """A remembered decision: calls of ``tool`` (a pattern) whose arguments fit ``constraints`` (R-PRM-4).
 
-    ``origin`` says where it came from, for a person; times are seconds since the epoch.
+    ``origin`` says where it came from, for a person; times are seconds since the epoch. ``pattern`` is the whole rule
+    in the pattern language, without its ``$policy``; empty: an older one that ``tool`` and ``constraints`` describe.
+    ``thread_id`` empty: all threads.
     """
 
     rule_id: str
     tool: str
     constraints: Mapping[str, Any]
-    decision: Literal["allow", "deny"]
+    decision: Literal["allow", "ask", "deny"]
     origin: str
     created_at: float
     last_used_at: float | None = None
     uses: int = 0
     revoked_at: float | None = None
+    pattern: str = ""
+    thread_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call as rules look at it, kept so that a new rule can be tried on it. ``facts`` are plain data without secrets,
+    ``digest`` says which calls are the same; ``times`` how often it came, ``thread_id`` and ``at`` (seconds since the
+    epoch) where and when the last time."""
+
+    digest: str
+    tool: str
+    facts: Mapping[str, Any]
+    thread_id: str
+    at: float
+    times: int = 1

@@ -1,4 +1,4 @@
-"""What was decided about calls: the activity log, and the rules that a person asked to be remembered."""
+"""What was decided about calls: the activity log."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import logging
 import sqlite3
 from typing import Any
 
-from desktop.domain.errors import NotFound
-from desktop.domain.permission import AuditEntry, RuleRecord
+from desktop.domain.permission import AuditEntry
 from desktop.store.rows import clean, to_json
 from desktop.store.worker import StoreThread
 
@@ -21,7 +20,6 @@ _AUDIT = (
 )
 _INSERT = f"INSERT INTO audit ({_AUDIT}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 _SOUGHT = ("tool", "category", "decision", "decided_by", "summary", "chain_json", "paths_json", "outcome")
-_RULE = "rule_id, tool, constraints_json, decision, origin, created_at, last_used_at, uses, revoked_at"
 
 
 class AuditRepository:
@@ -87,44 +85,3 @@ def _entry(row: tuple[Any, ...]) -> AuditEntry:
         category=row[6], decision=row[7], by=row[8], digest=row[9], summary=row[10], paths=tuple(json.loads(row[11])),
         outcome=row[12], extra=json.loads(row[13]),
     )  # fmt: skip
-
-
-class RuleRepository:
-    """Remembered decisions. A revoked rule stays on record and applies no more."""
-
-    def __init__(self, thread: StoreThread) -> None:
-        self._thread = thread
-
-    async def add(self, *, rule: RuleRecord) -> None:
-        """Remember a decision."""
-        values = (
-            rule.rule_id, clean(rule.tool), to_json(rule.constraints), rule.decision, clean(rule.origin),
-            rule.created_at, rule.last_used_at, rule.uses, rule.revoked_at,
-        )  # fmt: skip
-        query = f"INSERT INTO rules ({_RULE}) VALUES (?,?,?,?,?,?,?,?,?)"
-        await self._thread.write(lambda connection: connection.execute(query, values), durable=True)
-
-    async def list_rules(self, *, revoked: bool = False) -> list[RuleRecord]:
-        """The rules in force, oldest first; with ``revoked`` all that ever were."""
-        condition = "" if revoked else "WHERE revoked_at IS NULL "
-        query = f"SELECT {_RULE} FROM rules {condition}ORDER BY created_at, rule_id"
-
-        def work(connection: sqlite3.Connection) -> list[RuleRecord]:
-            return [RuleRecord(row[0], row[1], json.loads(row[2]), *row[3:]) for row in connection.execute(query)]
-
-        return await self._thread.read(work)
-
-    async def used(self, *, rule_id: str, at: float) -> None:
-        """Count a use."""
-        await self._change("SET uses = uses + 1, last_used_at = ? WHERE rule_id = ?", at, rule_id)
-
-    async def revoke(self, *, rule_id: str, at: float) -> None:
-        """From now on it applies to nothing. Raises NotFound when it is not in force."""
-        await self._change("SET revoked_at = ? WHERE rule_id = ? AND revoked_at IS NULL", at, rule_id)
-
-    async def _change(self, change: str, at: float, rule_id: str) -> None:
-        def work(connection: sqlite3.Connection) -> None:
-            if connection.execute(f"UPDATE rules {change}", (at, rule_id)).rowcount != 1:
-                raise NotFound("That rule no longer exists.")
-
-        await self._thread.write(work, durable=True)

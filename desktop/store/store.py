@@ -11,7 +11,8 @@ from desktop.domain.threads import Recovery
 from desktop.store import database
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
 from desktop.store.messages import MessageRepository
-from desktop.store.permissions import AuditRepository, RuleRepository
+from desktop.store.permissions import AuditRepository
+from desktop.store.rules import RuleRepository
 from desktop.store.runs import RunRepository, recover
 from desktop.store.search import SearchRepository
 from desktop.store.threads import ThreadRepository
