@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from desktop.domain.errors import BoundaryViolation
 from desktop.domain.safety import Access, SafetySettings, SettingsProvider, Verdict
 from desktop.safety import paths
+from desktop.safety.installation import installation
 from desktop.safety.paths import Identity, PathProblem
 
 # In the home of the app: never readable by tools, because conversations and logs of other threads are there.
@@ -68,6 +69,14 @@ class Rule:
             identity = None
         return cls(text, resolved, identity)
 
+    @classmethod
+    def of_resolved(cls, path: str) -> Rule:
+        """For a path without links that exists as long as the app does."""
+        try:
+            return cls(path, path, paths.identity_of(os.lstat(path)))
+        except OSError:
+            return cls(path, path, None)
+
     def covers(self, path: str, line: set[Identity]) -> bool:
         """Whether ``path``, whose existing ancestors have the identities ``line``, is this entry or below it."""
         if paths.is_within(path, self.resolved):
@@ -88,14 +97,17 @@ class Lists:
     protected: tuple[Rule, ...]
     secret: tuple[Rule, ...]
     home: Rule | None
+    installed: tuple[Rule, ...] = ()
 
 
 class PathPolicy:
-    """Implements ``domain.safety.PathPolicy``. ``home`` is the app's own folder (AGENT_HOME)."""
+    """Implements ``domain.safety.PathPolicy``. ``home`` is the app's own folder (AGENT_HOME), ``installed`` where its
+    program lies."""
 
-    def __init__(self, home: str, settings: SettingsProvider) -> None:
+    def __init__(self, home: str, settings: SettingsProvider, installed: tuple[str, ...] | None = None) -> None:
         self._home = os.path.abspath(os.path.expanduser(home))
         self._settings = settings
+        self._installed = installation() if installed is None else installed
 
     def lists(self) -> Lists:
         """The rules in force now."""
@@ -115,6 +127,7 @@ class PathPolicy:
             protected=rules(own),
             secret=rules(secret),
             home=Rule.of(self._home, base),
+            installed=tuple(Rule.of_resolved(path) for path in self._installed),
         )
 
     def explain(self, path: str, access: Access) -> Verdict:
@@ -168,6 +181,8 @@ class PathPolicy:
             return "special file", f"{resolved} is {kind}"
         if access is Access.WRITE and (own := self._protected(lists, resolved, line)):
             return f"protected {own}", f"{resolved} belongs to Assent itself and is changed only in its windows"
+        if access is Access.WRITE and (part := _covering(lists.installed, resolved, line)):
+            return f"protected {part.resolved}", f"{resolved} is part of Assent's own program, which no tool changes"
         if other := SecondNames((*lists.denied, *lists.secret)).entry_of(status):
             return f"denied {other}", f"{resolved} is another name of a file in {other}"
         return "", ""

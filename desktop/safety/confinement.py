@@ -46,7 +46,8 @@ Kind = Literal["bubblewrap", "landlock", "none"]
 @dataclass(frozen=True, slots=True)
 class Walls:
     """What a command may reach. All paths are resolved. ``read_only``: the app's own folders inside writable ones.
-    ``seen``: all that it may read beside those; None: everything that is not hidden."""
+    ``seen``: all that it may read beside those; None: everything that is not hidden. ``installed``: the app's program,
+    which can be read (unless hidden) also where everything around it is put out of sight, as in /tmp."""
 
     writable: tuple[str, ...]
     read_only: tuple[str, ...]
@@ -54,6 +55,7 @@ class Walls:
     hidden: tuple[str, ...]
     network: bool
     seen: tuple[str, ...] | None = None
+    installed: tuple[str, ...] = ()
 
 
 class Confinement:
@@ -123,6 +125,7 @@ class Confinement:
         return Walls(
             tuple(sorted(set(writable), key=len)), own, open_again,
             tuple(sorted(set(hidden), key=len)), self._settings().shell_network,
+            installed=tuple(rule.resolved for rule in lists.installed),
         )  # fmt: skip
 
     def close(self) -> None:
@@ -183,11 +186,21 @@ class Confinement:
         write = [path for root in walls.writable for path in readable(root, closed)]
         write += [*walls.again_writable, private, *_DEVICES]
         roots = ("/",) if walls.seen is None else (*walls.seen, *walls.writable)
-        read = [path for root in roots for path in readable(root, (*walls.hidden, tempfile.gettempdir()))]
+        apart = os.path.realpath(tempfile.gettempdir())
+        read = [path for root in roots for path in readable(root, (*walls.hidden, apart))]
+        read += [path for root in _within(walls, apart) for path in readable(root, walls.hidden)]
         read += [path for root in walls.read_only for path in readable(root, walls.hidden)]
         restrict = {"read": read, "write": write, "network": walls.network, "frozen": walls.seen is not None}
         argv = (*self._launcher, json.dumps({"restrict": restrict}), *spec.argv)
         return replace(spec, argv=argv, env={**spec.env, "TMPDIR": private}, contained=True)
+
+
+def _within(walls: Walls, *hidden: str) -> list[str]:
+    """What stays readable of folders that are put out of sight as a whole: the app's own program, and of what a skill
+    may see the part that lies in the program."""
+    ours = walls.installed
+    found = ours if walls.seen is None else [p for p in walls.seen if any(is_within(p, own) for own in ours)]
+    return [path for path in found if any(is_within(path, root) for root in hidden)]
 
 
 def readable(root: str, hidden: tuple[str, ...]) -> list[str]:
@@ -207,17 +220,15 @@ def readable(root: str, hidden: tuple[str, ...]) -> list[str]:
 
 def _own_folders(lists: Lists, writable: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The app's folders that lie in writable ones and become read-only, and what in them stays writable (R-FS-10)."""
-    if lists.home is None:
-        return (), ()
-    home = lists.home.resolved
-    closed = [rule.resolved for rule in lists.protected if os.path.lexists(rule.resolved)]
-    if os.path.isdir(home):
+    home = lists.home.resolved if lists.home is not None else ""
+    closed = [rule.resolved for rule in (*lists.protected, *lists.installed) if os.path.lexists(rule.resolved)]
+    if home and os.path.isdir(home):
         closed.append(home)
     touched = tuple(path for path in sorted(set(closed), key=len) if any(is_within(path, root) for root in writable))
     protected = [rule.resolved for rule in (*lists.protected, *lists.secret)]
     inner = lists.workspace
     overlaps = any(is_within(inner, path) or is_within(path, inner) for path in protected)
-    ours = inner != home and is_within(inner, home) and not overlaps and os.path.isdir(inner)
+    ours = home and inner != home and is_within(inner, home) and not overlaps and os.path.isdir(inner)
     return touched, ((inner,) if ours and any(is_within(inner, root) for root in writable) else ())
 
 
@@ -253,6 +264,8 @@ def _view(walls: Walls) -> list[str]:
         argv += ["--bind" if everything else "--ro-bind", "/", "/"]
     argv += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"]
     argv += ["--ro-bind", "/proc/sys", "/proc/sys"]  # bubblewrap leaves it writable for root
+    for path in _within(walls, "/tmp", "/run") if walls.seen is None else ():
+        argv += ["--ro-bind", path, path]
     for path in walls.seen or ():
         argv += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     return argv

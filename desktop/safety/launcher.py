@@ -11,6 +11,7 @@ Exit codes: the command's own, 128 + signal, 126 when the restrictions could not
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import platform
@@ -204,11 +205,23 @@ def start(argv: list[str], restrict: dict[str, object] | None, libc: ctypes.CDLL
     except OSError as error:
         os.write(2, f"the command could not be confined: {error}\n".encode())
         os._exit(126)
-    try:
-        os.execvp(argv[0], argv)
-    except OSError as error:
-        os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
-        os._exit(127)
+    error = become(argv)
+    os.write(2, f"{argv[0]}: {os.strerror(error)}\n".encode())
+    os._exit(127)
+
+
+def become(argv: list[str]) -> int:
+    """Run a program in this one's place, looked for on PATH. Returns only the reason why it cannot. ``os.execvp`` would
+    import a module first, and here none may be within reach any more."""
+    name, found = argv[0], errno.ENOENT
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    for place in [name] if "/" in name else [os.path.join(folder, name) for folder in folders]:
+        try:
+            os.execv(place, argv)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                found = error.errno or errno.EACCES
+    return found
 
 
 def orphaned(*_: object) -> None:
