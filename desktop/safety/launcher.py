@@ -205,8 +205,7 @@ def start(argv: list[str], restrict: dict[str, object] | None, libc: ctypes.CDLL
     except OSError as error:
         os.write(2, f"the command could not be confined: {error}\n".encode())
         os._exit(126)
-    error = become(argv)
-    os.write(2, f"{argv[0]}: {os.strerror(error)}\n".encode())
+    os.write(2, f"{argv[0]}: {os.strerror(become(argv))}\n".encode())
     os._exit(127)
 
 
