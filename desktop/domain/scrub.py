@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from desktop.domain.spellings import of_all
+
 REDACTED = "[REDACTED]"
 
 _LOOKS_SECRET = re.compile(
@@ -24,13 +26,12 @@ _LOOKS_SECRET = re.compile(
 )
 _TOPS = "home|root|Users|usr|opt|var|tmp|work|private|mnt|srv"
 _HOST_PATH = re.compile(rf"(?<![\w:/.])(?:/(?:{_TOPS})(?:/[^\s\"':,;)\]]+)+)")
-_MIN_SECRET = 6  # a shorter "secret" would eat ordinary words
 
 
 def scrub(text: str, secrets: Iterable[str] = (), *, limit: int = 2000) -> str:
-    """``text`` without secrets, at most ``limit`` characters. Idempotent."""
-    for secret in sorted((s for s in secrets if len(s) >= _MIN_SECRET), key=len, reverse=True):
-        text = text.replace(secret, REDACTED)
+    """``text`` without secrets in any of their spellings, at most ``limit`` characters. Idempotent."""
+    for spelling in of_all(secrets):
+        text = text.replace(spelling, REDACTED)
     text = text[: limit * 4]  # the patterns run on bounded text; the exact values above on all of it
     text = _LOOKS_SECRET.sub(lambda m: (m["keep"] or "") + REDACTED, text)
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-import threading
-import urllib.parse
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.safety.known_values import KnownValues, Span, merged
+
 REDACTED = "[REDACTED]"
-MIN_SECRET = 6  # a shorter value would eat ordinary words
+MIN_ENVIRONMENT = 8
 _MAX_DEPTH = 40
+
+_SECRET_VARIABLE = re.compile(
+    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE
+)
+_NO_SECRET = re.compile(r"[./~]|[A-Za-z]:\\|\d+$|[a-z]+$")
 
 _SECRET_KEY = re.compile(
     r"(?:^|[_\-.\s]|(?<=[a-z]))(?:api[_-]?key|key|token|secret|password|passwd|passphrase|credentials?)$"
@@ -39,35 +42,34 @@ class Redactor:
     """Implements ``domain.safety.Redactor``; knows every secret value that passed through the keyring."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._values: set[str] = set()
-        self._beginnings: tuple[frozenset[str], int] = frozenset(), 0
-        self._pattern: re.Pattern[str] | None = None
+        self._known = KnownValues()
 
     def remember(self, value: str) -> None:
         """From now on this value, and its usual encodings, never appear."""
-        if len(value) < MIN_SECRET:
-            return
-        with self._lock:
-            self._values.update(_spellings(value))
-            longest_first = sorted(self._values, key=len, reverse=True)
-            beginnings = frozenset(text[:end] for text in self._values for end in range(1, len(text)))
-            self._beginnings = beginnings, max(map(len, self._values)) - 1
-            self._pattern = re.compile("|".join(re.escape(text) for text in longest_first))
+        self._known.add(value)
+
+    def remember_environment(self, host: Mapping[str, str]) -> None:
+        """The values of variables that are named like secrets; what is a path or a short word is none."""
+        for name, value in host.items():
+            if len(value) >= MIN_ENVIRONMENT and _SECRET_VARIABLE.search(name) and not _NO_SECRET.match(value):
+                self._known.add(value)
+
+    def values(self) -> tuple[str, ...]:
+        """The known values, for children that have to keep them out of their last words."""
+        return self._known.values
 
     def contains_known(self, text: str) -> bool:
         """Whether a known secret is in the text."""
-        pattern = self._pattern
-        return pattern is not None and pattern.search(text) is not None
+        return bool(self._known.spans(text))
 
     def mask_known(self, text: str) -> str:
-        """Exact known values only (R-SEC-5)."""
-        pattern = self._pattern
-        return text if pattern is None else pattern.sub(REDACTED, text)
+        """Known values only, in all their spellings (R-SEC-5)."""
+        spans = self._known.spans(text)
+        return _without(text, spans) if spans else text
 
     def mask_data(self, value: Any) -> Any:
-        """Exact known values in JSON-like data; other data is handed back untouched."""
-        return value if self._pattern is None else self._masked(value, 0)
+        """Known values in JSON-like data; other data is handed back untouched."""
+        return self._masked(value, 0) if self._known.values else value
 
     def _masked(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
@@ -83,23 +85,7 @@ class Redactor:
 
     def masker(self) -> StreamMasker:
         """For a text that comes in pieces."""
-        return StreamMasker(self)
-
-    def split_known(self, text: str) -> tuple[str, str]:
-        """``text`` masked as far as it is certain, and its end that may be the beginning of a known value."""
-        pattern, beginnings = self._pattern, self._beginnings
-        if pattern is None:
-            return text, ""
-        held = _held_from(text, 0, beginnings)
-        done, out = 0, []
-        for match in pattern.finditer(text):
-            if match.start() >= held:
-                break
-            out += [text[done : match.start()], REDACTED]
-            done = match.end()
-            if done > held:  # a whole value: what it ends with begins no other
-                held = _held_from(text, done, beginnings)
-        return "".join((*out, text[done:held])), text[held:]
+        return StreamMasker(self._known)
 
     def redact_text(self, text: str) -> str:
         """Known values, and whatever looks like a secret (R-SEC-4)."""
@@ -132,44 +118,45 @@ class Redactor:
 class StreamMasker:
     """Implements ``domain.safety.TextMasker``. Values learnt while the text comes count from their next beginning."""
 
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
+    def __init__(self, known: KnownValues) -> None:
+        self._known = known
         self._held = ""
+        self._covered = 0
+        """How much of the beginning of what is held belongs to a value that was masked already."""
 
     def feed(self, piece: str) -> str:
         """What is certain of all that came."""
-        certain, self._held = self._redactor.split_known(self._held + piece)
-        return certain
+        text = self._held + piece
+        spans = self._spans(text)
+        held = self._known.pending(text)
+        out, at = [], 0
+        for start, end in spans:
+            if start >= held and not (start == 0 and self._covered):
+                break
+            out += [text[at:start], "" if start == 0 and self._covered else REDACTED]
+            at = end
+        out.append(text[at:held])
+        self._held, self._covered = text[held:], max(0, at - held)
+        return "".join(out)
 
     def flush(self) -> str:
         """The rest."""
-        rest, self._held = self._held, ""
-        return self._redactor.mask_known(rest)
+        text, told = self._held, bool(self._covered)
+        spans = self._spans(text)
+        self._held, self._covered = "", 0
+        return _without(text, spans).removeprefix(REDACTED if told else "")
+
+    def _spans(self, text: str) -> list[Span]:
+        spans = self._known.spans(text)
+        return merged([(0, self._covered), *spans]) if self._covered else spans
 
 
-def _held_from(text: str, start: int, known: tuple[frozenset[str], int]) -> int:
-    """Where the longest end of ``text`` begins, from ``start`` on, that a known value could begin with. ``known``: all
-    beginnings of values, and how long the longest is."""
-    beginnings, longest = known
-    for at in range(max(start, len(text) - longest), len(text)):
-        if text[at:] in beginnings:
-            return at
-    return len(text)
-
-
-def _spellings(value: str) -> set[str]:
-    """How a value looks in JSON, in a URL, in base64."""
-    encoded = value.encode("utf-8", "replace")
-    found = {
-        value,
-        json.dumps(value)[1:-1],
-        json.dumps(value, ensure_ascii=False)[1:-1],
-        urllib.parse.quote(value, safe=""),
-        urllib.parse.quote_plus(value),
-        base64.b64encode(encoded).decode().rstrip("="),
-        base64.urlsafe_b64encode(encoded).decode().rstrip("="),
-    }
-    return {text for text in found if len(text) >= MIN_SECRET}
+def _without(text: str, spans: list[Span]) -> str:
+    out, at = [], 0
+    for start, end in spans:
+        out += [text[at:start], REDACTED]
+        at = end
+    return "".join((*out, text[at:]))
 
 
 def _keep_name(match: re.Match[str]) -> str:
