@@ -77,7 +77,7 @@ class RoundLoop:
     listener: LoopListener | None = None
     budget: BudgetTracker | None = None
     layers: Sequence[Middleware[ChatContext]] = ()
-    after_round: Callable[[ChatMessage, int], Verdict] | None = None
+    after_round: Callable[[ChatMessage, int], Verdict | Awaitable[Verdict]] | None = None
     steering: Callable[[], Sequence[ChatMessage]] | None = None
     config: LoopConfig = field(default_factory=LoopConfig)
 
@@ -189,13 +189,19 @@ class _Course:
         elif calls:
             await self._call(message)
             self._meta.cancellation.check()
-        verdict = self._loop.after_round(message, self._rounds) if self._loop.after_round else Verdict()
+        verdict = await self._verdict(message)
         if verdict.stop:
             return self._end("stopped")
         if verdict.nudge:
             self._messages.append(ChatMessage("user", (TextBlock(verdict.nudge),)))
             return None
         return None if calls else self._end("response")
+
+    async def _verdict(self, message: ChatMessage) -> Verdict:
+        if self._loop.after_round is None:
+            return Verdict()
+        said = self._loop.after_round(message, self._rounds)
+        return said if isinstance(said, Verdict) else await said
 
     async def _call(self, message: ChatMessage) -> None:
         most = self._loop.config.max_calls

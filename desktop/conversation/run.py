@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from desktop.agents.answer import Answerer
 from desktop.agents.discovery import visible_tools
+from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.agents.loop import DEFAULT_LIMIT, LoopConfig, Prepare, RoundLoop, Verdict
 from desktop.agents.loop_events import LoopEvent, MessageDone
-from desktop.agents.nested import HOST, PERMISSIONS, Host
 from desktop.agents.retry import RetryPolicy
 from desktop.agents.shrink import estimate_fixed
 from desktop.agents.window import PromptWindow

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from desktop.agents.nested import HOST, PERMISSIONS, Host
+from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.cancellation import CancellationToken, RunMeta

@@ -192,6 +192,25 @@ class UserMessageQueued(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTraced(RunEvent):
+    """Something happened in an agent that works for a call of this run (R-TRC-1, R-TRC-5): plain, bounded, redacted.
+
+    ``context_id`` is the agent's, ``ancestor_context_id`` that of the agent above it ("" for one called from the
+    thread), ``call_id`` the call it works for. ``sequence`` counts within the agent from 1. ``type`` is one of the
+    trace's types, or ``agent-start`` and ``agent-complete``; ``at`` is seconds since the epoch.
+    """
+
+    context_id: str
+    ancestor_context_id: str
+    call_id: str
+    agent: str
+    sequence: int
+    type: str
+    at: float
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadChanged(RunEvent):
     """A thread's title, pin, leaf or existence changed."""
 
@@ -214,6 +233,7 @@ Event = (
     | RetryScheduled
     | ContextMeasured
     | UserMessageQueued
+    | AgentTraced
     | ThreadChanged
 )
 

@@ -86,11 +86,20 @@ class Invocation:
 
 
 @dataclass(frozen=True, slots=True)
+class CodePlace:
+    """Where in model-written code a call was made: line from 1, and its text."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallRequest:
     """One call to make. ``message_id`` is the assistant message that asked; ``result_message_id`` is where the
     caller will store the result; ``parent`` is the invocation it is nested in, or a root made by the caller.
     ``overrides`` are middleware keys for this call alone; ``serves`` is set when the call is middleware at
-    work, which itself is not ``counted`` as a tool call."""
+    work, which itself is not ``counted`` as a tool call. ``default_timeout_s`` holds where the tool has no limit of its
+    own (R-COD-15); ``place`` is set for calls of model-written code."""
 
     block: ToolCallBlock
     caller: Caller
@@ -102,6 +111,8 @@ class CallRequest:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     serves: Served | None = None
     counted: bool = True
+    default_timeout_s: float | None = None
+    place: CodePlace | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -85,8 +86,8 @@ class Executor:
 
     async def _limited(self, call: Call) -> ToolResult:
         spec = call.target.spec
-        limit = spec.timeout_s or self._timeout_of(spec.name)
-        seconds = None if spec.waits_for_person else limit + self._margin_s
+        limit = spec.timeout_s or call.request.default_timeout_s or self._timeout_of(spec.name)
+        seconds = None if spec.waits_for_person or limit == math.inf else limit + self._margin_s
         context = ToolCallContext(
             call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call),
             identity=call.check.identity if call.check is not None else {}, scope=call,

@@ -10,11 +10,12 @@ from desktop.domain.errors import BugError, Denied, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.skills import SkillDef
-from desktop.pipeline.context import Call, CallRequest
+from desktop.pipeline.context import Call, CallRequest, CodePlace
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.results import result_of, value_of
 from desktop.pipeline.skill_context import Context, NotMiddleware, Served, SkillFailed
+from desktop.skills.names import is_bare_name
 
 if TYPE_CHECKING:
     from desktop.pipeline.context import Outcome
@@ -45,31 +46,37 @@ class Manager:
 
     def __init__(
         self, pipeline: Invoker, call: Call, caller: Caller, served: Served | None = None,
-        caller_of: CallerOf | None = None,
+        caller_of: CallerOf | None = None, *, default_timeout_s: float | None = None,
     ) -> None:  # fmt: skip
         self._pipeline = pipeline
         self._caller_of = caller_of
         self._call = call
         self._caller = caller
         self._served = served
+        self._default_timeout_s = default_timeout_s
         self.context: Context | None = None
         self.finished = False
         self.value: Any = None
 
     async def invoke(
-        self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
-    ) -> Any:
+        self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None, *,
+        place: CodePlace | None = None,
+    ) -> Any:  # fmt: skip
         """Call a tool through every gate; its structured value where it has one, else its text.
 
         ``options``: ``frontmatter`` adds middleware keys to the call; ``as_caller`` and ``as_served`` (library skills
         only) make the call in the name of whoever called this skill, or of the skill it serves; ``in_name_of`` (library
         only) takes a Caller that was kept. Raises NestedFailure (a ToolFailure) with the call's code.
         """
-        return value_of((await self._outcome(ref, dict(args or {}), dict(options or {}))).result)
+        return value_of((await self._outcome(ref, dict(args or {}), dict(options or {}), place)).result)
 
-    async def _outcome(self, ref: str, args: dict[str, Any], options: dict[str, Any]) -> Outcome:
+    async def _outcome(
+        self, ref: str, args: dict[str, Any], options: dict[str, Any], place: CodePlace | None
+    ) -> Outcome:
         if not isinstance(ref, str):
             raise ToolFailure("A tool is called by its name or reference, a text.")
+        if self._untrusted and not is_bare_name(ref):
+            raise Denied(f"{ref[:64]!r} is not a plain tool name.", code="denied.untrusted_ref")
         caller = self._in_whose_name(options)
         args, options = _options_of(args, options, caller, own=self._library and caller is self._caller)
         request = self._call.request
@@ -77,7 +84,7 @@ class Manager:
         outer = self._call.invocation
         nested = CallRequest(
             ToolCallBlock(new_id(), ref, args), caller, outer, sink, request.message_id, "", request.limits,
-            overrides=options.get("frontmatter") or {},
+            overrides=options.get("frontmatter") or {}, default_timeout_s=self._default_timeout_s, place=place,
         )  # fmt: skip
         outcome = await self._hooked(nested, 0)
         self._call.nested.append({"tool": ref[:64], "state": outcome.state, "elapsed_ms": outcome.elapsed_ms})
@@ -124,6 +131,12 @@ class Manager:
         if served.finished:
             return replace(outcome, result=result_of(served.result))
         return inner[-1] if inner else await self._hooked(nested, at + 1)
+
+    @property
+    def _untrusted(self) -> bool:
+        """Whether the code is a model's: then it names tools, and nothing else (R-COD-7)."""
+        internals = self.context.locals.get("internals") if self.context is not None else None
+        return isinstance(internals, Mapping) and internals.get("untrustedRef") is True
 
     @property
     def _library(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from desktop.domain.events import Event, EventSink, ToolCallOutput, ToolCallStarted, ToolCallWaiting
+from desktop.domain.events import AgentTraced, Event, EventSink, ToolCallOutput, ToolCallStarted, ToolCallWaiting
 
 
 class NestedSink:
@@ -21,6 +21,9 @@ class NestedSink:
 
     def __call__(self, event: Event) -> None:
         """An EventSink."""
+        if isinstance(event, AgentTraced):
+            self._sink(event)
+            return
         if isinstance(event, ToolCallStarted):
             event = replace(event, parent_call_id=self._parent)
             if not self._shown:

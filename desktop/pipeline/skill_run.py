@@ -26,7 +26,7 @@ from desktop.pipeline.manager import Invoker, Manager
 from desktop.pipeline.names import AllowedTools, Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.results import result_of, value_of
-from desktop.pipeline.skill_context import Context, Envelope, NotMiddleware, RunInfo, Served
+from desktop.pipeline.skill_context import Advance, Context, Envelope, NotMiddleware, RunInfo, Served
 from desktop.pipeline.validation import frozen_copy
 
 AGENT = "agent"
@@ -169,7 +169,7 @@ class SkillRuns:
         if isinstance(metadata.get("returns"), Mapping):
             arguments["returns"] = dict(metadata["returns"])
         request, invocation = call.request, call.invocation
-        served = Served(ctx, _nothing_to_go_on_with)
+        served = Served(ctx, _onward(call.request.serves))
         outcome = await pipeline.invoke(  # type: ignore[union-attr]  # checked in _context
             CallRequest(
                 ToolCallBlock(new_id(), AGENT, arguments),
@@ -187,8 +187,16 @@ class SkillRuns:
         return served.result if served.finished else value  # as it was recorded, not as content
 
 
-async def _nothing_to_go_on_with() -> Any:
-    raise NotMiddleware("This agent serves an ordinary skill; there is nothing to go on with.")
+def _onward(outer: Served | None) -> Advance:
+    """``next`` of an agent that works in a middleware skill goes on with what that skill serves (R-AG-13)."""
+
+    async def advance() -> Any:
+        if outer is None:
+            raise NotMiddleware("This agent serves an ordinary skill; there is nothing to go on with.")
+        outer.advanced += 1
+        return await outer.advance()
+
+    return advance
 
 
 def context_of(call: Call) -> Context:

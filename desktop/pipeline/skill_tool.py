@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -49,7 +50,6 @@ def category_of(definition: SkillDef) -> Category:
 
 def spec_of(definition: SkillDef) -> ToolSpec:
     """The declaration of a skill as gates and models know it."""
-    agent = definition.kind in ("markdown", "folder")
     return ToolSpec(
         definition.name,
         definition.description,
@@ -59,8 +59,19 @@ def spec_of(definition: SkillDef) -> ToolSpec:
         visibility=definition.visibility,
         source=definition.source,
         returns=definition.returns,
-        timeout_s=AGENT_LIMIT_S if agent or definition.role == "middleware" or definition.name == "agent" else None,
+        timeout_s=_limit_of(definition),
     )
+
+
+def _limit_of(definition: SkillDef) -> float | None:
+    """Seconds, or None for the person's setting. Inside an agent its own limits hold, so that neither the agent, nor
+    its provider, nor what lies between them has one; a persistent one works until it is stopped (R-PER-1)."""
+    name, model = definition.name, definition.metadata.get("model")
+    if name == "agent" or name.startswith("agent-"):
+        return math.inf
+    if definition.kind in ("markdown", "folder"):
+        return math.inf if isinstance(model, Mapping) and model.get("persistent") is True else AGENT_LIMIT_S
+    return AGENT_LIMIT_S if definition.role == "middleware" else None
 
 
 class SkillTool:

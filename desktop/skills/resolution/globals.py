@@ -44,6 +44,8 @@ class ProgrammaticTools:
     programmatic: dict[str, SkillDef] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     by_src: dict[str, str] = field(default_factory=dict)
+    handed: dict[str, SkillDef] = field(default_factory=dict)
+    """Refs of the runtime's own, between an agent and its provider."""
     lock: threading.RLock = field(default_factory=threading.RLock)
     changes: int = 0
 

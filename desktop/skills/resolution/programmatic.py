@@ -16,6 +16,7 @@ from desktop.skills.resolution.globals import Globals
 _ALIAS_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 SUFFIX = 8
 """Hexadecimal digits at the end of a callback's name."""
+_FREE: Mapping[str, Any] = {"params": {"type": "object", "additionalProperties": True}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,27 @@ def create_callback_ref(
     return name
 
 
+def hand_out(globals: Globals, label: str, fn: SkillFunction | None = None, tool: Tool | None = None) -> str:
+    """A ref of the runtime's own, ``{label}-{8 hex}``, for one agent and its provider: found by whoever knows it, never
+    listed, and no change to what skills there are. The function or tool checks itself who calls. Give it back with
+    ``take_back``."""
+    with globals.tools.lock:
+        name = _free_name(globals, label)
+        globals.tools.handed[name] = SkillDef(
+            label, f"Callback {label}", "program", "program", metadata=_FREE, visibility="hidden", category="read",
+            fn=fn, tool=tool,
+        )  # fmt: skip
+    return name
+
+
+def take_back(globals: Globals, ref: str) -> None:
+    """From now on it is not found (R-AG-9)."""
+    with globals.tools.lock:
+        globals.tools.handed.pop(ref, None)
+
+
 def _free_name(globals: Globals, label: str) -> str:
-    while (name := f"{label}-{secrets.token_hex(SUFFIX // 2)}") in globals.tools.programmatic:
+    while (name := f"{label}-{secrets.token_hex(SUFFIX // 2)}") in globals.tools.programmatic | globals.tools.handed:
         pass
     return name
 
@@ -100,6 +120,8 @@ def _free_name(globals: Globals, label: str) -> str:
 def lookup(globals: Globals, ref: str, *, aliases: bool = True) -> SkillDef | None:
     """By exact alias (trusted callers only, C-3), by name, or by ``src``."""
     tools = globals.tools
+    if ref in tools.handed:
+        return tools.handed[ref]
     name = tools.aliases.get(ref) if aliases else None
     return tools.programmatic.get(name or tools.by_src.get(ref) or ref)
 

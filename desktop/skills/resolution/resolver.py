@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from desktop.domain.skills import SkillDef, SkillFunction
+from desktop.domain.tools import Tool
 from desktop.skills.resolution import authority, content, find, listing, near, programmatic
 from desktop.skills.resolution.globals import Globals
 from desktop.skills.resolution.programmatic import RegisterToolOptions
@@ -47,6 +48,14 @@ class Resolver:
     def unregister_tool(self, name: str) -> bool:
         """Does not block."""
         return programmatic.unregister_tool(self.globals, name)
+
+    def hand_out(self, label: str, fn: SkillFunction | None = None, tool: Tool | None = None) -> str:
+        """Does not block; see ``programmatic.hand_out``."""
+        return programmatic.hand_out(self.globals, label, fn, tool)
+
+    def take_back(self, ref: str) -> None:
+        """Does not block."""
+        programmatic.take_back(self.globals, ref)
 
     def create_callback_ref(self, label: str, fn: SkillFunction, **options: Any) -> str:
         """Does not block; see ``programmatic.create_callback_ref``."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from desktop.agents.nested import Host
+from desktop.agents.host import Host
 from desktop.app.skill_rooms import PinFile
 from desktop.conversation.agents import load_agents
 from desktop.conversation.skill_desk import SkillDesk

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from desktop.agents.nested import HOST, PERMISSIONS, Host
+from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.messages import ToolCallBlock

@@ -1,0 +1,179 @@
+"""What ``hookRef`` does: writes down what a provider tells, and answers with directives (semantics.md 8, R-PRV-2).
+
+Here an agent's limits, promised values, budgets and persistence are kept; the provider only follows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.agents.host import Host
+from desktop.agents.made_calls import Calls
+from desktop.agents.policy_settings import PolicySettings
+from desktop.agents.returning import MAX_REMINDERS, Promise, json_of
+from desktop.agents.trace import TRACED, Trace
+from desktop.domain.errors import BudgetExhausted, KnownError, LimitReached, ToolFailure, ValidationFailure
+from desktop.domain.limits import Limit
+from desktop.domain.messages import Usage
+from desktop.domain.scopes import Interrupt
+from desktop.pipeline.context import Call
+from desktop.pipeline.skill_context import Context
+
+PERMANENT = frozenset({
+    "model.key_refused", "model.bad_request", "model.unknown", "model.context_too_long", "limit", "limit.budget",
+    "limit.answer_length", "configuration",
+})  # fmt: skip
+"""Codes of errors that a repetition cannot mend (R-PER-5)."""
+BASE_S = 1.0
+CAP_S = 30.0
+NO_RESULT = "no valid result"
+_LISTENING_S = 3600.0
+
+Directive = dict[str, Any] | None
+
+
+class Course:
+    """One agent's. ``failure`` is set when it ended without a result that counts."""
+
+    def __init__(
+        self, host: Host, call: Call, settings: PolicySettings, promise: Promise | None, calls: Calls, trace: Trace,
+        ctx: Context,
+    ) -> None:  # fmt: skip
+        self._host = host
+        self._call = call
+        self._settings = settings
+        self._promise = promise
+        self._calls = calls
+        self._trace = trace
+        self._ctx = ctx
+        self._round = 0
+        self._errors = 0
+        self._limit: Limit | None = None
+        self.failure: KnownError | None = None
+
+    async def hook(self, _ctx: Context, event: Mapping[str, Any]) -> Directive:
+        """One event. What is no event of the table is ignored."""
+        kind = event.get("type")
+        if not isinstance(kind, str) or kind not in TRACED:
+            return None
+        self._trace.record(kind, event)
+        if kind == "turn-start":
+            self._round += 1
+        elif kind == "turn-end":
+            return await self._after_round(event)
+        elif kind == "error":
+            return await self._after_error(event)
+        return None
+
+    def summary(self) -> dict[str, Any]:
+        """For ``agent-complete``: status, rounds, calls, and the limit that ended it with its place (R-LIM-5)."""
+        found: dict[str, Any] = {"status": "done", "rounds": self._round, "toolCalls": self._calls.count}
+        if self.failure is not None:
+            found["status"] = "failed"
+        if self._limit is not None:
+            found |= {"status": "budget" if "budget" in self._limit.where else "limit", "limit": str(self._limit)}
+        return found
+
+    def no_result(self) -> ToolFailure:
+        """The failure of an agent that promised a value and never gave one (R-RET-4)."""
+        problem = self._promise.problem if self._promise is not None else ""
+        tail = f" The last one was not accepted: {problem}" if problem else ""
+        return ToolFailure(f"The agent ended with {NO_RESULT}.{tail}", code="agent.no_result")
+
+    # -- after a round -----------------------------------------------------------------------------------------------
+
+    async def _after_round(self, event: Mapping[str, Any]) -> Directive:
+        self._errors = 0
+        called = bool(event.get("toolCalls"))
+        self._charge(event)
+        if self._calls.finished:
+            return {"stop": True}
+        if self._calls.exhausted:
+            self._stopped_by(self._settings.calls, "without finishing")
+            return {"stop": True}
+        if self._settings.persistent:
+            return {"continue": True} if called else await self._next_input()
+        if self._promise is not None and not called:
+            return await self._held_to(self._promise, str(event.get("result") or ""))
+        if called and self._round >= self._settings.rounds.value:
+            return self._out_of_rounds(event)
+        return None
+
+    async def _held_to(self, promise: Promise, text: str) -> Directive:
+        """A final text where a value was promised: taken if it is that value, else asked for again (R-RET-2)."""
+        is_json, value = json_of(text)
+        if is_json:
+            try:
+                await self._calls.finish(value)
+            except ValidationFailure:
+                pass  # remembered by the promise, and told in the reminder
+            else:
+                return {"stop": True}
+        if self._round >= self._settings.rounds.value:
+            return self._out_of_rounds({})
+        if promise.reminders >= MAX_REMINDERS:
+            self.failure = self.no_result()
+            return {"stop": True}
+        return {"continue": True, "message": promise.reminder(self._settings.mode)}
+
+    def _out_of_rounds(self, event: Mapping[str, Any]) -> Directive:
+        """The last text is the result, unless a value was promised (R-RET-4); a final text on the last round is no
+        limit stop (R-LIM-3)."""
+        self._limit = self._settings.rounds
+        if self._promise is not None:
+            self.failure = LimitReached(
+                f"The agent ended with {NO_RESULT}: {self._limit}.", limit=str(self._limit),
+            )  # fmt: skip
+            return {"stop": True}
+        return {"stop": True, "result": str(event.get("result") or "") or f"Stopped: {self._limit}."}
+
+    def _stopped_by(self, limit: Limit, how: str) -> None:
+        self._limit = limit
+        self.failure = LimitReached(f"The agent stopped {how}: {limit}.", limit=str(limit))
+
+    def _charge(self, event: Mapping[str, Any]) -> None:
+        """What a provider of its own says it used counts against the budget; the bundled ones are counted where they
+        ask the model."""
+        used = event.get("usage")
+        if not isinstance(used, Mapping) or event.get("counted") is True:
+            return
+        numbers = [used.get(key) for key in ("inputTokens", "outputTokens")]
+        inputs, outputs = (n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else 0 for n in numbers)
+        self._host.budget.consume(Usage(inputs, outputs))
+        limit = self._host.budget.broken()
+        if limit is not None:
+            self._limit = limit
+            self.failure = BudgetExhausted(f"The budget is used up: {limit}.", limit=str(limit))
+            self._call.meta.cancellation.cancel("budget")
+
+    # -- persistent agents -------------------------------------------------------------------------------------------
+
+    async def _next_input(self) -> Directive:
+        """Wait for something to do instead of spinning (R-PER-6): an event on the agent's inbox."""
+        topics, topic = self._ctx.globals["topics"], inbox_of(self._trace.context_id)
+        async with Interrupt(self._call.meta.cancellation):
+            event = None
+            while event is None:
+                event = await topics.wait_for(topic, _LISTENING_S)
+        data = event.data
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
+        return {"continue": True, "message": text}
+
+    async def _after_error(self, event: Mapping[str, Any]) -> Directive:
+        """A persistent agent goes on after a while: 1 s, doubling, 30 s at most (R-PER-3 … R-PER-5)."""
+        self._limit = self._limit or (self._host.budget.broken() if event.get("code") == "limit.budget" else None)
+        if not self._settings.persistent or event.get("code") in PERMANENT or event.get("transient") is False:
+            return None
+        delay = min(CAP_S, BASE_S * 2.0**self._errors)
+        self._errors += 1
+        self._trace.record("retry", {"attempt": self._errors, "delayMs": int(delay * 1000)})
+        async with Interrupt(self._call.meta.cancellation):
+            await self._host.sleep(delay)
+        return {"continue": True}
+
+
+def inbox_of(context_id: str) -> str:
+    """The topic on which a persistent agent is spoken to; its calls find it as ``nonlocals.agent.inbox``."""
+    return f"inbox.{context_id}"

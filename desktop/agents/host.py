@@ -1,0 +1,48 @@
+"""What a run lends to the agents in it: model, pipeline, limits, the code sandbox (R-AG-2).
+
+It travels in ``nonlocals`` under a name of its own, which no worker and no model gets to see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from desktop.agents.retry import RetryPolicy
+from desktop.domain.code import CodeEngine
+from desktop.domain.middleware import ChatContext, Middleware
+from desktop.domain.models import ModelClient, ModelRef
+from desktop.domain.tools import Tool
+from desktop.pipeline.names import AllowedTools
+from desktop.pipeline.pipeline import Pipeline
+from desktop.supervision.budgets import BudgetTracker
+
+HOST = "host"
+PERMISSIONS = "permissions"
+
+Together = Callable[[AllowedTools, AllowedTools], AllowedTools]
+"""What both lists permit (R-AG-5)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """``allowed_of`` reads a pattern list, ``together`` intersects two; ``system`` makes the system text of a prompt
+    and tools; ``code`` None: no code mode here; ``redact`` cleans a text for traces (R-TRC-9); ``spawn`` starts a task
+    that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds."""
+
+    pipeline: Pipeline
+    client: ModelClient
+    model: ModelRef
+    budget: BudgetTracker
+    system: Callable[[str, Sequence[Tool]], str]
+    allowed_of: Callable[[str | None], AllowedTools]
+    together: Together
+    context_window: Callable[[ModelRef], int | None] = lambda _ref: None
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    layers: Sequence[Middleware[ChatContext]] = ()
+    code: CodeEngine | None = None
+    redact: Callable[[str], str] = lambda text: text
+    spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

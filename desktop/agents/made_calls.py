@@ -1,0 +1,163 @@
+"""The agent's calls: what ``invokeRef`` does for a provider (R-AG-2, R-PRV-3).
+
+``{tool, args, callId}`` makes a native call and ``{code}`` runs code, both through every gate in the agent's name and
+never further than its permissions. Each counts against ``maxSteps``, refused ones too (R-LIM-8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.agents.discovery import Visible
+from desktop.agents.host import Host
+from desktop.agents.policy_settings import PolicySettings
+from desktop.agents.returning import FINISH, Promise
+from desktop.domain.code import CodeSession
+from desktop.domain.errors import ConfigurationError, ValidationFailure
+from desktop.domain.ids import new_id
+from desktop.domain.messages import ToolCallBlock
+from desktop.pipeline.code_mode import INVOKE, CodeTool
+from desktop.pipeline.context import Call, CallRequest, Outcome
+from desktop.pipeline.names import Caller, ExactTools
+from desktop.pipeline.nested import NestedSink
+from desktop.pipeline.skill_context import Context
+
+CODE = "agent-code"
+OVER = "The limit on tool calls is reached: {limit}. Finish now with what you have."
+
+
+class Calls:
+    """``finished`` and ``value``: what the agent finished with. Used as a context that opens and closes the sandbox."""
+
+    def __init__(
+        self, host: Host, call: Call, caller: Caller, settings: PolicySettings, promise: Promise | None,
+        visible: Visible, memory: Any,
+    ) -> None:  # fmt: skip
+        self._host = host
+        self._call = call
+        self._caller = caller
+        self._settings = settings
+        self._promise = promise
+        self._activatable = frozenset(tool.spec.name for tool in visible.middleware)
+        self._memory: Mapping[str, Any] = memory if isinstance(memory, Mapping) else {}
+        self._session: CodeSession | None = None
+        self._code_ref = ""
+        self._done: tuple[Any] | None = None
+        self.count = 0
+        self.exhausted = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether a value was accepted: from a model's call, from its code, or from code that it called."""
+        served = self._call.request.serves
+        return self._done is not None or (served is not None and served.finished)
+
+    @property
+    def value(self) -> Any:
+        """What it finished with."""
+        served = self._call.request.serves
+        return served.result if served is not None and served.finished else self._done[0] if self._done else None
+
+    async def finish(self, value: Any) -> None:
+        """Accept the value. Raises ValidationFailure for what is not what was promised (R-COD-13, R-RET-3)."""
+        if self._promise is not None:
+            await self._promise.check(value)
+        self._done = (value,)
+        served = self._call.request.serves
+        if served is not None:
+            served.finished, served.result = True, value
+
+    async def serve(self, ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
+        """One call of the provider's model, as plain data: ``{ok, text, code, state, structured, finished}``."""
+        self.count += 1
+        if self.count > self._settings.calls.value:
+            self.exhausted = True
+            return _refusal(OVER.format(limit=self._settings.calls), "denied.limit")
+        if self.finished:
+            return _refusal("There is a result already; nothing more is done.", "denied.finished")
+        code, tool = args.get("code"), args.get("tool")
+        if isinstance(code, str) and self._session is not None:
+            outcome = await self._run(ctx, code)
+        elif tool == FINISH and self._promise is not None and self._settings.mode != "code":
+            return await self._finish_natively(args.get("args"))
+        elif isinstance(tool, str) and self._settings.mode != "code":
+            outcome = await self._native(ctx, tool, args)
+        else:
+            return _refusal("That is no call that can be made here.", "tool.unknown")
+        result = outcome.result
+        return {
+            "ok": not result.is_error, "text": result.text, "code": result.code, "state": outcome.state,
+            "structured": result.structured, "finished": self.finished,
+        }  # fmt: skip
+
+    async def _native(self, ctx: Context, tool: str, args: Mapping[str, Any]) -> Outcome:
+        given = args.get("args")
+        block = ToolCallBlock(  # an id of its own: the model's may be that of a call of the thread
+            new_id(), tool, given if isinstance(given, Mapping) else None, "", str(args.get("problem") or "")[:500]
+        )
+        return await self._through(ctx, block, self._caller, tool)
+
+    async def _run(self, ctx: Context, code: str) -> Outcome:
+        caller = Caller("skill", self._caller.chain, ExactTools(None))
+        return await self._through(ctx, ToolCallBlock(new_id(), self._code_ref, {"code": code}), caller, INVOKE)
+
+    async def _through(self, ctx: Context, block: ToolCallBlock, caller: Caller, shown: str) -> Outcome:
+        """The pipeline, below the callback's own call, so that the clocks around it stand still for a person."""
+        request, inner = self._call.request, ctx.call
+        parent = inner.invocation if isinstance(inner, Call) else self._call.invocation
+        parent.view = self._call.context  # for what is called, the agent is above it, not the callback
+        outcome = await self._host.pipeline.invoke(
+            CallRequest(
+                block, caller, parent, NestedSink(request.sink, request.block.call_id), request.message_id, "",
+                request.limits,
+            )
+        )  # fmt: skip
+        self._call.nested.append({"tool": shown[:64], "state": outcome.state, "elapsed_ms": outcome.elapsed_ms})
+        self._host.budget.tool_calls += 1
+        self._host.budget.waited(outcome.facts.get("waited_ms", 0) / 1000)
+        return outcome
+
+    async def _finish_natively(self, given: Any) -> dict[str, Any]:
+        promise = self._promise
+        assert promise is not None
+        value = given.get("value") if promise.wrapped and isinstance(given, Mapping) else given
+        try:
+            await self.finish(value)
+        except ValidationFailure as failure:
+            return _refusal(str(failure), failure.code)
+        return {
+            "ok": True, "text": "Accepted.", "code": "", "state": "done", "structured": None, "finished": True,
+        }  # fmt: skip
+
+    # -- the sandbox -------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Calls:
+        """Raises ConfigurationError where code was asked for and cannot be run."""
+        if self._settings.mode == "direct":
+            return self
+        if self._host.code is None:
+            raise ConfigurationError(
+                "Code mode (model.toolMode) needs the code sandbox, which is not there.",
+                next_step="Use model.toolMode: direct.",
+            )
+        self._session = self._host.code.session(self._memory)
+        caller = Caller("code", self._caller.chain, self._caller.allowed, self._activatable)
+        tool = CodeTool(
+            CODE, self._session, self._host.pipeline, caller, self.finish, served=self._call.request.serves
+        )  # fmt: skip
+        self._code_ref = self._fabric.hand_out(CODE, tool=tool)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            self._fabric.take_back(self._code_ref)
+            await self._session.close()
+
+    @property
+    def _fabric(self) -> Any:
+        return self._call.invocation.shared["skills"]
+
+
+def _refusal(text: str, code: str) -> dict[str, Any]:
+    return {"ok": False, "text": text, "code": code, "state": "denied", "structured": None, "finished": False}

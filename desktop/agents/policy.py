@@ -1,0 +1,215 @@
+"""The ``agent`` skill's body: policy (semantics.md 7, S0). What an agent may use, how long it works, what it has to
+return, and what is told about it; the model loop is a provider's, called by name (R-AG-2, R-AG-3).
+
+All that a provider gets is plain data: prompt, tools, and two callback refs. ``invokeRef`` makes calls in the agent's
+name, ``hookRef`` tells the policy what happens and answers with directives. Both are good for this provider only, and
+are gone when the agent is (R-AG-9, R-PRV-11).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from desktop.agents.directives import Course, inbox_of
+from desktop.agents.discovery import Visible, visible_tools
+from desktop.agents.documents import code_tool, document, finish_tool
+from desktop.agents.host import HOST, PERMISSIONS, Host
+from desktop.agents.made_calls import Calls
+from desktop.agents.policy_settings import PolicySettings
+from desktop.agents.returning import Promise
+from desktop.agents.trace import Delivery, Trace, Whose
+from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound, ToolAborted, ToolFailure
+from desktop.domain.ids import new_id
+from desktop.domain.messages import ToolCallBlock
+from desktop.domain.supervision import ExecutionBudget
+from desktop.pipeline.context import Call, CallRequest, Outcome
+from desktop.pipeline.names import Caller, ExactTools
+from desktop.pipeline.nested import NestedSink
+from desktop.pipeline.results import NestedFailure
+from desktop.pipeline.skill_context import Context
+from desktop.supervision.topics import Subscription
+
+AGENT = "agent"
+TASK = "Execute the task."
+
+
+async def run_agent(ctx: Context, args: Mapping[str, Any]) -> Any:
+    """Work until there is a result: a value that was finished with, or a text (R-AG-11).
+
+    Raises ToolFailure when there is no model here or the provider failed, LimitReached where a limit left no result,
+    ConfigurationError for settings that make no sense.
+    """
+    host = ctx.nonlocals.get(HOST)
+    call = ctx.call
+    if not isinstance(host, Host) or not isinstance(call, Call):
+        raise ToolFailure("No model is at hand here to run an agent with.")
+    return await _Agent(host, call, ctx, args).work()
+
+
+class _Agent:
+    """One invocation."""
+
+    def __init__(self, host: Host, call: Call, ctx: Context, args: Mapping[str, Any]) -> None:
+        config = args.get("config")
+        self._call, self._ctx, self._args = call, ctx, args
+        self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
+        self._served = ctx.envelope.target
+        self._name = str(args.get("name") or self._served.run.tool.name)[:64]
+        where = f"the skill {self._served.run.tool.name}"
+        self._promise = Promise.of(args.get("returns"), self._served, host.pipeline.validator)
+        self._settings = PolicySettings.of(self._config, where, returns=self._promise is not None)
+        own, above = host.allowed_of(args.get("allowedTools")), ctx.nonlocals.get(PERMISSIONS)
+        self._allowed = own if above is None else host.together(above, own)
+        ctx.nonlocals[PERMISSIONS] = self._allowed
+        self._host = replace(host, budget=host.budget.child(ExecutionBudget(), where))
+        ctx.nonlocals[HOST] = self._host
+        self._trace = self._made_trace()
+
+    async def work(self) -> Any:
+        served = self._served.run.tool.name
+        visible = await visible_tools(self._host.pipeline.table, self._allowed, serving=served)
+        end: dict[str, Any] = {"status": "failed"}
+        self._trace.mark("agent-start", {"skill": served, "provider": self._settings.provider})
+        try:
+            with ExitStack() as held:
+                value = await self._provided(visible, held, end)
+        except BaseException as error:
+            end.update(status=_status_of(error, end), error=str(error)[:2000])
+            raise
+        finally:
+            self._trace.mark("agent-complete", end)
+        return value
+
+    async def _provided(self, visible: Visible, held: ExitStack, end: dict[str, Any]) -> Any:
+        """The provider's work, between two callback refs that live exactly as long."""
+        caller = Caller("native", self._call.request.caller.chain, self._allowed)
+        calls = Calls(self._host, self._call, caller, self._settings, self._promise, visible, self._args.get("memory"))
+        course = Course(self._host, self._call, self._settings, self._promise, calls, self._trace, self._ctx)
+        held.callback(lambda: end.update(course.summary()))
+        invoke_ref = self._callback(held, "agent-invoke", calls.serve)
+        hook_ref = self._callback(held, "agent-hook", course.hook)
+        async with calls:
+            arguments = self._for_provider(visible) | {"invokeRef": invoke_ref, "hookRef": hook_ref}
+            outcome = await self._asked(arguments)
+            return self._result(outcome, calls, course)
+
+    def _for_provider(self, visible: Visible) -> dict[str, Any]:
+        """Plain data only (R-AG-4). The signal is that of the provider's own call: ``ctx.envelope.signal``."""
+        settings, pipeline = self._settings, self._host.pipeline
+        tools = [pipeline.schema(tool.spec) for tool in visible.inlined] if settings.mode != "code" else []
+        if settings.mode != "direct":
+            tools.append(code_tool())
+        elif self._promise is not None:
+            tools.append(finish_tool(self._promise))
+        system = self._host.system(self._prompt(), visible.inlined if settings.mode != "code" else ())
+        if settings.mode != "direct":
+            system = f"{system}\n{document(visible, pipeline)}"
+        rounds = settings.rounds.value
+        config = {**self._config, "maxTurns": None if rounds == float("inf") else int(rounds)}
+        return {
+            "prompt": system, "config": config, "userMessage": self._task(), "skillName": self._served.run.tool.name,
+            "tools": json.loads(json.dumps(tools, default=str)), "history": [],
+        }  # fmt: skip
+
+    def _prompt(self) -> str:
+        text = str(self._args.get("prompt") or "")
+        return text if self._promise is None else f"{text}\n\n{self._promise.words(self._settings.mode)}"
+
+    def _task(self) -> str:
+        """The first message: what the caller asked, or the default and what the skill was called with (R-AG-10)."""
+        given = dict(self._served.args) if self._served is not self._ctx else {}
+        if not given:
+            return TASK
+        return f"{TASK}\n\nIt was given these arguments:\n{json.dumps(given, ensure_ascii=False, default=str)}"
+
+    async def _asked(self, arguments: Mapping[str, Any]) -> Outcome:
+        """The provider, by its name (R-AG-3)."""
+        request = self._call.request
+        chain = (*request.caller.chain, AGENT)
+        return await self._host.pipeline.invoke(
+            CallRequest(
+                ToolCallBlock(new_id(), self._settings.provider, arguments), Caller("skill", chain, ExactTools(None)),
+                self._call.invocation, NestedSink(request.sink, request.block.call_id), request.message_id, "", None,
+                counted=False,
+            )
+        )  # fmt: skip
+
+    def _result(self, outcome: Outcome, calls: Calls, course: Course) -> Any:
+        """The finished value, else what a stop directive gave, else the text (R-AG-11)."""
+        if calls.finished:
+            return calls.value
+        result = outcome.result
+        if result.code == ToolAborted.code:
+            raise CancellationError(self._call.meta.cancellation.reason or "stopped")
+        if course.failure is not None:
+            raise course.failure
+        if result.is_error:
+            if result.code == NotFound.code:
+                raise _missing(self._settings.provider)
+            raise NestedFailure(f"The agent could not finish: {result.text}", result.code)
+        if self._promise is not None:
+            raise course.no_result()
+        if result.structured is not None:
+            return result.structured
+        return "" if result.facts.get("empty") else result.text
+
+    # -- what it hangs on --------------------------------------------------------------------------------------------
+
+    def _callback(self, held: ExitStack, label: str, fn: Callable[..., Coroutine[Any, Any, Any]]) -> str:
+        """Register a ref that only the provider of this very call can use."""
+        fabric, own = self._ctx.globals["skills"], self._call.invocation
+
+        async def guarded(ctx: Context, args: Mapping[str, Any]) -> Any:
+            provider = ctx.call.invocation.parent if isinstance(ctx.call, Call) else None
+            if provider is None or provider.parent is not own:
+                raise NotFound("There is no such tool here.")
+            return await fn(ctx, args)
+
+        ref: str = fabric.hand_out(label, guarded)
+        held.callback(fabric.take_back, ref)
+        return ref
+
+    def _made_trace(self) -> Trace:
+        """Its trace, kept where middleware and skills look for it, and the scope that its calls inherit (R-AG-6)."""
+        ctx, served, call = self._ctx, self._served, self._call
+        above = ctx.nonlocals.get(AGENT)
+        above = above if isinstance(above, Mapping) else {}
+        topic = str(self._args.get("events") or above.get("events") or "")[:128]
+        ancestor = str(above.get("contextId") or "")
+        target = served.call if isinstance(served.call, Call) else call
+        whose = Whose(
+            thread_id=call.meta.thread_id, run_id=call.meta.run_id, call_id=target.request.block.call_id,
+            context_id=served.envelope.id, ancestor=ancestor, agent=self._name,
+            root=str(ctx.nonlocals.get("rootContextId") or ""), topic=topic,
+        )  # fmt: skip
+        scope = {
+            "events": topic, "contextId": whose.context_id, "ancestorContextId": ancestor,
+            "inbox": inbox_of(whose.context_id),
+        }  # fmt: skip
+        ctx.nonlocals[AGENT] = served.nonlocals[AGENT] = scope
+        topics, spawn = ctx.globals.get("topics"), self._host.spawn
+        delivery = Delivery(self._tell_listener, spawn) if spawn is not None else None
+        trace = Trace(whose, call.request.sink, topics, self._host.redact, delivery)
+        served.locals[AGENT] = {"trace": trace.entries}
+        return trace
+
+    async def _tell_listener(self, one: Subscription, event: Mapping[str, Any]) -> None:
+        await self._ctx.manager.invoke(one.ref, event, {"in_name_of": one.caller})
+
+
+def _missing(provider: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"There is no agent provider named {provider} (model.agent).",
+        next_step="Name one that exists, or leave model.agent out for the bundled one.",
+    )
+
+
+def _status_of(error: BaseException, end: Mapping[str, Any]) -> str:
+    if isinstance(error, CancellationError):
+        return "aborted"
+    known = str(end.get("status") or "failed")
+    return known if isinstance(error, KnownError) and known in ("limit", "budget") else "failed"

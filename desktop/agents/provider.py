@@ -1,0 +1,265 @@
+"""The bundled provider's body: the model loop, and nothing else (semantics.md 8, R-PRV-1).
+
+It asks the model that the run lends, streams, calls through ``invokeRef``, tells ``hookRef`` in causal order and
+follows what that says. Without a ``hookRef`` it is a plain loop (R-PRV-8).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from desktop.agents.answer import Answerer
+from desktop.agents.host import HOST, Host
+from desktop.agents.loop import LoopConfig, RoundLoop, Verdict
+from desktop.agents.loop_events import LoopEvent, Retrying
+from desktop.agents.shrink import estimate_fixed
+from desktop.agents.window import LAST_MESSAGES, PromptWindow
+from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
+from desktop.domain.limits import Limit, positive_int
+from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, block_from_plain
+from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta
+from desktop.domain.tools import Category
+from desktop.pipeline.code_mode import INVOKE
+from desktop.pipeline.context import Call
+from desktop.pipeline.skill_context import Context
+
+CONTINUE = "Continue."
+TASK = "Execute the task."
+PLAIN_LOOP = 20
+"""Rounds where nobody said how many (R-LIM-1)."""
+_STRONGEST_FIRST = ("stop", "deny", "continue", "allow")
+
+_log = logging.getLogger(__name__)
+
+
+async def run_provider(ctx: Context, args: Mapping[str, Any]) -> Any:
+    """The result of the hook's stop directive, or the text. Raises ToolFailure when the model failed for good."""
+    host, call = ctx.nonlocals.get(HOST), ctx.call
+    if not isinstance(host, Host) or not isinstance(call, Call):
+        raise ToolFailure("No model is at hand here to run an agent with.")
+    return await _Work(host, call, ctx, args).done()
+
+
+class Hook:
+    """Tells the policy, and reads what it says. Deltas wait in order and are told together; everything else waits for
+    its turn behind them."""
+
+    def __init__(self, ctx: Context, ref: Any) -> None:
+        self._ctx = ctx
+        self._ref = ref if isinstance(ref, str) and ref else ""
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._telling = asyncio.Lock()
+
+    def later(self, event: dict[str, Any]) -> None:
+        """Keep an event that needs no answer; pieces of one text are put together."""
+        if not self._ref:
+            return
+        last = self._waiting[-1] if self._waiting else None
+        if last is not None and event.get("delta") and last.get("delta") and last["type"] == event["type"]:
+            last["text"] += event["text"]
+        else:
+            self._waiting.append(event)
+
+    async def flush(self) -> None:
+        """Tell what waits."""
+        async with self._telling:
+            while self._waiting:
+                await self._told(self._waiting.popleft())
+
+    async def ask(self, event: dict[str, Any]) -> Mapping[str, Any]:
+        """Tell, after all that waits, and return the strongest directive alone (R-PRV-6); empty: none."""
+        await self.flush()
+        answer = await self._told(event)
+        known = [key for key in _STRONGEST_FIRST if answer.get(key)]
+        kept = {known[0]: answer[known[0]]} if known else {}
+        for key, of in (("result", "stop"), ("message", "continue")):
+            if of in kept and key in answer:
+                kept[key] = answer[key]
+        return kept
+
+    async def _told(self, event: dict[str, Any]) -> Mapping[str, Any]:
+        """A hook that raises has no directive, but a call that it cannot judge is denied (R-PRV-7)."""
+        if not self._ref:
+            return {}
+        try:
+            answer = await self._ctx.manager.invoke(self._ref, event)
+        except ToolFailure as failure:
+            if failure.code == ToolAborted.code:
+                raise CancellationError("stopped") from failure
+            _log.warning("the hook of an agent failed on %s: %s", event["type"], failure)
+            return {"deny": f"The call could not be judged: {failure}"} if event["type"] == "tool-call" else {}
+        return answer if isinstance(answer, Mapping) else {}
+
+
+class _Calls:
+    """The loop's way to its tools: through the refs, and nowhere else (R-PRV-3)."""
+
+    def __init__(self, host: Host, ctx: Context, hook: Hook, ref: Any) -> None:
+        self._host = host
+        self._ctx = ctx
+        self._hook = hook
+        self._ref = ref if isinstance(ref, str) else ""
+
+    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
+        told = {"tool": call.tool, "args": dict(call.arguments or {}), "callId": call.call_id}
+        said = await self._hook.ask({"type": "tool-call", **told})
+        if "deny" in said or "stop" in said:
+            answer: Mapping[str, Any] = {"ok": False, "text": str(said.get("deny") or "denied"), "code": "denied.hook"}
+        else:
+            answer = await self._made(call)
+        text, failed = str(answer.get("text", "")), answer.get("ok") is not True
+        await self._hook.ask({"type": "tool-result", **told, "result": text, "isError": failed})
+        facts = {"state": answer.get("state", "denied" if failed else "done"), "code": answer.get("code", "")}
+        return ToolResultBlock(call.call_id, call.tool, text, failed, answer.get("structured"), facts)
+
+    async def _made(self, call: ToolCallBlock) -> Mapping[str, Any]:
+        if not self._ref:
+            return {"ok": False, "text": "There are no tools here.", "code": "tool.unknown"}
+        arguments = call.arguments
+        code = arguments.get("code") if arguments is not None and call.tool == INVOKE else None
+        asked: dict[str, Any] = {"tool": call.tool, "args": arguments, "callId": call.call_id, "problem": call.problem}
+        answer = await self._ctx.manager.invoke(self._ref, {"code": code} if isinstance(code, str) else asked)
+        return answer if isinstance(answer, Mapping) else {"ok": True, "text": str(answer)}
+
+    def parallel(self, call: ToolCallBlock) -> bool:
+        """Category read, and declared safe beside others (R-LOOP-12)."""
+        tool = self._host.pipeline.table.find(call.tool)
+        return tool is not None and tool.spec.parallel_safe and tool.spec.category is Category.READ
+
+
+class _Work:
+    """One invocation of the provider."""
+
+    def __init__(self, host: Host, call: Call, ctx: Context, args: Mapping[str, Any]) -> None:
+        self._host = host
+        self._call = call
+        config = args.get("config")
+        self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
+        self._hook = Hook(ctx, args.get("hookRef"))
+        self._tools = _Calls(host, ctx, self._hook, args.get("invokeRef"))
+        self._request = ModelRequest(host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")))
+        self._messages = _history(args.get("history"))
+        self._messages.append(ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),)))
+        self._rounds = 0
+        self._since_continue = ""
+        self._stopped: Mapping[str, Any] | None = None
+        self._used = Usage()
+
+    async def done(self) -> Any:
+        """Loop until a result; a failure of the model is the policy's to judge."""
+        attempt = 0
+        while True:
+            result = await self._loop().run(self._messages, self._prepare, self._call.meta)
+            self._messages = result.messages
+            await self._hook.flush()
+            if self._stopped is not None:
+                return self._stopped.get("result", self._since_continue)
+            error = result.error
+            if result.end == "aborted":
+                raise error if isinstance(error, CancellationError) else CancellationError("stopped")
+            if error is None:
+                return self._since_continue
+            attempt += 1
+            said = await self._hook.ask(_told_of(error, attempt))
+            if "stop" in said:
+                return said.get("result", self._since_continue)
+            if "continue" not in said:
+                raise error if isinstance(error, KnownError) else ToolFailure(str(error))
+            self._trim()
+
+    def _loop(self) -> RoundLoop:
+        host = self._host
+        return RoundLoop(
+            Answerer(host.client, retry=host.retry), self._tools, listener=self._listen, budget=host.budget,
+            layers=host.layers, after_round=self._after_round, config=LoopConfig(limit=self._limit()),
+        )  # fmt: skip
+
+    def _limit(self) -> Limit:
+        """What the policy passed down (R-LIM-2), or what the budget leaves."""
+        asked = self._config.get("maxTurns", PLAIN_LOOP)
+        most = sys.maxsize if asked is None else positive_int(asked, "maxTurns")
+        return Limit("maxTurns", max(1, most - self._rounds), "the agent")
+
+    async def _prepare(self, messages: Sequence[ChatMessage]) -> ModelRequest:
+        """The next request. With ``contextEdit`` what the window left out is given up for good (S-AG-2)."""
+        host, request = self._host, self._request
+        edits = self._config.get("contextEdit") is True
+        window = PromptWindow(
+            self._call.tool, context_window=host.context_window(request.model), fixed=estimate_fixed(request),
+            last=LAST_MESSAGES if edits else sys.maxsize,
+        )  # fmt: skip
+        view = window.view(messages)
+        if edits and view.compacted and isinstance(messages, list):
+            messages[:] = list(view.messages)
+        self._rounds += 1
+        await self._hook.ask({"type": "turn-start", "turnNumber": self._rounds})
+        return ModelRequest(request.model, view.messages, request.system, request.tools)
+
+    def _listen(self, event: LoopEvent) -> None:
+        if isinstance(event, TextDelta):
+            self._hook.later({"type": "message", "text": event.text, "delta": True})
+        elif isinstance(event, ReasoningDelta):
+            self._hook.later({"type": "reasoning", "text": event.text, "delta": True})
+        elif isinstance(event, Retrying):
+            delay = int(event.delay_s * 1000)
+            self._hook.later({"type": "retry", "attempt": event.attempt, "delayMs": delay, "error": str(event.error)})
+
+    async def _after_round(self, message: ChatMessage, _round: int) -> Verdict:
+        """The end of a round is where the policy decides (R-PRV-2, R-PRV-4)."""
+        self._since_continue += message.text
+        said = await self._hook.ask({
+            "type": "turn-end", "result": self._since_continue, "turnNumber": self._rounds,
+            "stopReason": message.stop_reason, "toolCalls": len(message.tool_calls), **_usage_of(message),
+        })  # fmt: skip
+        if "stop" in said:
+            self._stopped = said
+            return Verdict(stop=True)
+        if "continue" not in said:
+            return Verdict()
+        self._since_continue = ""
+        nudge = said.get("message")
+        return Verdict(nudge=str(nudge or "") or ("" if message.tool_calls else CONTINUE))
+
+    def _trim(self) -> None:
+        """Before a repetition: what the failed round left is no part of the conversation."""
+        while self._messages and self._messages[-1].role == "assistant":
+            self._messages.pop()
+
+
+def _told_of(error: Exception, attempt: int) -> dict[str, Any]:
+    transient = error.transient if isinstance(error, ModelError) else False
+    code = error.code if isinstance(error, KnownError) else "bug"
+    return {"type": "error", "error": str(error), "attempt": attempt, "code": code, "transient": transient}
+
+
+def _usage_of(message: ChatMessage) -> dict[str, Any]:
+    """For the trace; the budget has it already (``counted``)."""
+    usage = message.usage
+    if usage is None:
+        return {}
+    numbers = {
+        "inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens,
+        "reasoningTokens": usage.reasoning_tokens, "cachedTokens": usage.cached_tokens, "costUsd": usage.cost_usd,
+    }  # fmt: skip
+    return {"usage": numbers, "counted": True, "model": message.model}
+
+
+def _schemas(given: Any) -> tuple[Mapping[str, Any], ...]:
+    return tuple(one for one in given if isinstance(one, Mapping)) if isinstance(given, list) else ()
+
+
+def _history(given: Any) -> list[ChatMessage]:
+    """Earlier messages as plain data: ``{role, blocks}`` or ``{role, text}``."""
+    found: list[ChatMessage] = []
+    for one in given if isinstance(given, list) else ():
+        if not isinstance(one, Mapping) or one.get("role") not in ("user", "assistant", "tool"):
+            continue
+        blocks = one.get("blocks")
+        made = tuple(block_from_plain(block) for block in blocks if isinstance(block, Mapping)) if blocks else ()
+        found.append(ChatMessage(one["role"], made or (TextBlock(str(one.get("text") or "")),)))
+    return found

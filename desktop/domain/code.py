@@ -1,0 +1,107 @@
+"""Model-written code: what the sandbox promises, and what code may ask of the app (semantics.md 10).
+
+``workers`` runs the code in a process that can reach nothing; ``pipeline`` gives it the one way out, through every
+gate. The two rooms meet here. Everything that crosses is JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+CodeOp = Literal["invoke", "finish", "fail", "next"]
+"""What code may ask for (R-COD-6); ``log`` is collected in the worker and comes back as ``stdout``."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLimits:
+    """What one piece of code may use (R-COD-14, R-COD-15). Times in seconds, sizes in bytes.
+
+    ``wall_s`` does not count while a person is asked: the call's own clock in the pipeline keeps it (R-PRM-10).
+    ``cpu_s`` is time that the engine computes without waiting for a call; ``calls`` are nested calls.
+    """
+
+    wall_s: float = 300.0
+    cpu_s: float = 60.0
+    calls: int = 50
+    heap_bytes: int = 64 * 1024 * 1024
+    stack_bytes: int = 1024 * 1024
+    message_bytes: int = 256 * 1024
+    output_bytes: int = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFailure:
+    """An uncaught exception: name, message and line of the submitted code from 1 (0: unknown), nothing of the host
+    (R-COD-12). ``code`` is our own machine code: ``code.raised``, ``code.syntax``, ``code.time``, ``code.memory``,
+    ``code.stack``, ``code.died``, ``code.message``, ``code.unfinished``."""
+
+    name: str
+    message: str
+    line: int = 0
+    code: str = "code.raised"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeOutcome:
+    """What became of one piece of code (R-COD-18). ``finished``: it called ``ctx.manager.finish`` and that was
+    accepted. ``memory_lost``: this ran in a fresh worker because the one before was killed (R-COD-16)."""
+
+    value: Any = None
+    failure: CodeFailure | None = None
+    stdout: str = ""
+    finished: bool = False
+    memory_lost: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether it came to its end."""
+        return self.failure is None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCall:
+    """One thing that code asks for, already checked for shape and size. ``line`` is the line of the submitted code
+    that asked (0: unknown), for the request that a person sees."""
+
+    op: CodeOp
+    ref: str = ""
+    args: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] | None = None
+    value: Any = None
+    line: int = 0
+
+
+ServeCode = Callable[[CodeCall], Awaitable[Any]]
+"""Does it, and returns a JSON value. A ToolFailure becomes an exception in the code, with its text and code; anything
+else ends the code."""
+
+
+class CodeSession(Protocol):
+    """One engine with its ``memory``: belongs to one agent invocation and dies with it (R-COD-10)."""
+
+    async def run(self, code: str, serve: ServeCode, *, args: Any = None) -> CodeOutcome:
+        """Run one piece; pieces of one session run one after another. Cancelling kills the worker and its group, and
+        the next ``run`` starts a fresh one with ``memory_lost`` (R-COD-16). Raises KnownError when no worker starts."""
+        ...
+
+    async def close(self) -> None:
+        """End it; the worker is not used again."""
+        ...
+
+
+class CodeEngine(Protocol):
+    """Where sessions come from: a pool of prewarmed workers."""
+
+    def session(self, memory: Mapping[str, Any] | None = None) -> CodeSession:
+        """A new session whose ``memory`` starts as a shallow copy of this (R-COD-11). Starts nothing yet."""
+        ...
+
+    async def prewarm(self) -> None:
+        """Have a worker ready."""
+        ...
+
+    async def close(self) -> None:
+        """End all workers."""
+        ...

@@ -1,0 +1,121 @@
+"""Code that a model wrote, as a call like any other (semantics.md 10): gated itself as reading, and every call that it
+makes gated by its own category (R-TOOL-9, R-COD-6).
+
+The code runs in a session of the sandbox; what it asks for comes back here and goes through the pipeline in the
+agent's name, by plain names only (R-COD-7).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome, CodeSession
+from desktop.domain.errors import BugError, Denied
+from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.pipeline.context import Call, CodePlace
+from desktop.pipeline.execute import cut
+from desktop.pipeline.manager import Invoker, Manager
+from desktop.pipeline.names import Caller
+from desktop.pipeline.skill_context import Served
+from desktop.pipeline.skill_run import context_of
+
+INVOKE = "invoke"
+NESTED_TIMEOUT_S = 60.0
+MAX_LINE = 200
+PARAMS: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"code": {"type": "string", "description": "JavaScript: the body of an async function."}},
+    "required": ["code"],
+    "additionalProperties": False,
+}
+_LOST = "The process that ran your code before was ended: what it kept in memory is gone."
+
+Finish = Callable[[Any], Awaitable[None]]
+"""Records the agent's value. Raises ValidationFailure when it is not what was promised (R-COD-13)."""
+
+
+class CodeTool:
+    """One for each agent: runs code in its session. ``caller`` is the agent, with origin ``code``.
+
+    ``served`` is what the agent works for: ``fail`` ends it, and ``next`` goes on with what it serves (R-AG-13).
+    """
+
+    def __init__(
+        self, name: str, session: CodeSession, pipeline: Invoker, caller: Caller, finish: Finish, *,
+        served: Served | None = None, limits: CodeLimits | None = None,
+    ) -> None:  # fmt: skip
+        self._limits = limits or CodeLimits()
+        self.spec = ToolSpec(
+            name, "Runs JavaScript that calls tools.", PARAMS, Category.READ, alias=INVOKE, visibility="hidden",
+            source="program", timeout_s=self._limits.wall_s,
+        )  # fmt: skip
+        self._session = session
+        self._pipeline = pipeline
+        self._caller = caller
+        self._finish = finish
+        self._served = served
+
+    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+        """Running code is reading; what it does is asked about when it does it."""
+        return PreCheck(Category.READ, preview={"kind": "code", "language": "javascript"})
+
+    async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """Run it; what goes wrong in it is content (R-COD-12)."""
+        call = context.scope
+        if not isinstance(call, Call):
+            raise BugError("code was run outside the pipeline")
+        code = str(args["code"])
+        outcome = await self._session.run(code, self._server(call, code))
+        failed = call.failure
+        if failed is not None:
+            raise failed
+        return self._result(outcome)
+
+    def _server(self, call: Call, code: str) -> Callable[[CodeCall], Awaitable[Any]]:
+        """What answers the code's requests, for this one piece of it."""
+        ctx = context_of(call)
+        ctx.locals["internals"] = {"untrustedRef": True}
+        manager = Manager(
+            self._pipeline, call, self._caller, self._served, default_timeout_s=NESTED_TIMEOUT_S
+        )  # fmt: skip
+        manager.context = ctx
+        ctx.bind(ctx.envelope, manager)
+        call.invocation.view = call.context = ctx
+        lines, made = code.splitlines(), [0]
+
+        async def serve(asked: CodeCall) -> Any:
+            if asked.op == "invoke":
+                made[0] += 1
+                if made[0] > self._limits.calls:
+                    raise Denied(f"One piece of code makes at most {self._limits.calls} calls.", code="denied.limit")
+                return await manager.invoke(asked.ref, asked.args, asked.options, place=_place(lines, asked.line))
+            if asked.op == "finish":
+                await self._finish(asked.value)
+                return None
+            if asked.op == "fail":
+                manager.fail(str(asked.value))
+            return await manager.next()
+
+        return serve
+
+    def _result(self, outcome: CodeOutcome) -> ToolResult:
+        """``{ok, value | error, stdout, finished}`` (R-COD-18)."""
+        shown: dict[str, Any] = {"ok": outcome.ok}
+        if outcome.failure is None:
+            shown["value"] = outcome.value
+        else:
+            failure = outcome.failure
+            shown["error"] = {"name": failure.name, "message": failure.message, "line": failure.line}
+        shown |= {"stdout": cut(outcome.stdout, self._limits.output_bytes), "finished": outcome.finished}
+        if outcome.memory_lost:
+            shown["note"] = _LOST
+        code = "" if outcome.failure is None else outcome.failure.code
+        return ToolResult(json.dumps(shown, ensure_ascii=False), not outcome.ok, shown, code)
+
+
+def _place(lines: list[str], line: int) -> CodePlace | None:
+    if not 1 <= line <= len(lines):
+        return None
+    return CodePlace(line, lines[line - 1].strip()[:MAX_LINE])
