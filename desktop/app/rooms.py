@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from desktop.agents.nested import Host
+from desktop.agents.host import Host
 from desktop.app.cli_rooms import cli_tools
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agents import AgentBook, load_agents
