@@ -112,7 +112,7 @@ class CrashReporter(QObject):
         sys.excepthook = self._from_python
         threading.excepthook = self._from_thread
         sys.unraisablehook = self._from_nowhere
-        qInstallMessageHandler(_from_qt)
+        qInstallMessageHandler(self._from_qt)
 
     def uninstall(self) -> None:
         """Give them back, at the end."""
@@ -154,6 +154,12 @@ class CrashReporter(QObject):
         if isinstance(failed.exc_value, BaseException):
             self.take(failed.exc_value, f"unraisable: {failed.err_msg or 'in a finalizer'}")
 
+    def _from_qt(self, kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+        category = context.category or "default"
+        qt_logger.log(_LEVELS.get(kind.name, logging.WARNING), "%s: %s", category, message)
+        if kind == QtMsgType.QtFatalMsg and sys.__stderr__ is not None:
+            sys.__stderr__.write(f"Qt: {self.redacted(message)}\n")
+
     # -- reports ----------------------------------------------------------------------------------------------------
 
     def take(self, error: BaseException, where: str) -> CrashReport | None:
@@ -168,8 +174,9 @@ class CrashReporter(QObject):
                 return None
             return self._report(error, where)
         except Exception:  # noqa: BLE001 - the last resort has nobody to tell but the terminal
-            if sys.__stderr__ is not None:
-                traceback.print_exc(file=sys.__stderr__)
+            if sys.__stderr__ is not None:  # names of types only: texts may hold what could not be redacted
+                names = [type(error).__name__, getattr(sys.exc_info()[0], "__name__", "?")]
+                sys.__stderr__.write(f"assent: {names[0]}, and reporting it failed with {names[1]}\n")
             return None
 
     def _report(self, error: BaseException, where: str) -> CrashReport | None:
@@ -181,7 +188,8 @@ class CrashReporter(QObject):
             if signature in self._seen or len(self._seen) >= MOST_REPORTS:
                 return self._seen.get(signature)
             title = self.redacted(f"{type(error).__name__}: {error}").partition("\n")[0][:300]
-            text = self.redacted(f"{_heading(where)}\n{trace[-LONGEST_REPORT:]}")[:LONGEST_REPORT]
+            trace = self.redacted(trace[-2 * LONGEST_REPORT :])[-LONGEST_REPORT:]  # cut last: no half of a secret is left
+            text = f"{self.redacted(_heading(where))}\n{trace}"
             report = CrashReport(title, text, self._write(text, len(self._seen) + 1))
             self._seen[signature] = report
         self.reported.emit(report)
@@ -224,8 +232,3 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _from_qt(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
-    category = context.category or "default"
-    qt_logger.log(_LEVELS.get(kind.name, logging.WARNING), "%s: %s", category, message)
-    if kind == QtMsgType.QtFatalMsg and sys.__stderr__ is not None:
-        sys.__stderr__.write(f"Qt: {message}\n")

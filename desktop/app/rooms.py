@@ -13,13 +13,15 @@ from pathlib import Path
 
 from desktop.agents.host import Host
 from desktop.app.cli_rooms import cli_tools
+from desktop.app.key_rooms import KeyRooms, open_keys
+from desktop.app.mcp_rooms import mcp_servers
+from desktop.app.rule_rooms import RuleRooms, open_rules
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agents import AgentBook, load_agents
 from desktop.conversation.run import Runtime, host_of
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
-from desktop.conversation.trust import TrustRules
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
@@ -30,6 +32,7 @@ from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
 from desktop.pipeline.pipeline import Pipeline
 from desktop.pipeline.pipeline import Settings as CallSettings
+from desktop.safety.audit_lines import RedactedLog
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.confinement import Confinement
 from desktop.safety.environment import EnvironmentBuilder
@@ -40,6 +43,7 @@ from desktop.safety.process import ProcessRunner
 from desktop.safety.redaction import Redactor
 from desktop.safety.secrets import KeyringSecrets
 from desktop.safety.shell import ShellReader
+from desktop.safety.tool_secrets import ToolSecrets
 from desktop.settings import SettingsService
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
@@ -48,9 +52,9 @@ from desktop.supervision.tasks import RunSlots, TaskOwner
 from desktop.tools.cli_tool import CliServices
 from desktop.tools.cli_tools import CliTools
 from desktop.tools.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.mcp_servers import McpServers
 from desktop.tools.registry import ToolRegistry
 from desktop.tools.shell import Bash
-from desktop.workers.keyring_child import keyring_host
 from desktop.workers.model_child import model_host
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,18 +72,21 @@ class Rooms:
     bus: Bus
     owner: TaskOwner
     secrets: KeyringSecrets
+    tool_secrets: ToolSecrets
     redactor: Redactor
     confinement: Confinement
     policy: PathPolicy
     files: GuardedFiles
     tools: ToolRegistry
     cli: CliTools
+    mcp: McpServers
     child: Child
     models: Models
     agents: AgentBook
     skills: SkillWorld
     desk: SkillDesk
     gate: PermissionGate
+    rules: RuleRooms
     service: ConversationService
 
     async def confinement_report(self) -> ConfinementReport:
@@ -88,12 +95,13 @@ class Rooms:
 
     async def stop_children(self) -> None:
         """End the processes that outlive a call."""
-        await asyncio.gather(self.child.stop(), self.secrets.close())
+        await asyncio.gather(self.child.stop(), self.mcp.close(), self.secrets.close())
 
     async def close(self) -> None:
         """After the runs are over: write and close the database."""
         await self.owner.close()
         await asyncio.to_thread(self.skills.close)
+        await self.rules.book.flush()
         await self.store.close()
         await asyncio.to_thread(self.confinement.close)
 
@@ -130,13 +138,15 @@ class _Walls:
     cli: CliServices
 
 
-def _walls(home: Path, safety: Callable[[], SafetySettings], secrets: KeyringSecrets, redactor: Redactor) -> _Walls:
+def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyRooms) -> _Walls:
     """The boundary and the tools that live inside it."""
     policy = PathPolicy(str(home), safety)
     files = GuardedFiles(policy)
     confinement = Confinement(policy, safety)
-    environment = EnvironmentBuilder(safety, keyring=secrets.lookup, is_secret=redactor.contains_known)
-    reader, runner = ShellReader(policy, safety), ProcessRunner()
+    environment = EnvironmentBuilder(
+        safety, keyring=keys.secrets.lookup, may_read=keys.tools.refusal, is_secret=keys.redactor.contains_known
+    )
+    reader, runner = ShellReader(policy, safety), ProcessRunner(mask=keys.redactor.mask_known)
     bash = Bash(reader, policy, confinement, environment, runner, safety)
     tools = ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash])
     cli = CliServices(reader, policy, confinement, environment, runner, safety)
@@ -172,22 +182,22 @@ async def _rooms(
     script: Path | None,
 ) -> Rooms:
     agents = await asyncio.to_thread(load_agents, RESOURCES / "agents")
-    redactor, bus, owner = Redactor(), Bus(), TaskOwner()
-    secrets = KeyringSecrets(keyring_host(), on_value=redactor.remember)
+    keys = await open_keys(store.state, lambda: _connections(settings))
+    redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
     safety = safety_of(settings, home)
-    walls = _walls(home, safety, secrets, redactor)
-    rules = TrustRules(kept=store.rules, cwd=safety().workspace, home=str(Path.home()))
-    await rules.load()
-    gate = PermissionGate(asker, rules, lambda entry: store.audit.add(entry=entry), safety, redactor=redactor)
+    walls = _walls(home, safety, keys)
+    rules = await open_rules(store, redactor, walls.tools, safety)
+    log = RedactedLog(store.audit, redactor)
+    gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor)
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety)
-    journal = ActivityJournal(store.audit, redactor)
+    journal = ActivityJournal(log, redactor)
     pipeline = Pipeline(
         skills.table, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits, skills=skills.side
     )
     skills.runs.pipeline = pipeline
     bus.listen(lambda event: _over(event, gate, skills))
-    child = model_host()
+    child = model_host(secrets=redactor.values)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store,
@@ -205,10 +215,12 @@ async def _rooms(
         host=lambda: _host(runtime, settings),
     )  # fmt: skip
     return Rooms(
-        home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, redactor=redactor,
+        home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets,
+        tool_secrets=keys.tools, redactor=redactor,
         confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
-        child=child, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
+        mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
+        child=child, models=models, agents=agents, skills=skills, desk=desk, gate=gate, rules=rules,
         service=ConversationService(runtime, owner),
     )  # fmt: skip
 

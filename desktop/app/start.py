@@ -12,6 +12,11 @@ import json
 import sys
 from typing import Any
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import QCoreApplication, qVersion
 from PySide6.QtWidgets import QApplication
@@ -28,6 +33,7 @@ SESSION = f"{__package__}.session"
 
 def start(home: Home, options: argparse.Namespace, wiring: str) -> int:
     """Everything from Qt on; the exit code. Raises KnownError when the world stands in the way."""
+    _no_core_files()
     application = QApplication(["assent", "-style", "fusion"])  # naming the style here saves making another first
     QCoreApplication.setApplicationName("Assent")
     QCoreApplication.setApplicationVersion(__version__)
@@ -44,6 +50,13 @@ def start(home: Home, options: argparse.Namespace, wiring: str) -> int:
     finally:
         crashes.uninstall()
     return code
+
+
+def _no_core_files() -> None:
+    """A core file of this process would hold keys. The limit can be raised again by what tools start."""
+    if resource is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
 
 def _live(

@@ -92,7 +92,9 @@ class Startup(QObject):
         await asyncio.sleep(PREWARM_AFTER)
         await self._follow_motion()
         rooms.child.start()
+        rooms.mcp.begin()
         self._models.setup.look()
+        self._bridge.spawn(rooms.tool_secrets.learn(), name="learn tools' secrets")
 
     async def _follow_motion(self) -> None:
         """Less motion where the desktop asks for it; only Linux has a bus to ask."""

@@ -211,7 +211,8 @@ class ThreadDesk:
     # -- export -------------------------------------------------------------------------------------------------------
 
     async def export(self, thread_id: str, fmt: str) -> bytes:
-        """The path that is shown as ``md``, ``json`` or ``html``, UTF-8. Raises ConfigurationError for others."""
+        """The path that is shown as ``md``, ``json`` or ``html``, UTF-8. Raises ConfigurationError for others. A key
+        that became known only after it was said is not in it either."""
         thread = await self.thread(thread_id)
         messages = await self.path(thread_id)
-        return await asyncio.to_thread(render, thread, messages, fmt)
+        return await asyncio.to_thread(lambda: render(thread, messages, fmt, self._mask))

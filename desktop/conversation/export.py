@@ -27,15 +27,17 @@ from desktop.domain.threads import MessageRecord, ThreadRecord
 FORMAT = 1
 
 
-def render(thread: ThreadRecord, messages: Sequence[MessageRecord], fmt: str) -> bytes:
-    """The bytes of the file. ``fmt``: md | json | html."""
+def render(
+    thread: ThreadRecord, messages: Sequence[MessageRecord], fmt: str, mask: Callable[[str], str] = lambda text: text
+) -> bytes:
+    """The bytes of the file. ``fmt``: md | json | html; ``mask`` takes known secrets out of the whole."""
     forms: Mapping[str, Callable[[ThreadRecord, Sequence[MessageRecord]], str]] = {
         "md": as_markdown, "json": as_json, "html": as_html,
     }  # fmt: skip
     form = forms.get(fmt)
     if form is None:
         raise ConfigurationError(f"There is no export format {fmt!r}.", next_step="Choose md, json or html.")
-    return form(thread, messages).encode("utf-8", "replace")
+    return mask(form(thread, messages)).encode("utf-8", "replace")
 
 
 def as_json(thread: ThreadRecord, messages: Sequence[MessageRecord]) -> str:

@@ -29,6 +29,10 @@ STOPPED = "stopped by the person"
 CLOSE_S = 3.0
 _HOLDS_QUEUE = frozenset({"error", "budget", "terminated", "interrupted"})
 
+_TITLE_LOOK = 4_000
+"""Characters of a text that its title is made of. A title is seen by others, as in the list of windows: whatever looks
+like a key stays out of it (R-SEC-4)."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -299,6 +303,6 @@ class ConversationService(ThreadDesk):
         if not text:
             return
         thread = await self.thread(thread_id)
-        title = title_from(text) if thread.titled_by == "none" else ""
+        title = title_from(self._runtime.redact(text[:_TITLE_LOOK])) if thread.titled_by == "none" else ""
         if title and await self._store.threads.rename(thread_id=thread_id, title=title, by_person=False):
             self._changed(thread_id, "title")

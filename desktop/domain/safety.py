@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal, Protocol
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.permission import AuditEntry
-from desktop.domain.tools import Category, Judgement
+from desktop.domain.tools import Category, CommandPart, Judgement
 
 DEFAULT_ALLOWED = ("~/.agent/workspace", "/tmp/agent")
 DEFAULT_DENIED = ("~/.ssh", "~/.gnupg", "/etc/shadow", "/etc/passwd")
@@ -181,7 +181,8 @@ class ShellReading:
     """A command taken apart. ``blocked`` wins over everything; else ``category`` is write or admin with its reasons.
 
     ``paths`` is all that it names, ``bound`` the part of it whose present state an approval depends on: what it writes,
-    deletes or runs, and whatever an unknown command is given. What is only read may change meanwhile.
+    deletes or runs, and whatever an unknown command is given. What is only read may change meanwhile. ``parts`` are
+    all its commands for rules; empty when it could not be taken apart.
     """
 
     category: Category
@@ -191,6 +192,7 @@ class ShellReading:
     paths: tuple[str, ...] = ()
     uses_network: bool = False
     bound: tuple[str, ...] = ()
+    parts: tuple[CommandPart, ...] = ()
 
 
 class ShellReader(Protocol):
@@ -269,8 +271,11 @@ class Confinement(Protocol):
 class EnvironmentBuilder(Protocol):
     """Builds the environment of a subprocess from an allowlist (R-ENV-1)."""
 
-    def build(self, declared: Mapping[str, str], *, admin: bool = False) -> Awaitable[dict[str, str]]:
-        """Raises ToolFailure naming a variable that is not set or may not be set (R-ENV-4, R-ENV-7)."""
+    def build(
+        self, declared: Mapping[str, str], *, admin: bool = False, tool: str = "", secrets: bool = True
+    ) -> Awaitable[dict[str, str]]:
+        """Raises ToolFailure naming a variable that is not set or may not be set (R-ENV-4, R-ENV-7). ``tool`` is the
+        canonical name of who declares; without ``secrets`` references to the keyring are judged but not read."""
         ...
 
 
@@ -315,7 +320,8 @@ class TextMasker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What a trust rule may look at."""
+    """What a trust rule may look at. ``parts`` and ``resolved`` as in ``PreCheck``; ``digest`` is the SHA-256 of
+    ``constraint`` where that is known only without its secrets, else empty."""
 
     tool: str
     category: Category
@@ -323,16 +329,23 @@ class CallFacts:
     tags: tuple[str, ...] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    parts: tuple[CommandPart, ...] = ()
+    resolved: Mapping[str, str] = field(default_factory=dict)
+    thread_id: str = ""
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleMatch:
-    """A rule that fits a call. ``specific``: it names the tool exactly or by a glob with literals (R-PRM-11)."""
+    """A rule that fits a call. ``specific``: it names the tool exactly or by a glob with literals (R-PRM-11); ``bare``:
+    its selector has no letter at all, as ``*``. ``rule_ids``: all that took part, where rules have ids."""
 
     policy: Literal["allow", "ask", "deny"]
     pattern: str
     specific: bool
     reason: str = ""
+    bare: bool = field(default=False, compare=False)
+    rule_ids: tuple[str, ...] = ()
 
 
 class RuleBook(Protocol):
@@ -343,7 +356,12 @@ class RuleBook(Protocol):
         ...
 
     def add(self, rule: Mapping[str, Any]) -> Awaitable[None]:
-        """Keep a rule that a person chose ("always")."""
+        """Keep a rule that a person chose ("always"): ``pattern`` in the pattern language, or ``tool`` and
+        ``constraint``; with ``policy`` and, for one thread only, ``thread_id``."""
+        ...
+
+    def decided(self, facts: CallFacts, by: RuleMatch | None) -> None:
+        """A call was decided by a rule, or by what is built in. Never waits and never raises."""
         ...
 
 

@@ -6,6 +6,7 @@ A key passes through here once on its way to the keyring; it is in no attribute,
 from __future__ import annotations
 
 import contextlib
+import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ProviderInfo, SecretStore
+from desktop.domain.scrub import scrub
 
 if TYPE_CHECKING:
     import asyncio
@@ -271,8 +273,21 @@ def _complete(info: ProviderInfo, fields: Mapping[str, str]) -> None:
     missing = next((name for name in info.needs if not name.endswith("?") and not fields.get(name, "").strip()), "")
     if missing == "key":
         raise KnownError("There is no key yet.", next_step=f"Paste the key that {info.title} gave you.")
+    if fields.get("base_url", "") and not _plain_address(fields["base_url"].strip()):
+        raise KnownError(
+            "The address holds a key or a password.", next_step="Take it out there, and put it into the field for keys."
+        )
     if missing:
         raise KnownError(f"The {_WORDS.get(missing, missing)} is missing.", next_step=f"{info.title} needs it.")
+
+
+def _plain_address(address: str) -> bool:
+    """No name, password or key in it: addresses are kept in config.yaml, and quoted in errors."""
+    try:
+        parts = urllib.parse.urlsplit(address)
+        return "@" not in parts.netloc and not parts.query and not parts.fragment and scrub(address) == address
+    except ValueError:
+        return False
 
 
 _WORDS = {"base_url": "address", "api_version": "API version", "access_key_id": "access key ID",

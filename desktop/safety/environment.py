@@ -8,6 +8,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 
 from desktop.domain.errors import SecretsUnavailable, ToolFailure
+from desktop.domain.keyring import KeyringEntry, referred_to
 from desktop.domain.safety import SettingsProvider
 
 WINDOWS_NAMES = (
@@ -25,10 +26,12 @@ _LAUNCHER = re.compile(r"^(_PYI|_MEI|APPIMAGE$|APPDIR$|ARGV0$|OWD$)|_ORIG$")
 _LOOKS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HOST_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_KEYRING_REFERENCE = re.compile(r"\$\{keyring:([^/{}]+)/([^{}]+)\}")
 
 KeyringLookup = Callable[[str, str], Awaitable[str | None]]
 """``(service, user)`` -> the value or None; raises SecretsUnavailable."""
+
+MayRead = Callable[[str, str, str], str]
+"""``(service, user, tool)`` -> why the tool may not read that entry, as a sentence, or ""."""
 
 
 def needs_admin(name: str) -> bool:
@@ -48,32 +51,44 @@ def warning_for(name: str) -> str:
 
 class EnvironmentBuilder:
     """Implements ``domain.safety.EnvironmentBuilder``. ``host`` is the app's own environment, read at each call;
-    ``is_secret`` says whether a text contains a value known from the keyring."""
+    ``is_secret`` says whether a text contains a value known from the keyring; ``may_read`` decides about references to
+    it."""
 
     def __init__(
         self,
         settings: SettingsProvider,
         *,
         keyring: KeyringLookup | None = None,
+        may_read: MayRead = lambda _service, _user, _tool: "",
         is_secret: Callable[[str], bool] = lambda _: False,
         host: Callable[[], Mapping[str, str]] = lambda: os.environ,
         windows: bool = sys.platform == "win32",
     ) -> None:
         self._settings = settings
         self._keyring = keyring
+        self._may_read = may_read
         self._is_secret = is_secret
         self._host = host
         self._windows = windows
 
-    async def build(self, declared: Mapping[str, str], *, admin: bool = False) -> dict[str, str]:
-        """The whole environment of one process (R-ENV-1, R-ENV-2). Raises ToolFailure naming the variable."""
+    async def build(
+        self, declared: Mapping[str, str], *, admin: bool = False, tool: str = "", secrets: bool = True
+    ) -> dict[str, str]:
+        """The whole environment of one process (R-ENV-1, R-ENV-2). Raises ToolFailure naming the variable. Without
+        ``secrets`` references to the keyring are judged, and left out instead of read."""
         built = self._inherited()
         for name, value in declared.items():
             if not _NAME.fullmatch(name):
                 raise _failure(f"{name!r} is no name of an environment variable.")
             if needs_admin(name) and not admin:
                 raise _failure(f"A tool may not set {name} unless its category is admin.")
-            built[name] = await self._value(name, value)
+            entry = referred_to(value)
+            if entry is None:
+                built[name] = self._value(name, value)
+                continue
+            self._judge(name, entry, tool)
+            if secrets:
+                built[name] = await self._from_keyring(name, entry)
         return built
 
     def _inherited(self) -> dict[str, str]:
@@ -87,12 +102,10 @@ class EnvironmentBuilder:
                 kept[name] = value
         return kept
 
-    async def _value(self, name: str, value: str) -> str:
-        """A literal, or what a whole-value reference stands for (R-ENV-3, R-ENV-5)."""
+    def _value(self, name: str, value: str) -> str:
+        """A literal, or what a whole-value reference to the host's environment stands for (R-ENV-3)."""
         if "\0" in value:
             raise _failure(f"The value of {name} contains a NUL character.")
-        if found := _KEYRING_REFERENCE.fullmatch(value):
-            return await self._from_keyring(name, found[1], found[2])
         if found := _HOST_REFERENCE.fullmatch(value):
             host = self._host().get(found[1])
             if host is None:
@@ -100,16 +113,28 @@ class EnvironmentBuilder:
             return host
         return value
 
-    async def _from_keyring(self, name: str, service: str, user: str) -> str:
+    def _judge(self, name: str, entry: KeyringEntry, tool: str) -> None:
         if self._keyring is None:
             raise _failure(f"{name} refers to the keyring, which is not available here.")
+        if refusal := self._may_read(entry.service, entry.user, tool):
+            raise _failure(f"{name} refers to the keyring entry {_shown(entry)}. {refusal}")
+
+    async def _from_keyring(self, name: str, entry: KeyringEntry) -> str:
+        assert self._keyring is not None
         try:
-            value = await self._keyring(service, user)
+            value = await self._keyring(entry.service, entry.user)
         except SecretsUnavailable as error:
-            raise _failure(f"{name} refers to the keyring entry {service}/{user}: {error}") from error
+            raise _failure(f"{name} refers to the keyring entry {_shown(entry)}: {error}") from error
         if value is None:
-            raise _failure(f"{name} refers to the keyring entry {service}/{user}, which does not exist.")
+            raise _failure(f"{name} refers to the keyring entry {_shown(entry)}, which does not exist.")
+        if "\0" in value:
+            raise _failure(f"The keyring entry {_shown(entry)}, to which {name} refers, contains a NUL character.")
         return value
+
+
+def _shown(entry: KeyringEntry) -> str:
+    """For a model and a person: a file that anybody wrote says the names."""
+    return "".join(letter if letter.isprintable() else "?" for letter in str(entry)[:200])
 
 
 def _failure(sentence: str) -> ToolFailure:

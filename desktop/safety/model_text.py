@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.cancellation import RunMeta
-from desktop.domain.errors import AssentError
+from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.models import (
     Finished,
@@ -42,10 +42,18 @@ class MaskedModel:
                 async for item in items:
                     for masked in pieces.take(item):
                         yield masked
-        except AssentError:  # the stream is over; what was held back still belongs to what was said
+        except AssentError as error:  # the stream is over; what was held back still belongs to what was said
             for rest in pieces.rest():
                 yield rest
+            _clean(error, self._redactor)
             raise
+
+
+def _clean(error: AssentError, redactor: Redactor) -> None:
+    """What a server says of a failure may hold the key that it was sent, in any writing (R-SEC-6)."""
+    error.args = tuple(redactor.mask_known(part) if isinstance(part, str) else part for part in error.args)
+    if isinstance(error, KnownError):
+        error.next_step = redactor.mask_known(error.next_step)
 
 
 class _Pieces:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
 from typing import Literal
 
 HARD_CAP_FACTOR = 10
 _NOTICE_ROOM = 160
+_BESIDE = 1 << 16
+"""Bytes kept beyond the limit, so that a secret at the cut is whole when it is masked."""
 
 _ANSI = re.compile(
     r"""\x1b(?:
@@ -30,8 +33,11 @@ def plain(text: str) -> str:
 class OutputCollector:
     """Takes bytes as they come and keeps a bounded part. Not for two threads at once."""
 
-    def __init__(self, limit: int, keep: Literal["head", "tail"]) -> None:
+    def __init__(
+        self, limit: int, keep: Literal["head", "tail"], mask: Callable[[str], str] = lambda text: text
+    ) -> None:
         self.total = 0
+        self._mask = mask
         self._limit = max(limit, 2 * _NOTICE_ROOM)
         self._keep = keep
         self._kept = bytearray()
@@ -46,23 +52,20 @@ class OutputCollector:
         """Keep what is to be kept; returns the text for live progress, "" beyond the hard cap."""
         self.total += len(chunk)
         if self._keep == "head":
-            self._kept += chunk[: max(0, self._limit + 1 - len(self._kept))]
+            self._kept += chunk[: max(0, self._limit + _BESIDE - len(self._kept))]
         else:
             self._kept += chunk
-            if len(self._kept) > 2 * self._limit + (1 << 16):
-                del self._kept[: len(self._kept) - self._limit - 4]
+            if len(self._kept) > 2 * (self._limit + _BESIDE):
+                del self._kept[: len(self._kept) - self._limit - _BESIDE]
         return "" if self.over_hard_cap else plain(self._decoder.decode(chunk))
 
     def text(self) -> tuple[str, bool]:
         """The clean text, and whether it was cut; with its notice never more than the limit in bytes."""
-        if self.total <= self._limit:
-            clean = plain(bytes(self._kept).decode("utf-8", "replace"))
-            raw = clean.encode()
-            if len(raw) <= self._limit:
-                return clean, False
-            return self._with_notice(raw), True  # replacement characters are longer than what they stand for
-        raw = plain(bytes(self._kept).decode("utf-8", "replace")).encode()
-        return self._with_notice(raw), True
+        clean = self._mask(plain(bytes(self._kept).decode("utf-8", "replace")))
+        raw = clean.encode()
+        if self.total <= self._limit and len(raw) <= self._limit:
+            return clean, False
+        return self._with_notice(raw), True  # replacement characters are longer than what they stand for
 
     def _with_notice(self, raw: bytes) -> str:
         kept = _clean_cut(raw, self._limit - _NOTICE_ROOM, self._keep)

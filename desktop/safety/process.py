@@ -43,10 +43,14 @@ def default_launcher() -> tuple[str, ...]:
 
 
 class ProcessRunner:
-    """Implements ``domain.safety.ProcessRunner`` on any asyncio loop. ``launcher`` starts launcher.py."""
+    """Implements ``domain.safety.ProcessRunner`` on any asyncio loop. ``launcher`` starts launcher.py; ``mask`` takes
+    known secrets out of what a process wrote, before it is cut: half of one would not be known any more."""
 
-    def __init__(self, launcher: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, launcher: tuple[str, ...] | None = None, *, mask: Callable[[str], str] = lambda text: text
+    ) -> None:
         self._launcher = default_launcher() if launcher is None else launcher
+        self._mask = mask
 
     async def run(
         self, spec: ProcessSpec, token: CancellationToken, progress: Callable[[str], None] | None = None
@@ -54,7 +58,7 @@ class ProcessRunner:
         """Start, wait, collect. On cancellation of the task, too, everything is ended first."""
         began = time.monotonic()
         process = await self._start(spec)
-        output = OutputCollector(spec.output_limit, spec.keep)
+        output = OutputCollector(spec.output_limit, spec.keep, self._mask)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         detach = token.on_cancel(lambda _: _from_any_thread(loop, stop))
@@ -88,10 +92,15 @@ class ProcessRunner:
             raise ToolFailure(what, code="tool.not_started") from error
 
     def _with_launcher(self, spec: ProcessSpec) -> ProcessSpec:
-        if spec.contained or _PLATFORM != "linux":
-            return spec
-        argv = (*self._launcher, json.dumps({"restrict": None}), *spec.argv)
-        return replace(spec, argv=argv, contained=True)
+        return held(spec, self._launcher)
+
+
+def held(spec: ProcessSpec, launcher: tuple[str, ...] | None = None) -> ProcessSpec:
+    """The same process, ended with everything below it when its parent dies; where nothing does that yet, and Linux."""
+    if spec.contained or _PLATFORM != "linux":
+        return spec
+    argv = (*(default_launcher() if launcher is None else launcher), json.dumps({"restrict": None}), *spec.argv)
+    return replace(spec, argv=argv, contained=True)
 
 
 async def _first(

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.errors import ChildDied, ProtocolViolation, SecretsUnavailable
+from desktop.domain.keyring import OWN_SERVICE
 from desktop.domain.processes import Child, ChildRefused
 
-SERVICE = "assent"
+SERVICE = OWN_SERVICE
 MAX_SECRET = 16_384
 MAX_HANGS = 3
 """Calls in a row without an answer, after which the keyring is left alone."""
@@ -46,16 +47,17 @@ class KeyringSecrets:
         self._timeout = timeout_s
         self._on_value = on_value
         self._hangs = 0
-        self._only_here: dict[str, str] = {}
+        self._only_here: dict[tuple[str, str], str] = {}
 
     async def get(self, name: str) -> str | None:
         """The value kept for this process, else the keyring's. Raises SecretsUnavailable."""
-        if name in self._only_here:
-            return self._only_here[name]
         return await self.lookup(self._service, name)
 
     async def lookup(self, service: str, user: str) -> str | None:
-        """An entry of any service (R-ENV-5). Raises SecretsUnavailable."""
+        """The same for an entry of any service (R-ENV-5). Who may ask for it is tool_secrets.py's to say."""
+        here = self._only_here.get((service, user))
+        if here is not None:
+            return here
         value = await self._call("get", service=service, user=user)
         if isinstance(value, str):
             self._on_value(value)
@@ -64,29 +66,41 @@ class KeyringSecrets:
 
     async def put(self, name: str, value: str) -> bool:
         """True when the keyring has it, False when only this process does (R-SEC-2)."""
+        return await self.keep(self._service, name, value)
+
+    async def keep(self, service: str, user: str, value: str) -> bool:
+        """The same for an entry of any service."""
         if not value or len(value) > MAX_SECRET:
             raise ValueError("a secret has 1 to 16,384 characters")
         self._on_value(value)
         try:
-            await self._call("put", service=self._service, user=name, value=value)
+            await self._call("put", service=service, user=user, value=value)
         except SecretsUnavailable:
-            self._only_here[name] = value
+            self._only_here[service, user] = value
             return False
-        self._only_here.pop(name, None)
+        self._only_here.pop((service, user), None)
         return True
 
     async def delete(self, name: str) -> None:
         """Forget it here and in the keyring. Raises SecretsUnavailable when the keyring may still have it."""
-        kept_here = self._only_here.pop(name, None) is not None
+        await self.drop(self._service, name)
+
+    async def drop(self, service: str, user: str) -> None:
+        """The same for an entry of any service."""
+        kept_here = self._only_here.pop((service, user), None) is not None
         try:
-            await self._call("delete", service=self._service, user=name)
+            await self._call("delete", service=service, user=user)
         except SecretsUnavailable:
             if not kept_here:
                 raise
 
+    def is_only_here(self, service: str, user: str) -> bool:
+        """Whether the value is gone when the app closes."""
+        return (service, user) in self._only_here
+
     def session_only(self) -> tuple[str, ...]:
         """Names of secrets that will be gone when the app closes, for the notice."""
-        return tuple(sorted(self._only_here))
+        return tuple(sorted(user for _, user in self._only_here))
 
     async def backend_name(self) -> str:
         """The backend in words. Raises SecretsUnavailable."""

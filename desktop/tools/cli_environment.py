@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from desktop.domain.keyring import referred_to
 from desktop.domain.tools import Category
 from desktop.tools.cli_parameters import NotesLike
 from desktop.tools.cli_yaml import Node
@@ -43,6 +44,9 @@ def _wrong(value: Node) -> str:
         return "a variable's value has to be a text"
     if value.text.startswith("${keyring:") and not _REFERENCE.fullmatch(value.text):
         return "a value from the keyring is written ${keyring:service/user}, and nothing beside it"
+    entry = referred_to(value.text)
+    if entry is not None and entry.problem:
+        return entry.problem
     return no_argument(value.text)
 
 

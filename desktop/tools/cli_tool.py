@@ -42,7 +42,6 @@ MAX_WORD = 120_000
 MAX_WORDS = 500_000
 MAX_BOUND = 200
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
-_KEYRING = "${keyring:"
 _BATCH = (".bat", ".cmd")
 
 
@@ -154,12 +153,13 @@ class CliTool:
         return await asyncio.to_thread(self._judged, words, program, place, readings)
 
     async def _environment(self, *, ready: bool) -> dict[str, str]:
-        """What the process gets; before it is ``ready`` to run nothing is taken out of the keyring (R-ENV-5)."""
-        declared = self.definition.env
-        if not ready:
-            declared = {name: value for name, value in declared.items() if not value.startswith(_KEYRING)}
-        admin = self.definition.category is Category.ADMIN
-        return await self._services.environment.build(declared, admin=admin)
+        """What the process gets; before it is ``ready`` to run nothing is taken out of the keyring, but a reference that
+        may not be followed is refused before anybody is asked (R-ENV-5)."""
+        definition = self.definition
+        admin = definition.category is Category.ADMIN
+        return await self._services.environment.build(
+            definition.env, admin=admin, tool=definition.name, secrets=ready
+        )
 
     def _place_and_program(self, path: str) -> tuple[Verdict, str]:
         """Where it would run, and which file ``cmd`` is on the tool's PATH ("" for none). Blocks."""

@@ -13,6 +13,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from desktop.workers.hardening import harden
 from desktop.workers.inside import Call, CallError, ChildServer, pipes, run
 
 SERVICE = "keyring-host"
@@ -131,4 +132,5 @@ async def serve(host: KeyringHost, idle: float) -> None:
 
 def main(load: Callable[[], Any] = _library, idle: float = IDLE) -> None:
     """The process's life."""
+    harden()
     run(lambda: serve(KeyringHost(load), idle), SERVICE)

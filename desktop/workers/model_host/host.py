@@ -14,6 +14,7 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
+from desktop.workers.hardening import harden
 from desktop.workers.inside import Call, ChildServer, pipes, run
 from desktop.workers.model_host.discovery import discover
 from desktop.workers.model_host.library import Library
@@ -104,5 +105,6 @@ async def _serve() -> None:
 
 def main() -> None:
     """Entry point of the child."""
+    harden()
     _bound_memory()
     run(_serve, SERVICE)
