@@ -1,146 +1,281 @@
-"""The trust rules in force: those given as text and those a person asked to be remembered (R-PAT-13, R-PRM-11).
+"""The trust rules in force: those given as text, those a person wrote or asked to be remembered (R-PAT-13, R-PRM-11).
 
-All are read in the one pattern language. A remembered rule is plain data, ``{tool, policy, constraint}``: its
-constraint is what the call is about, a text with ``*`` and ``?``. In the language a rule may look at three things that
-are no arguments and that no caller can set: ``call-object`` (that text), ``call-digest`` (its SHA-256, for a text that
-is meant exactly) and ``call-source`` (where the tool comes from).
+All are read in the one pattern language (``rule_text``); ``RuleSet`` decides, for real calls and for the simulator.
 
 A name can be taken: a project's skill may bear that of one's own. So for a skill of a project or a shared folder only
-such a rule allows that looks at one of the three.
+such a rule allows that looks at where the tool comes from or at what exactly the call is about.
 """
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import logging
-import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from desktop.domain.errors import ConfigurationError
+from desktop.conversation.rule_text import (
+    ABOUT,
+    DIGEST,
+    OBJECT,
+    SOURCE,
+    as_list,
+    digest_of,
+    pattern_from,
+    problem_of,
+    record_pattern,
+    shown_of,
+)  # fmt: skip
+from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.permission import RuleRecord
 from desktop.domain.safety import CallFacts, RuleMatch
 from desktop.safety.trust_rules import TrustRule, rule_from
-from desktop.skills.patterns import PatternError, PolicyRules, parse_patterns
-from desktop.skills.patterns.grammar import PatternList
+from desktop.skills.patterns import PolicyRules, parse_patterns
+from desktop.skills.patterns.grammar import Pattern
 from desktop.skills.patterns.paths import Where
+from desktop.skills.patterns.policies import Owner
 
-OBJECT, DIGEST, SOURCE = "call-object", "call-digest", "call-source"
 ELSEWHERE = frozenset({"project", "shared"})
 ORIGIN = "approval"
+"""What a rule's record says of where it came from when it was remembered from a request."""
+BUILT_IN = "built-in:"
+"""How the ids of rules begin that nobody wrote: what is asked and what passes without a rule, by tool."""
 _LOG = logging.getLogger(__name__)
-_TOKEN = re.compile(r"\\[*?\\]|.", re.DOTALL)
-_SPECIAL = re.compile(r"[\[\]{},()\\\s]")
 
 
 class KeptRules(Protocol):
     """``store.RuleRepository``."""
 
-    def add(self, *, rule: RuleRecord) -> Awaitable[None]: ...
+    def add(self, *, rule: RuleRecord, replaces: str = "") -> Awaitable[None]: ...
+
+    def get(self, *, rule_id: str) -> Awaitable[RuleRecord]: ...
 
     def list_rules(self) -> Awaitable[list[RuleRecord]]: ...
 
+    def revoke(self, *, rule_id: str, at: float) -> Awaitable[None]: ...
+
+    def restore(self, *, rule_id: str) -> Awaitable[None]: ...
+
+    def count(self, *, uses: Mapping[str, tuple[int, float]]) -> asyncio.Future[None]: ...
+
+    def built_in_uses(self) -> Awaitable[dict[str, tuple[int, float]]]: ...
+
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """What a person reads of a rule."""
+class Entry:
+    """One rule ready to be compared."""
 
-    pattern: str
-    reason: str
+    pattern: Pattern
+    owner: Owner
 
 
-class TrustRules:
-    """Implements ``domain.safety.RuleBook``. ``text`` is in the pattern language and raises PatternError; ``given`` and
-    what ``kept`` holds are plain rules."""
+class RuleSet:
+    """Rules at one moment; never changes, so that what is tried on it is true for all of it."""
 
-    def __init__(
-        self, given: Iterable[TrustRule] = (), kept: KeptRules | None = None, *, text: str = "", cwd: str = "",
-        home: str = "", clock: Callable[[], float] = time.time,
-    ) -> None:  # fmt: skip
-        self._kept = kept
-        self._where = Where(cwd, home)
-        self._text = parse_patterns(text)
-        self._clock = clock
-        self._shown: dict[str, _Shown] = {}
-        self._plain: list[PatternList] = []
-        for rule in given:
-            self._take(rule)
-        self._make()
-
-    async def load(self) -> None:
-        """Read what was remembered before; one that makes no sense counts for nothing. Raises what the store raises."""
-        for record in await self._kept.list_rules() if self._kept is not None else ():
-            try:
-                constraint = record.constraints.get("constraint", "")
-                self._take(rule_from({"tool": record.tool, "policy": record.decision, "constraint": constraint}))
-            except ConfigurationError as error:
-                _LOG.warning("the remembered rule %s is of no use: %s", record.rule_id, error)
-        self._make()
+    def __init__(self, entries: Sequence[Entry], where: Where) -> None:
+        order = sorted(entries, key=lambda entry: entry.pattern.policy == "allow" and bool(entry.owner.rule_id))
+        bound = [entry for entry in order if _binds(entry.pattern)]
+        self._all, self._bound = _policies(order, where), _policies(bound, where)
 
     def match(self, facts: CallFacts) -> RuleMatch | None:
         """The rule in force for a call (R-PAT-7, R-PAT-9, R-PAT-13)."""
         about = {
             OBJECT: facts.constraint, SOURCE: facts.source,
-            DIGEST: _digest(facts.constraint),
+            DIGEST: facts.digest or digest_of(facts.constraint),
         }  # fmt: skip
         rules = self._bound if facts.source in ELSEWHERE else self._all
-        found = rules.decide(replace(facts, arguments={**facts.arguments, **about}))
-        shown = None if found is None else self._shown.get(found.pattern)
-        if found is None or shown is None:
-            return found
-        return replace(found, pattern=shown.pattern, reason=shown.reason)
+        return rules.decide(replace(facts, arguments={**facts.arguments, **about}))
+
+
+def _policies(entries: Sequence[Entry], where: Where) -> PolicyRules:
+    return PolicyRules(as_list([entry.pattern for entry in entries]), where, [entry.owner for entry in entries])
+
+
+def _binds(pattern: Pattern) -> bool:
+    return pattern.policy != "allow" or any(constraint.name in ABOUT for constraint in pattern.constraints)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A remembered rule: its record, how it is shown, and why it counts for nothing, if so."""
+
+    record: RuleRecord
+    shown: str
+    entry: Entry | None
+    problem: str = ""
+
+
+class TrustRules:
+    """Implements ``domain.safety.RuleBook``. ``text`` is in the pattern language and raises PatternError; ``given`` and
+    what ``kept`` holds are plain rules. ``cwd`` and ``home`` are real paths. ``record`` gets every decided call and
+    must not wait. Used on the loop."""
+
+    def __init__(
+        self, given: Iterable[TrustRule] = (), kept: KeptRules | None = None, *, text: str = "", cwd: str = "",
+        home: str = "", clock: Callable[[], float] = time.time,
+        record: Callable[[CallFacts, float], None] = lambda _facts, _at: None,
+    ) -> None:  # fmt: skip
+        self._store = kept
+        self._record = record
+        self._where = Where(cwd, home)
+        self._clock = clock
+        self._fixed = [Entry(pattern, Owner()) for pattern in parse_patterns(text).patterns]
+        self._fixed += [Entry(pattern_from(rule), _owner_of(rule)) for rule in given]
+        self._kept: dict[str, Kept] = {}
+        self._built_in: dict[str, tuple[int, float]] = {}
+        self._uses: dict[str, tuple[int, float]] = {}
+        self._writing: asyncio.Future[None] | None = None
+        self._listeners: list[Callable[[], None]] = []
+        self.set = self._made()
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    async def load(self) -> None:
+        """Read what was remembered before; one that makes no sense counts for nothing. Raises what the store raises."""
+        if self._store is not None:
+            self._kept = {record.rule_id: _read(record) for record in await self._store.list_rules()}
+            self._built_in = dict(await self._store.built_in_uses())
+        self._changed()
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """What a person wrote or remembered, the oldest first."""
+        return tuple(self._kept.values())
+
+    @property
+    def built_in_uses(self) -> Mapping[str, tuple[int, float]]:
+        """How often each tool was decided without a rule, and when last."""
+        return self._built_in
+
+    def match(self, facts: CallFacts) -> RuleMatch | None:
+        """The rule in force for a call."""
+        return self.set.match(facts)
+
+    def with_rule(self, pattern: Pattern, thread_id: str = "", replaces: str = "") -> RuleSet:
+        """The rules as they would be with one more, or with one in the place of another."""
+        return self._made([Entry(pattern, Owner("draft", thread_id))], without=replaces)
+
+    # -- changing -----------------------------------------------------------------------------------------------------
 
     async def add(self, rule: Mapping[str, Any]) -> None:
         """Remember a rule; it counts once it is kept. Raises ConfigurationError, and what the store raises."""
-        made = rule_from(rule)
-        if made.policy == "ask":
-            raise ConfigurationError("Only what is allowed or denied is remembered.")
-        patterns = _patterns(made)
-        if self._kept is not None:
+        policy, thread_id = rule.get("policy"), rule.get("thread_id", "")
+        if isinstance(text := rule.get("pattern"), str) and text:
+            if policy not in ("allow", "ask", "deny") or not isinstance(thread_id, str):
+                raise ConfigurationError("A rule allows, asks or denies.")
+            if problem := problem_of(text, policy):
+                raise ConfigurationError(problem.message)
+            tool, constraints, shown = text.partition("(")[0].strip(), {}, text.strip()
+        else:
+            made = rule_from(rule)
+            if made.policy == "ask":
+                raise ConfigurationError("Only what is allowed or denied is remembered.")
+            pattern_from(made)
+            tool, policy, shown = made.tool, made.policy, ""
             constraints = {"constraint": made.constraint} if made.constraint else {}
-            await self._kept.add(rule=RuleRecord(new_id(), made.tool, constraints, made.policy, ORIGIN, self._clock()))
-        self._note(made, patterns)
-        self._make()
+        await self.put(RuleRecord(
+            new_id(), tool, constraints, policy, ORIGIN, self._clock(), pattern=shown, thread_id=thread_id
+        ))  # fmt: skip
 
-    def _take(self, rule: TrustRule) -> None:
-        self._note(rule, _patterns(rule))
+    async def put(self, record: RuleRecord, replaces: str = "") -> Kept:
+        """Keep a rule, in the place of another if there is one to replace; it counts when this returns."""
+        found = _read(record)
+        if found.entry is None:
+            raise ConfigurationError(found.problem)
+        if self._store is not None:
+            await self._store.add(rule=record, replaces=replaces)
+        self._kept.pop(replaces, None)
+        self._kept[record.rule_id] = found
+        self._changed()
+        return found
 
-    def _note(self, rule: TrustRule, patterns: PatternList) -> None:
-        shown = _Shown(f"{rule.tool}({rule.constraint})" if rule.constraint else rule.tool, rule.reason)
-        self._shown.setdefault(patterns.patterns[0].text, shown)
-        self._plain.append(patterns)
+    async def revoke(self, rule_id: str) -> None:
+        """It counts for nothing from now on, also while that is still being written down. Raises NotFound."""
+        found = self._kept.pop(rule_id, None)
+        if found is None or self._store is None:
+            raise NotFound("That rule no longer exists.")
+        self._changed()
+        try:
+            await self._store.revoke(rule_id=rule_id, at=self._clock())
+        except KnownError:  # it is still on record as in force and would count again after a restart: so it counts now
+            self._kept[rule_id] = found
+            self._changed()
+            raise
 
-    def _make(self) -> None:
-        found = [*self._text.patterns, *(one for patterns in self._plain for one in patterns.patterns)]
-        bound = [one for one in found if one.policy != "allow"
-                 or any(constraint.name in (OBJECT, DIGEST, SOURCE) for constraint in one.constraints)]  # fmt: skip
-        self._all = PolicyRules(PatternList(tuple(found), self._text.text), self._where)
-        self._bound = PolicyRules(PatternList(tuple(bound), self._text.text), self._where)
+    async def restore(self, rule_id: str) -> None:
+        """Undo of ``revoke``. Raises NotFound."""
+        if self._store is None or rule_id in self._kept:
+            raise NotFound("That rule was not revoked.")
+        await self._store.restore(rule_id=rule_id)
+        self._kept[rule_id] = _read(await self._store.get(rule_id=rule_id))
+        self._kept = dict(sorted(self._kept.items(), key=lambda item: (item[1].record.created_at, item[0])))
+        self._changed()
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Told after each change of the rules; returns what detaches the listener."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    # -- uses ---------------------------------------------------------------------------------------------------------
+
+    def decided(self, facts: CallFacts, by: RuleMatch | None) -> None:
+        """Count a use, and keep the call to try rules on; written beside it, uses together where they come quickly."""
+        ids = by.rule_ids if by is not None else (f"{BUILT_IN}{facts.tool}",)
+        now = self._clock()
+        self._record(facts, now)
+        for rule_id in ids:
+            self._uses[rule_id] = (self._uses.get(rule_id, (0, 0.0))[0] + 1, now)
+            found = self._kept.get(rule_id)
+            if found is not None:
+                record = replace(found.record, uses=found.record.uses + 1, last_used_at=now)
+                self._kept[rule_id] = replace(found, record=record)
+            elif rule_id.startswith(BUILT_IN):
+                self._built_in[rule_id] = (self._built_in.get(rule_id, (0, 0.0))[0] + 1, now)
+        self._write()
+
+    def _write(self) -> None:
+        if self._store is None or not self._uses or self._writing is not None:
+            return
+        uses, self._uses = self._uses, {}
+        self._writing = self._store.count(uses=uses)
+        self._writing.add_done_callback(self._written)
+
+    def _written(self, done: asyncio.Future[None]) -> None:
+        self._writing = None
+        problem = None if done.cancelled() else done.exception()
+        if problem is not None:
+            _LOG.error("uses of rules could not be counted: %s", problem)
+            return
+        self._write()
+
+    async def flush(self) -> None:
+        """Wait until every use is written down; before the store closes."""
+        while self._writing is not None:
+            await asyncio.wait([self._writing])
+
+    # -- the set ------------------------------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        self.set = self._made()
+        for listener in tuple(self._listeners):
+            listener()
+
+    def _made(self, more: Sequence[Entry] = (), without: str = "") -> RuleSet:
+        kept = [found.entry for rule_id, found in self._kept.items() if found.entry and rule_id != without]
+        return RuleSet([*self._fixed, *kept, *more], self._where)
 
 
-def _patterns(rule: TrustRule) -> PatternList:
-    """A plain rule in the pattern language. Raises ConfigurationError."""
-    about = f"{_about(rule.constraint)}," if rule.constraint else ""
+def _owner_of(rule: TrustRule) -> Owner:
+    return Owner(shown=f"{rule.tool}({rule.constraint})" if rule.constraint else rule.tool, reason=rule.reason)
+
+
+def _read(record: RuleRecord) -> Kept:
     try:
-        found = parse_patterns(f"{rule.tool}({about}$policy={rule.policy})")
-    except PatternError as error:
-        raise ConfigurationError(f"The rule for {rule.tool[:80]} cannot be read: {error}") from error
-    if len(found.patterns) != 1:
-        raise ConfigurationError(f"A rule is about one tool or pattern, not about {rule.tool[:80]!r}.")
-    return found
-
-
-def _about(constraint: str) -> str:
-    tokens = _TOKEN.findall(constraint)
-    if "*" not in tokens and "?" not in tokens:
-        return f"{DIGEST}={_digest(''.join(token[-1] for token in tokens))}"
-    return f"{OBJECT}=" + "".join(
-        token if token in ("*", "?") or len(token) == 2 else _SPECIAL.sub(r"\\\g<0>", token) for token in tokens
-    )
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        pattern = record_pattern(record)
+        shown = shown_of(record, pattern)
+    except ConfigurationError as error:
+        _LOG.warning("the remembered rule %s is of no use: %s", record.rule_id, error)
+        return Kept(record, record.pattern or record.tool, None, str(error))
+    return Kept(record, shown, Entry(pattern, Owner(record.rule_id, record.thread_id, shown)))

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from desktop.domain.permission import PermissionRequest
+
 RuleDecision = Literal["allow", "ask", "deny"]
 RuleOrigin = Literal["built_in", "library", "project", "you", "request"]
 Outcome = Literal["passes", "asks", "denied", "blocked"]
@@ -105,6 +107,10 @@ class RuleDesk(Protocol):
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Told after each change, on the loop; returns what detaches the listener."""
+        ...
+
+    def propose(self, request: PermissionRequest) -> RuleDraft:
+        """The narrowest rule that would have answered this request, for the *Always allow* editor."""
         ...
 
     def check(self, draft: RuleDraft) -> RuleProblem | None:

@@ -50,6 +50,20 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandPart:
+    """One command of a shell command as rules about ``command`` compare it (R-PRM-11).
+
+    ``text``: its words as a shell would have to be given them, single blanks between. ``spellings``: other texts of the
+    same, tried by rules that ask or deny. ``hidden``: half a sentence why no rule can cover it (a word that only
+    running shows, a file that it writes through a redirection), or empty.
+    """
+
+    text: str
+    spellings: tuple[str, ...] = ()
+    hidden: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PreCheck:
     """Result of gate 9 for one call (R-TOOL-4): effective category, why it was raised, what it will touch.
 
@@ -57,7 +71,8 @@ class PreCheck:
     ``{"kind": "command", "command", "cwd", "confinement"}``, ``{"kind": "argv", "argv"}`` or ``{}``.
     ``identity`` is what must still hold right before execution (path -> device/inode/size/mtime or ``absent``).
     ``denied`` is None, or the refusal (R-INV-17). ``constraint`` is the normalised object of the call (a resolved path,
-    the command) that "allow for this run" is scoped to; empty: the exact arguments (R-PRM-3).
+    the command) that "allow for this run" is scoped to; empty: the exact arguments (R-PRM-3). For rules: ``parts`` are
+    all the commands of a shell command, ``resolved`` where arguments that are paths really lead (name -> absolute).
     """
 
     category: Category
@@ -68,6 +83,8 @@ class PreCheck:
     identity: Mapping[str, str] = field(default_factory=dict)
     denied: Exception | None = None
     constraint: str = ""
+    parts: tuple[CommandPart, ...] = ()
+    resolved: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from desktop.domain.ids import new_id
 from desktop.domain.permission import Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
 from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, SettingsProvider
 from desktop.domain.tools import Category, PreCheck, Tool
+from desktop.safety.assent import answer
 from desktop.safety.boundary import workspace_of
 from desktop.safety.paths import is_within
 from desktop.safety.trust_rules import escape_glob
@@ -30,6 +31,7 @@ MAX_VOID_ANSWERS = 3
 ASKED_AGAIN = "asked again"
 """The outcome of a decision that a later one of the same call replaced."""
 _SUMMARY = 500
+_BY: Mapping[str, DecidedBy] = {"rule": "rule", "remembered": "remembered", "setting": "setting", "category": "setting"}
 
 
 class BlockLike(Protocol):
@@ -171,23 +173,18 @@ class PermissionGate:
         if self._memory.denied(request.run_id):
             return _deny(request, "remembered", "everything from this run is denied")
         rule = self._rules.match(facts)
-        if rule is not None and rule.policy == "deny":
-            return replace(_deny(request, "rule", rule.reason), rule={"pattern": rule.pattern})
-        if request.original is not None:  # whatever rules say, the person looks at what their edit would do
+        found = answer(
+            request.category, rule, edited=request.original is not None, stale=request.stale,
+            remembered=self._memory.allows(request.run_id, facts), setting=self._workspace_write(request),
+        )  # fmt: skip
+        self._rules.decided(facts, rule if found.because == "rule" else None)
+        if found.what == "asks":
             return self._nobody(request)
-        if request.category is Category.READ:
-            asks = rule is not None and rule.policy == "ask" and rule.specific
-            return None if asks else Decision("allow_once", request.digest, by="setting")
-        if request.category is Category.ADMIN or request.stale:
-            return self._nobody(request)
-        if rule is not None and rule.policy == "allow" and rule.specific:
-            return Decision("allow_once", request.digest, by="rule", rule={"pattern": rule.pattern})
-        if rule is None or rule.policy != "ask":
-            if self._memory.allows(request.run_id, facts):
-                return Decision("allow_once", request.digest, by="remembered")
-            if self._workspace_write(request):
-                return Decision("allow_once", request.digest, by="setting")
-        return self._nobody(request)
+        shown = {"pattern": rule.pattern} if rule is not None and found.because == "rule" else None
+        if found.what == "denied":
+            return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
+        by = _BY[found.because] if request.category is not Category.READ else "setting"
+        return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None)
 
     def _nobody(self, request: PermissionRequest) -> Decision | None:
         """A denial where there is nobody to ask (R-PRM-6)."""
@@ -380,7 +377,10 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
     """What rules and memory compare. Without a constraint of its own, a call is only like itself, byte by byte."""
     spec = call.target.spec
     constraint = check.constraint or json.dumps(call.frozen, sort_keys=True, default=str)
-    return CallFacts(spec.name, call.category, constraint, spec.tags, call.frozen, spec.source)
+    return CallFacts(
+        spec.name, call.category, constraint, spec.tags, call.frozen, spec.source, check.parts, check.resolved,
+        call.meta.thread_id,
+    )  # fmt: skip
 
 
 def _known_outcome(decision: Decision) -> str:

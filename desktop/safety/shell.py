@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 
 from desktop.domain.errors import SettingsError
 from desktop.domain.safety import Blocked, SafetySettings, SettingsProvider, ShellReading
-from desktop.domain.tools import Category, Judgement
+from desktop.domain.tools import Category, CommandPart, Judgement
 from desktop.safety import blocklist
 from desktop.safety.boundary import PathPolicy, workspace_of
 from desktop.safety.environment import needs_admin
 from desktop.safety.shell_carriers import COMMAND_NAMES, changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
+from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand, parse
 from desktop.safety.shell_unwrap import SHELLS, Unwrapped, run_by, unwrap
@@ -89,6 +90,7 @@ class _Reading:
         self._paths = PathReader(policy.lists(), home, [start])
         self._reasons: dict[str, None] = {}
         self._judgements: list[Judgement] = []
+        self._parts: list[CommandPart] = []
         self._touched: dict[str, None] = {}
         self._bound: dict[str, None] = {}
         self._blocked: Blocked | None = None
@@ -117,6 +119,7 @@ class _Reading:
             paths=tuple(self._touched),
             uses_network=self._network,
             bound=tuple(self._bound),
+            parts=tuple(self._parts),
         )
 
     def script(self, source: str, depth: int) -> None:
@@ -128,6 +131,8 @@ class _Reading:
         parsed: Parsed = parse(source, self._variables)
         for problem in parsed.problems:
             self.raise_for(f"not all of it can be read: {problem}")
+        if (strange := strange_part(parsed)) is not None:
+            self._parts.append(strange)
         for command in parsed.commands:
             self._simple(command, depth)
         for text in parsed.unread:
@@ -135,6 +140,7 @@ class _Reading:
 
     def _simple(self, command: SimpleCommand, depth: int) -> None:
         unwrapped = unwrap(command.words)
+        self._parts += parts_of(command, unwrapped)
         for layer in unwrapped.layers:
             self._check_blocked(layer)
         inner = unwrapped.innermost

@@ -79,12 +79,14 @@ class SimpleCommand:
 
 @dataclass(slots=True)
 class Parsed:
-    """Everything found. ``problems`` are reasons why the reading may be incomplete; ``unread`` texts to read again."""
+    """Everything found. ``problems`` are reasons why the reading may be incomplete; ``unread`` texts to read again;
+    ``kinds`` the kinds of all named nodes of the grammar, and its double brackets."""
 
     commands: list[SimpleCommand] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     functions: set[str] = field(default_factory=set)
+    kinds: set[str] = field(default_factory=set)
 
 
 @lru_cache(maxsize=1)
@@ -129,6 +131,8 @@ class _Walker:
         waiting = [root]
         while waiting:
             node = waiting.pop()
+            if node.is_named or node.type == "((":
+                self.found.kinds.add(node.type)
             arithmetic = node.type in _ARITHMETIC or (node.type == "compound_statement" and node.text.startswith(b"(("))
             if arithmetic and _hides_a_run(node):
                 self.found.problems.append("its arithmetic may run what is written in quotes")

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from desktop.domain.errors import NotFound
@@ -68,7 +68,7 @@ class RuleRepository:
         """Count a use."""
         await self._one("SET uses = uses + 1, last_used_at = ? WHERE rule_id = ?", at, rule_id)
 
-    async def count(self, *, uses: Mapping[str, tuple[int, float]]) -> None:
+    def count(self, *, uses: Mapping[str, tuple[int, float]]) -> asyncio.Future[None]:
         """Count uses: by rule, how many and when the last one was. What has no row here is built in or elsewhere."""
         counted = [(number, at, rule_id) for rule_id, (number, at) in uses.items()]
 
@@ -82,7 +82,7 @@ class RuleRepository:
                         (clean(rule_id), number, at),
                     )
 
-        await self._thread.write(work)
+        return self._thread.write(work)
 
     async def built_in_uses(self) -> dict[str, tuple[int, float]]:
         """The uses counted of rules that have no row of their own."""
@@ -106,11 +106,13 @@ class RuleRepository:
 
     # -- calls to try rules on ----------------------------------------------------------------------------------------
 
-    def record(self, *, call: RecordedCall) -> None:
-        """Keep a call without waiting; one that is known is only counted. What cannot be written is logged."""
-        values = (call.digest, clean(call.tool), to_json(call.facts), call.times, call.thread_id, call.at)
+    def record(self, *, make: Callable[[], RecordedCall]) -> None:
+        """Keep the call that ``make`` gives, in the store's thread and without waiting; one that is known is only
+        counted. What cannot be written is logged."""
 
         def work(connection: sqlite3.Connection) -> None:
+            call = make()
+            values = (call.digest, clean(call.tool), to_json(call.facts), call.times, call.thread_id, call.at)
             connection.execute(
                 "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET "
                 "times = times + excluded.times, thread_id = excluded.thread_id, at = excluded.at",

@@ -88,6 +88,7 @@ def judged(verdict: Verdict, declared: Category, *, preview: Mapping[str, Any] |
         identity={verdict.resolved: verdict.identity} if verdict.allowed else {},
         denied=refusal,
         constraint=verdict.resolved,
+        resolved={"path": verdict.resolved} if verdict.resolved else {},
     )
 
 

@@ -132,6 +132,7 @@ class Bash:
             },
             identity={**identity, place.resolved: _which(place.identity)},
             constraint=command.strip(),
+            parts=reading.parts,
         )
 
     def _state_of(self, path: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -23,22 +24,34 @@ LISTS = ("allowedTools", "allowed-tools", "allowed_tools")
 MAX_NESTING = 8
 MAX_BITS = 4_096
 _MISSING = object()
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_WILDCARDS = re.compile(r"[*?]+")
 
 
 class Check:
     """A constraint ready for use; its globs are compiled at the first call that needs them."""
 
-    __slots__ = ("_compiled", "_glob_text", "_is_list", "_named", "_path_glob", "_where", "name", "text")
+    __slots__ = ("_compiled", "_is_list", "_named", "_path_glob", "_where", "glob_text", "name", "text")
 
     def __init__(self, constraint: Constraint, where: Where) -> None:
         self.name = constraint.name
         self.text = f"{constraint.name}={constraint.glob}"
-        self._glob_text = constraint.glob
+        self.glob_text = constraint.glob
         self._compiled: Glob | None = None
         self._is_list = constraint.name in LISTS
         self._named = is_path_name(constraint.name)
         self._path_glob: Glob | None = None
         self._where = where
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether there is no wildcard in it."""
+        return not set("*?[{") & set(_ESCAPED.sub("", self.glob_text))
+
+    @property
+    def letters(self) -> int:
+        """How many characters it says."""
+        return len(_WILDCARDS.sub("", self.glob_text))
 
     def allows(self, arguments: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
         """Whether the argument is there and all of it fits (R-PAT-8)."""
@@ -62,7 +75,7 @@ class Check:
     @property
     def _glob(self) -> Glob:
         if self._compiled is None:
-            self._compiled = compile_glob(self._glob_text)
+            self._compiled = compile_glob(self.glob_text)
         return self._compiled
 
     def _value(self, arguments: Mapping[str, Any]) -> object:
@@ -82,7 +95,7 @@ class Check:
 
     def _fits_path(self, part: str) -> bool:
         if self._path_glob is None:
-            self._path_glob = path_glob(self._glob_text, self._where)
+            self._path_glob = path_glob(self.glob_text, self._where)
         path = normal_path(part, self._where)
         return path is not None and self._path_glob.matches(path)
 

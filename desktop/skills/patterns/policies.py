@@ -3,31 +3,55 @@
     rules: "#meta-internal($policy=allow) write-file(path=src/**,$policy=allow) bash(command=git *) mcp-*($deny) *"
 
 A rule without a policy asks (R-PAT-13). A fitting ``$deny`` wins over everything (R-PAT-7); else the most specific
-rule counts, at equal specificity one with constraints before one without, then the earlier one. As in R-PAT-9 an
-allow counts only when no rule names the tool more specifically, whether or not that one's constraints fit. The match
-says whether the rule is ``specific``: only an allow that names the tool exactly or by a glob with letters may approve
-more than reading, so that neither a tag nor ``*`` does (R-PRM-11).
+rule counts, at equal specificity one with constraints before one without, then the one with the more exact constraints,
+then the earlier one. As in R-PAT-9 an allow counts only when no rule names the tool more specifically, whether or not
+that one's constraints fit. The match says whether the rule is ``specific``: only an allow that names the tool exactly
+or by a glob with letters may approve more than reading, so that neither a tag nor ``*`` does (R-PRM-11).
+
+Of a shell command each part is decided by itself, and the strictest answer counts: it is allowed when every part is,
+asked about or denied when any is. One exception: a constraint without wildcards that is the whole command, letter by
+letter, allows it as it stands, for nothing in it can be another than the person saw. Paths are compared where they
+really lead (``CallFacts.resolved``); a rule that asks or denies also fits the path as it was written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from desktop.domain.safety import CallFacts, RuleMatch
-from desktop.skills.patterns.globs import WITH_LITERALS
+from desktop.domain.tools import CommandPart
+from desktop.skills.patterns.commands import ARGUMENT, command_glob, line_of
+from desktop.skills.patterns.globs import BARE, WITH_LITERALS
 from desktop.skills.patterns.grammar import PatternList, Policy, parse_patterns
 from desktop.skills.patterns.index import Rule, RuleIndex
 from desktop.skills.patterns.paths import Where
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose a rule is: its id and how it is shown, both empty for one that is only text; it counts in one thread only
+    when it names one."""
+
+    rule_id: str = ""
+    thread_id: str = ""
+    shown: str = ""
+    reason: str = ""
+
+
+_NOBODY = Owner()
+
+
 class PolicyRules:
-    """A list of trust rules; never changes."""
+    """A list of trust rules; never changes. ``owners`` belong to the patterns in their order; without, to nobody."""
 
-    __slots__ = ("_index", "patterns")
+    __slots__ = ("_index", "_owners", "patterns")
 
-    def __init__(self, patterns: PatternList, where: Where) -> None:
+    def __init__(self, patterns: PatternList, where: Where, owners: Sequence[Owner] = ()) -> None:
         self.patterns = patterns
         self._index = RuleIndex(patterns, where)
+        self._owners = tuple(owners) or (_NOBODY,) * len(patterns.patterns)
 
     @classmethod
     def parse(cls, text: str | Sequence[str], *, cwd: str = "", home: str = "") -> PolicyRules:
@@ -36,28 +60,73 @@ class PolicyRules:
 
     def decide(self, facts: CallFacts) -> RuleMatch | None:
         """The rule in force for a call, or None when no rule fits it."""
-        selecting = self._index.about(facts.tool, facts.tags)
+        selecting = [rule for rule in self._index.about(facts.tool, facts.tags) if self._counts(rule, facts)]
         top = max((rule.specificity for rule in selecting if _policy(rule) != "deny"), default=0)
-        fitting = [rule for rule in selecting if _fits(rule, facts)]
-        denying = [rule for rule in fitting if _policy(rule) == "deny"]
-        counting = [rule for rule in fitting if _policy(rule) == "ask" or rule.specificity == top]
-        best = max(denying or counting, key=_rank, default=None)
-        return None if best is None else _match(best)
+        judging = _Judging(facts)
+        rules = [rule for rule in selecting if _policy(rule) != "allow" or rule.specificity == top]
+        parts: tuple[CommandPart | None, ...] = facts.parts or (None,)
+        denying = [rule for rule in rules if _policy(rule) == "deny" and any(judging.fits(rule, p) for p in parts)]
+        if denying:
+            return self._match([max(denying, key=_rank)])
+        others = [rule for rule in rules if _policy(rule) != "deny"]
+        found = [max((r for r in others if judging.fits(r, part)), key=_rank, default=None) for part in parts]
+        asking = [rule for rule in found if rule is not None and _policy(rule) == "ask"]
+        if asking:
+            return self._match([max(asking, key=_rank)])
+        allowing = [rule for rule in found if rule is not None]
+        return self._match(allowing) if len(allowing) == len(parts) else None
+
+    def _counts(self, rule: Rule, facts: CallFacts) -> bool:
+        return self._owners[rule.order].thread_id in ("", facts.thread_id)
+
+    def _match(self, rules: Sequence[Rule]) -> RuleMatch:
+        rules = list(dict.fromkeys(rules))
+        owners = [self._owners[rule.order] for rule in rules]
+        shown = [owner.shown or rule.text for owner, rule in zip(owners, rules, strict=True)]
+        return RuleMatch(
+            _policy(rules[0]), " and ".join(shown), all(rule.specificity >= WITH_LITERALS for rule in rules),
+            owners[0].reason, any(rule.specificity == BARE for rule in rules),
+            tuple(owner.rule_id for owner in owners if owner.rule_id),
+        )  # fmt: skip
+
+
+class _Judging:
+    """One call while its rules are looked at."""
+
+    __slots__ = ("_facts", "_line", "_resolved")
+
+    def __init__(self, facts: CallFacts) -> None:
+        self._facts = facts
+        self._line = line_of(facts)
+        self._resolved: Mapping[str, Any] = {**facts.arguments, **facts.resolved} if facts.resolved else facts.arguments
+
+    def fits(self, rule: Rule, part: CommandPart | None) -> bool:
+        """To allow, the arguments must fit in full; to ask or deny, in part."""
+        strict = _policy(rule) == "allow"
+        for check in rule.checks:
+            if part is not None and check.name == ARGUMENT:
+                fit = self._covers(check.glob_text, part) if strict else self._meets(check.glob_text, part)
+            elif strict:
+                fit = check.allows(self._resolved, {})
+            else:
+                fit = check.denies(self._resolved, {}) or check.denies(self._facts.arguments, {})
+            if not fit:
+                return False
+        return True
+
+    def _covers(self, text: str, part: CommandPart) -> bool:
+        glob = command_glob(text)
+        return glob.covers(part) or (bool(glob.literal) and glob.literal == self._line)
+
+    def _meets(self, text: str, part: CommandPart) -> bool:
+        glob = command_glob(text)
+        return glob.meets(part) or glob.fits(self._line)
 
 
 def _policy(rule: Rule) -> Policy:
     return rule.pattern.policy or "ask"
 
 
-def _rank(rule: Rule) -> tuple[int, bool]:
-    return rule.specificity, bool(rule.checks)
-
-
-def _fits(rule: Rule, facts: CallFacts) -> bool:
-    """To allow, the arguments must fit in full; to ask or deny, in part."""
-    judge = rule.allows if _policy(rule) == "allow" else rule.denies
-    return judge(facts.arguments, {})
-
-
-def _match(rule: Rule) -> RuleMatch:
-    return RuleMatch(_policy(rule), rule.text, rule.specificity >= WITH_LITERALS)
+def _rank(rule: Rule) -> tuple[int, bool, bool, int]:
+    exact = all(check.is_literal for check in rule.checks)
+    return rule.specificity, bool(rule.checks), exact, sum(check.letters for check in rule.checks)

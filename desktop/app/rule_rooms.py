@@ -1,0 +1,45 @@
+"""The rules of the running app: read from the store, in force at the gate, and the desk where a person changes them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from desktop.conversation.rule_calls import recorded
+from desktop.conversation.rule_desk import RuleDesk
+from desktop.conversation.rule_simulator import Simulator
+from desktop.conversation.trust import TrustRules
+from desktop.domain.safety import CallFacts, Redactor, SettingsProvider
+from desktop.store import Store
+from desktop.tools.registry import ToolRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRooms:
+    """The rule book that the gate asks, and the desk of the Rules page."""
+
+    book: TrustRules
+    desk: RuleDesk
+
+
+async def open_rules(store: Store, redactor: Redactor, tools: ToolRegistry, safety: SettingsProvider) -> RuleRooms:
+    """Read what was remembered. Raises what the store raises."""
+    real = await asyncio.to_thread(_real, safety().workspace, str(Path.home()))
+
+    def record(facts: CallFacts, at: float) -> None:
+        store.rules.record(make=lambda: recorded(facts, at, redactor))
+
+    book = TrustRules(kept=store.rules, cwd=real[0], home=real[1], record=record)
+    await book.load()
+    desk = RuleDesk(
+        book, lambda: [tool.spec for tool in tools.tools()], Simulator(store.rules).run,
+        writes_pass=lambda: safety().auto_approve_workspace_writes,
+    )  # fmt: skip
+    return RuleRooms(book, desk)
+
+
+def _real(*folders: str) -> list[str]:
+    """Paths are compared where they lead, so what relative ones start from must be such a place."""
+    return [os.path.realpath(os.path.expanduser(folder)) for folder in folders]

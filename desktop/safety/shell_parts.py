@@ -1,0 +1,121 @@
+"""A shell command taken apart for rules: each command's words as one text, and why some can be covered by no rule.
+
+A rule that allows must see everything that will run, so whatever may become another word than it looks, or is not among
+the words at all, is *hidden*: expansions, patterns, text that is fed in, files that a redirection writes. Fails closed:
+what is not known to be plain is hidden (R-PRM-11, R-BLK-5).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+
+from desktop.domain.tools import CommandPart
+from desktop.safety.blocklist import git_command
+from desktop.safety.shell_paths import harmless_target
+from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand
+from desktop.safety.shell_unwrap import Unwrapped
+from desktop.safety.shell_words import Word, base_name
+
+_PLAIN_WORD = re.compile(r"[\w@%+=:,./^~\-]+")
+_PLAIN = frozenset(
+    "program command command_name word number string string_content raw_string ansi_c_string concatenation list "
+    "pipeline redirected_statement file_redirect file_descriptor comment variable_assignment variable_name subshell "
+    "compound_statement negated_command if_statement elif_clause else_clause while_statement for_statement do_group "
+    "case_statement case_item declaration_command unset_command".split()
+)
+_ADDS_WORDS = frozenset(("xargs", "parallel", "watch", "entr", "find", "fd"))
+_REASONS = {
+    "command_substitution": "what a substitution yields shows only when it runs",
+    "process_substitution": "what a substitution yields shows only when it runs",
+    "function_definition": "it gives a command name another meaning",
+    "heredoc_redirect": "a text that is fed in is not among the words",
+    "herestring_redirect": "a text that is fed in is not among the words",
+    "test_command": "a test is not among the words",
+    "extglob_pattern": "which files a pattern finds shows only when it runs",
+}
+_EXPANDS = "what an expansion yields shows only when it runs"
+
+
+def parts_of(command: SimpleCommand, unwrapped: Unwrapped) -> Iterator[CommandPart]:
+    """A command and those that it only wraps, each as a part of its own."""
+    before = [_shown(word) for word in command.assignments]
+    hidden = _hidden_words(command.assignments) or _hidden_redirects(command.redirects)
+    layers = unwrapped.layers or [()]
+    behind = [text for item in command.redirects if not item.writes and not item.feeds_text
+              for text in ("<", _shown(item.target))]  # fmt: skip
+    adds = False
+    for at, words in enumerate(layers):
+        why = hidden or _hidden_words(words) or ("it is given words that only running shows" if adds else "")
+        if at == 0:
+            yield _part(words, before, behind, why, command.text)
+        else:
+            yield _part(words, [], [], why, "")
+        adds = adds or (bool(words) and base_name(words[0].text) in _ADDS_WORDS)
+    for argv in unwrapped.executed:
+        filled = any("{}" in word.text for word in argv)
+        why = hidden or _hidden_words(argv) or ("it is given names that only running shows" if filled else "")
+        yield _part(argv, [], [], why, "")
+
+
+def strange_part(parsed: Parsed) -> CommandPart | None:
+    """What no rule can cover about a whole text: anything in it that is not known to be plain."""
+    strange = sorted(parsed.kinds - _PLAIN)
+    if parsed.problems:
+        return CommandPart("", hidden="not all of it can be read")
+    if not strange:
+        return None
+    return CommandPart("", hidden=next((_REASONS[kind] for kind in strange if kind in _REASONS), _EXPANDS))
+
+
+def _part(words: Sequence[Word], before: list[str], behind: list[str], hidden: str, source: str) -> CommandPart:
+    text = " ".join([*before, *map(_shown, words), *behind])
+    spellings = {" ".join(source.split()), " ".join(word.known for word in words), *_other_names(words)}
+    return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden)
+
+
+def _other_names(words: Sequence[Word]) -> Iterator[str]:
+    """The same command by other names: without the program's folder, in small letters as some disks take it, of git
+    without the options before its subcommand."""
+    if not words:
+        return
+    name = base_name(words[0].text)
+    rest = [_shown(word) for word in words[1:]]
+    yield " ".join([name, *rest])
+    yield " ".join([name.casefold(), *rest])
+    if name.casefold() == "git":
+        subcommand, after = git_command(words[1:])
+        yield " ".join(["git", subcommand, *map(_shown, after)])
+
+
+def _shown(word: Word) -> str:
+    """A word as it would have to be written, quoted only where it must be."""
+    quoted_home = word.text.startswith("~") and word.known == word.text
+    if _PLAIN_WORD.fullmatch(word.text) and not quoted_home:
+        return word.text
+    name, equals, value = word.text.partition("=")
+    if equals and re.fullmatch(r"[\w\-]+", name):
+        return f"{name}={shlex.quote(value)}"
+    return shlex.quote(word.text)
+
+
+def _hidden_words(words: Sequence[Word]) -> str:
+    if any(word.dynamic or word.unread for word in words):
+        return _EXPANDS
+    if any(word.glob for word in words):
+        return "which files a pattern finds shows only when it runs"
+    return ""
+
+
+def _hidden_redirects(redirects: Sequence[Redirect]) -> str:
+    for item in redirects:
+        if item.feeds_text:
+            return "a text that is fed in is not among the words"
+        if item.target.split or item.target.unread:
+            return _EXPANDS
+        if item.writes and not harmless_target(item.target.known):
+            return "a file that a redirection writes is not among the words"
+        if item.target.known.startswith(("/dev/tcp/", "/dev/udp/")):
+            return "it talks to another computer"
+    return ""
