@@ -31,7 +31,8 @@ CAP_S = 30.0
 NO_RESULT = "no valid result"
 _LISTENING_S = 3600.0
 
-Directive = dict[str, Any] | None
+Directive = dict[str, Any]
+"""Empty: whatever the provider does by itself."""
 
 
 class Course:
@@ -53,19 +54,20 @@ class Course:
         self._limit: Limit | None = None
         self.failure: KnownError | None = None
 
-    async def hook(self, _ctx: Context, event: Mapping[str, Any]) -> Directive:
+    async def hook(self, ctx: Context, event: Mapping[str, Any]) -> Directive:
         """One event. What is no event of the table is ignored."""
         kind = event.get("type")
         if not isinstance(kind, str) or kind not in TRACED:
-            return None
+            return {}
         self._trace.record(kind, event)
         if kind == "turn-start":
             self._round += 1
         elif kind == "turn-end":
+            self._charge(event, ctx)
             return await self._after_round(event)
         elif kind == "error":
             return await self._after_error(event)
-        return None
+        return {}
 
     def summary(self) -> dict[str, Any]:
         """For ``agent-complete``: status, rounds, calls, and the limit that ended it with its place (R-LIM-5)."""
@@ -87,7 +89,8 @@ class Course:
     async def _after_round(self, event: Mapping[str, Any]) -> Directive:
         self._errors = 0
         called = bool(event.get("toolCalls"))
-        self._charge(event)
+        if self.failure is not None:
+            return {"stop": True}
         if self._calls.finished:
             return {"stop": True}
         if self._calls.exhausted:
@@ -99,7 +102,7 @@ class Course:
             return await self._held_to(self._promise, str(event.get("result") or ""))
         if called and self._round >= self._settings.rounds.value:
             return self._out_of_rounds(event)
-        return None
+        return {}
 
     async def _held_to(self, promise: Promise, text: str) -> Directive:
         """A final text where a value was promised: taken if it is that value, else asked for again (R-RET-2)."""
@@ -133,7 +136,7 @@ class Course:
         self._limit = limit
         self.failure = LimitReached(f"The agent stopped {how}: {limit}.", limit=str(limit))
 
-    def _charge(self, event: Mapping[str, Any]) -> None:
+    def _charge(self, event: Mapping[str, Any], ctx: Context) -> None:
         """What a provider of its own says it used counts against the budget; the bundled ones are counted where they
         ask the model."""
         used = event.get("usage")
@@ -146,7 +149,8 @@ class Course:
         if limit is not None:
             self._limit = limit
             self.failure = BudgetExhausted(f"The budget is used up: {limit}.", limit=str(limit))
-            self._call.meta.cancellation.cancel("budget")
+            provider = ctx.call.invocation.parent  # stopped even if it does not heed the directive
+            provider.meta.cancellation.cancel("budget")
 
     # -- persistent agents -------------------------------------------------------------------------------------------
 
@@ -165,7 +169,7 @@ class Course:
         """A persistent agent goes on after a while: 1 s, doubling, 30 s at most (R-PER-3 … R-PER-5)."""
         self._limit = self._limit or (self._host.budget.broken() if event.get("code") == "limit.budget" else None)
         if not self._settings.persistent or event.get("code") in PERMANENT or event.get("transient") is False:
-            return None
+            return {}
         delay = min(CAP_S, BASE_S * 2.0**self._errors)
         self._errors += 1
         self._trace.record("retry", {"attempt": self._errors, "delayMs": int(delay * 1000)})

@@ -143,10 +143,10 @@ class _Agent:
         if calls.finished:
             return calls.value
         result = outcome.result
-        if result.code == ToolAborted.code:
-            raise CancellationError(self._call.meta.cancellation.reason or "stopped")
         if course.failure is not None:
             raise course.failure
+        if result.code == ToolAborted.code:
+            raise CancellationError(self._call.meta.cancellation.reason or "stopped")
         if result.is_error:
             if result.code == NotFound.code:
                 raise _missing(self._settings.provider)

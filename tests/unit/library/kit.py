@@ -28,7 +28,8 @@ FREE = {"type": "object", "additionalProperties": True}
 
 
 class LibraryBench:
-    """``mine`` is a folder of skills that stands before the library; ``options`` are the world's."""
+    """``mine`` is a folder of skills that stands before the library; ``options`` are the world's. ``lent`` is more of
+    what the run lends to agents (``Host``)."""
 
     def __init__(
         self, folder: Path, *tools: FakeTool, person: Person | None = None, model: ScriptedModel | None = None,
@@ -47,6 +48,8 @@ class LibraryBench:
         self.events: list[Any] = []
         self.token = CancellationToken()
         self.model = model or ScriptedModel([])
+        self.budget = BudgetTracker(ExecutionBudget())
+        self.lent: dict[str, Any] = {}
 
     def register(self, name: str, fn: Any, **options: Any) -> None:
         """A programmatic skill; its arguments are free."""
@@ -67,8 +70,8 @@ class LibraryBench:
         listed = self.world.allowed(allowed)
         host = Host(
             pipeline=self.pipeline, client=self.model, model=ModelRef("test", "scripted"),
-            budget=BudgetTracker(ExecutionBudget()), system=lambda prompt, _tools: prompt,
-            allowed_of=self.world.allowed, together=self.world.together,
+            budget=self.budget, system=lambda prompt, _tools: prompt,
+            allowed_of=self.world.allowed, together=self.world.together, spawn=self.owner.spawn, **self.lent,
         )  # fmt: skip
         root = Invocation(
             RunMeta(run_id, self.token, "thread"), inherited={HOST: host, PERMISSIONS: listed}, shared=self.world.shared
