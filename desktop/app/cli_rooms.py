@@ -20,18 +20,18 @@ def cli_tools(
     home: Path, registry: ToolRegistry, services: CliServices, skills: SkillWorld, owner: TaskOwner
 ) -> CliTools:
     """The service; the file is read in the background."""
-
-    def reserved(name: str) -> str:
-        """Names that models and skills know as Assent's own."""
-        if name in _OWN or name.startswith("agent-"):
-            return "Assent's own"
-        found = skills.fabric.find_tool(name)
-        return "a skill of Assent" if found is not None and found.source == "library" else ""
-
     found = CliTools(
         home / TOOLS, registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin,
-        reserved=reserved,
+        reserved=lambda name: reserved_by(skills, name),
     )  # fmt: skip
     found.on_change(lambda _state: skills.shown.refresh())
     owner.spawn(asyncio.to_thread(found.reload), "tools.yaml: read")
     return found
+
+
+def reserved_by(skills: SkillWorld, name: str) -> str:
+    """Who of Assent has a name that models and skills know as its own, or "". Blocks."""
+    if name in _OWN or name.startswith("agent-"):
+        return "Assent's own"
+    found = skills.fabric.find_tool(name)
+    return "a skill of Assent" if found is not None and found.source == "library" else ""

@@ -122,7 +122,8 @@ class Tool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool's declaration. ``name`` is the canonical kebab-case skill name, ``alias`` the provider's (C-3)."""
+    """A tool's declaration. ``name`` is the canonical kebab-case skill name, ``alias`` the provider's (C-3); ``uri``
+    another reference by which trusted callers find it (``mcp://server/tool``), or ""."""
 
     name: str
     description: str
@@ -136,6 +137,7 @@ class ToolSpec:
     parallel_safe: bool = False
     timeout_s: float | None = None
     waits_for_person: bool = False
+    uri: str = ""
 
     @property
     def provider_name(self) -> str:

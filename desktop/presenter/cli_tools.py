@@ -18,13 +18,15 @@ from desktop.domain.skills import SkillProblem
 from desktop.presenter.skills_editing import Conflict
 from desktop.presenter.skills_forms import FormField, fields_of
 from desktop.presenter.skills_lines import LineEnds
-from desktop.tools.cli_tools import CliState, ToolsFileConflict
+from desktop.tools.cli_tools import CliState
+from desktop.tools.person_file import ToolsFileConflict
 
 if TYPE_CHECKING:
     from desktop.presenter.bridge import Bridge
     from desktop.presenter.skills_trying import SkillTrials
     from desktop.tools.cli_tool import CliTool
-    from desktop.tools.cli_tools import CliTools, ToolsFile
+    from desktop.tools.cli_tools import CliTools
+    from desktop.tools.person_file import ToolsFile
 
 CHECK_AFTER = 200
 """Milliseconds after the last key before the text is checked."""

@@ -17,13 +17,19 @@ from desktop.domain.errors import BoundaryViolation
 from desktop.domain.safety import Access, SafetySettings, SettingsProvider, Verdict
 from desktop.safety import paths
 from desktop.safety.installation import installation
+from desktop.safety.mounts import MountIds, Mounts
 from desktop.safety.paths import Identity, PathProblem
 
 # In the home of the app: never readable by tools, because conversations and logs of other threads are there.
 SECRET_NAMES = ("data", "logs")
 # In the home of the app: never writable, whatever the lists say and whether or not they exist yet (R-FS-10).
 PROTECTED_NAMES = (
-    "config.yaml", "tools.yaml", "trust.yaml", "jobs.yaml", "agents", "skills", "data", "logs",
+    "config.yaml", "tools.yaml", "mcp.yaml", "trust.yaml", "jobs.yaml", "agents", "skills", "data", "logs",
+)  # fmt: skip
+# What starts the app when a person logs in or clicks: writing there would be writing the app's own command line.
+STARTERS = (
+    "~/.config/autostart/assent.desktop", "~/.local/share/applications/assent.desktop",
+    "~/Library/LaunchAgents/assent.plist",
 )  # fmt: skip
 
 _SYSTEM = (
@@ -71,11 +77,11 @@ class Rule:
 
     @classmethod
     def of_resolved(cls, path: str) -> Rule:
-        """For a path without links that exists as long as the app does."""
-        try:
-            return cls(path, path, paths.identity_of(os.lstat(path)))
-        except OSError:
-            return cls(path, path, None)
+        """For a path without links above its last part."""
+        status = _status(path)
+        if status is not None and stat.S_ISLNK(status.st_mode):
+            return cls.of(path, os.sep) or cls(path, path, None)
+        return cls(path, path, None if status is None else paths.identity_of(status))
 
     def covers(self, path: str, line: set[Identity]) -> bool:
         """Whether ``path``, whose existing ancestors have the identities ``line``, is this entry or below it."""
@@ -108,6 +114,7 @@ class PathPolicy:
         self._home = os.path.abspath(os.path.expanduser(home))
         self._settings = settings
         self._installed = installation() if installed is None else installed
+        self._mounts = MountIds()
 
     def lists(self) -> Lists:
         """The rules in force now."""
@@ -117,16 +124,16 @@ class PathPolicy:
         def rules(entries: tuple[str, ...]) -> tuple[Rule, ...]:
             return tuple(rule for entry in entries if (rule := Rule.of(entry, base)) is not None)
 
-        own = tuple(os.path.join(self._home, name) for name in PROTECTED_NAMES)
-        secret = tuple(os.path.join(self._home, name) for name in SECRET_NAMES)
+        home = os.path.realpath(self._home)
+        own = {name: Rule.of_resolved(os.path.join(home, name)) for name in PROTECTED_NAMES}
         return Lists(
             workspace=os.path.realpath(base),
             allowed=rules(settings.allowed),
             granted=rules(settings.granted),
             denied=rules(settings.denied),
-            protected=rules(own),
-            secret=rules(secret),
-            home=Rule.of(self._home, base),
+            protected=(*own.values(), *rules(STARTERS)),
+            secret=tuple(own[name] for name in SECRET_NAMES),
+            home=Rule.of_resolved(home),
             installed=tuple(Rule.of_resolved(path) for path in self._installed),
         )
 
@@ -155,6 +162,9 @@ class PathPolicy:
         if found is None:
             names = ", ".join(rule.text for rule in (*lists.allowed, *lists.granted)) or "none"
             why = f"{resolved} is outside the allowed folders ({names})"
+            return Verdict(False, given, resolved, "outside", f"Permission denied: {why}.", access, identity=identity)
+        if door := self._door(lists, resolved, found):
+            why = f"{resolved} is mounted from {door}, outside the allowed folders"
             return Verdict(False, given, resolved, "outside", f"Permission denied: {why}.", access, identity=identity)
         elevated = f"only the grant for this session ({found.text}) allows it" if granting else ""
         if access is Access.WRITE:
@@ -186,6 +196,17 @@ class PathPolicy:
         if other := SecondNames((*lists.denied, *lists.secret)).entry_of(status):
             return f"denied {other}", f"{resolved} is another name of a file in {other}"
         return "", ""
+
+    def _door(self, lists: Lists, resolved: str, found: Rule) -> str:
+        """Where else a path lies that is on another mount than its allowed folder, where that is outside; or "". A file
+        system of its own that is mounted nowhere else lies where it is seen."""
+        if self._mounts.of_path(resolved) == self._mounts.of_path(found.resolved):
+            return ""
+        mounts, rules = Mounts(), (*lists.allowed, *lists.granted)
+        here = resolved
+        while not os.path.lexists(here):
+            here = os.path.dirname(here)
+        return next((n for n in mounts.names(here) if not any(paths.is_within(n, rule.resolved) for rule in rules)), "")
 
     def _protected(self, lists: Lists, resolved: str, line: set[Identity]) -> str:
         """The app's own path that ``resolved`` would change, or "". Everything in the home is its own, but for the

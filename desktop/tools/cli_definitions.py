@@ -78,10 +78,11 @@ class CliFile:
 
 
 class Notes:
-    """Problems of one entry, each with field, line and column."""
+    """Problems of one entry of the file ``source``, each with field, line and column."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, source: str = SOURCE) -> None:
         self.where = where
+        self.source = source
         self.found: list[SkillProblem] = []
 
     @property
@@ -91,21 +92,27 @@ class Notes:
 
     def error(self, node: Node, at: str, message: str) -> None:
         """The entry is skipped."""
-        self.found.append(problem("error", f"{_joined(self.where, at)}: {message}", node.line, node.column))
+        self._note("error", node, at, message)
 
     def warn(self, node: Node, at: str, message: str) -> None:
         """It works, and is perhaps not what was meant."""
-        self.found.append(problem("warning", f"{_joined(self.where, at)}: {message}", node.line, node.column))
+        self._note("warning", node, at, message)
+
+    def _note(self, severity: Severity, node: Node, at: str, message: str) -> None:
+        words = f"{_joined(self.where, at)}: {message}"
+        self.found.append(problem(severity, words, node.line, node.column, source=self.source))
 
 
 def _joined(where: str, at: str) -> str:
     return f"{where}.{at}" if at else where
 
 
-def problem(severity: Severity, message: str, line: int, column: int, code: str = "cli.entry") -> SkillProblem:
+def problem(
+    severity: Severity, message: str, line: int, column: int, code: str = "cli.entry", source: str = SOURCE
+) -> SkillProblem:
     """A problem of the file, in the words of the page."""
     text = message if message.endswith((".", "?")) else f"{message}."
-    return SkillProblem(SOURCE, text, line, column, severity, code)
+    return SkillProblem(source, text, line, column, severity, code)
 
 
 def parse(text: str, rules: CliRules) -> CliFile:

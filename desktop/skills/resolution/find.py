@@ -58,6 +58,11 @@ def _find(
     return found
 
 
+def find_on_disk(name: str, globals: Globals) -> SkillDef | None:
+    """What the search path itself has under a bare name, whatever was registered by code. Blocks."""
+    return _by_name(globals, search_path(globals, None), name)
+
+
 class _Unknown:
     """Not asked yet; None is a known miss (R-RES-8)."""
 

@@ -15,7 +15,8 @@ from desktop.safety.environment import EnvironmentBuilder, needs_admin
 from desktop.safety.process import ProcessRunner
 from desktop.tools.cli_definitions import SOURCE
 from desktop.tools.cli_tool import CliServices, CliTool
-from desktop.tools.cli_tools import ABSENT, CannotSaveTools, CliTools, ToolsFileConflict
+from desktop.tools.cli_tools import CliTools
+from desktop.tools.person_file import ABSENT, CannotSaveTools, ToolsFileConflict
 from desktop.tools.registry import ToolRegistry
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.tools.conftest import Bench

@@ -1,0 +1,160 @@
+"""What a server offers, judged: its list of tools is a claim of a stranger, and each one counts only if it holds up.
+
+A tool whose name or schema is not acceptable is kept with the reason, for the person, and is off. Hints of the server
+(``readOnlyHint`` and the like) are kept as sentences and decide nothing. Blocks: use a thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+MAX_NAME = 64
+MAX_RAW_NAME = 128
+MAX_DESCRIPTION = 2_000
+MAX_TITLE = 120
+MAX_DEPTH = 24
+MAX_NODES = 3_000
+SchemaCheck = Callable[[Mapping[str, Any]], str]
+"""Why a schema cannot be used for arguments, or "" (the rules of skill files)."""
+
+_RAW = re.compile(r"[A-Za-z0-9_./-]+")
+_PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+_HINTS = (
+    ("readOnlyHint", True, "only reads"), ("readOnlyHint", False, "changes things"),
+    ("destructiveHint", True, "may destroy"), ("destructiveHint", False, "destroys nothing"),
+    ("idempotentHint", True, "may be repeated safely"), ("openWorldHint", True, "reaches other systems"),
+    ("openWorldHint", False, "reaches no other systems"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """One tool of a server. ``raw`` is the server's name for it, ``name`` ours; ``problem`` is why it is off, or "".
+    ``digest`` is over all that a model or a person is told of it, ``text`` is that, laid out for comparing."""
+
+    raw: str
+    name: str
+    description: str
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+    claims: tuple[str, ...] = ()
+    digest: str = ""
+    text: str = ""
+    problem: str = ""
+
+
+def judged(server: str, texts: Iterable[str], check: SchemaCheck) -> tuple[Offered, ...]:
+    """Every tool of a listing, in its order, with what is wrong with it. ``texts`` are JSON, one a tool."""
+    found: list[Offered] = []
+    raws: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for text in texts:
+        one = _judge(server, text, check)
+        if one.raw and one.raw in raws:
+            where = raws[one.raw]
+            words = "the server offers this name twice"
+            found[where] = replace(found[where], problem=found[where].problem or words)
+            one = replace(one, problem=words)
+        elif one.name and names.setdefault(one.name, one.raw) != one.raw:
+            one = replace(one, problem=one.problem or f"its name is the same as that of {names[one.name]} here")
+        raws.setdefault(one.raw, len(found))
+        found.append(one)
+    return tuple(found)
+
+
+def canonical(server: str, raw: str) -> str:
+    """``server-tool``: lower case, hyphens, at most 64 characters; a cut name ends in a part of its digest."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", raw).lower()
+    name = re.sub(r"[^a-z0-9]+", "-", f"{server}-{words}").strip("-")
+    if len(name) > MAX_NAME:
+        name = f"{name[: MAX_NAME - 9].rstrip('-')}-{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
+    return name
+
+
+def _judge(server: str, text: str, check: SchemaCheck) -> Offered:
+    try:
+        tool = json.loads(text)
+    except (ValueError, RecursionError):
+        tool = None
+    if not isinstance(tool, dict):
+        return Offered("", "", "", problem="this is no declaration of a tool")
+    raw = tool.get("name")
+    shown = plain(raw, MAX_RAW_NAME) if isinstance(raw, str) else ""
+    wrong = _name_problem(raw)
+    if wrong:
+        return Offered(shown, "", "", problem=wrong)
+    size = tool.get("tooLarge")
+    if isinstance(size, int):
+        return Offered(shown, "", "", problem=f"its declaration has {size:,} characters, which is too many")
+    pinned = {key: tool[key] for key in _PINNED if key in tool}
+    laid_out = json.dumps(pinned, indent=2, sort_keys=True, ensure_ascii=False)
+    schema = tool.get("inputSchema")
+    annotations = tool.get("annotations")
+    hints = annotations if isinstance(annotations, dict) else {}
+    return Offered(
+        shown, canonical(server, shown), _description(tool, shown), schema if isinstance(schema, dict) else {},
+        plain(tool.get("title") or hints.get("title"), MAX_TITLE), _claims(hints),
+        hashlib.sha256(laid_out.encode("utf-8", "surrogatepass")).hexdigest(), laid_out, _schema_problem(schema, check),
+    )  # fmt: skip
+
+
+def _name_problem(raw: Any) -> str:
+    if not isinstance(raw, str) or not raw:
+        return "it has no name"
+    if len(raw) > MAX_RAW_NAME:
+        return f"its name has {len(raw):,} characters"
+    if not _RAW.fullmatch(raw) or not re.search("[A-Za-z0-9]", raw):
+        return "its name holds characters that no name of a tool may have"
+    return ""
+
+
+def _description(tool: Mapping[str, Any], name: str) -> str:
+    text = plain(tool.get("description"), MAX_DESCRIPTION)
+    return text or f"{name}, of an MCP server that does not describe it."
+
+
+def _claims(hints: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(words for key, value, words in _HINTS if hints.get(key) is value)
+
+
+def _schema_problem(schema: Any, check: SchemaCheck) -> str:
+    if not isinstance(schema, dict):
+        return "it declares no schema of its arguments"
+    if (wrong := _size_problem(schema)) or (wrong := check(schema)):
+        return f"the schema of its arguments cannot be used: {plain(wrong, 300)}"
+    return ""
+
+
+def _size_problem(schema: Mapping[str, Any]) -> str:
+    """Depth, size and references that lead elsewhere, before anything is compiled."""
+    waiting: list[tuple[Any, int]] = [(schema, 1)]
+    count = 0
+    while waiting:
+        value, depth = waiting.pop()
+        count += 1
+        if depth > MAX_DEPTH:
+            return f"it is nested more than {MAX_DEPTH} deep"
+        if count > MAX_NODES:
+            return f"it holds more than {MAX_NODES:,} values"
+        if isinstance(value, dict):
+            for key in ("$ref", "$dynamicRef"):
+                if isinstance(value.get(key), str) and not value[key].startswith("#"):
+                    return f"it refers to {value[key][:100]}, which is outside of it"
+            waiting += [(inner, depth + 1) for inner in value.values()]
+        elif isinstance(value, list):
+            waiting += [(inner, depth + 1) for inner in value]
+    return ""
+
+
+def plain(value: Any, size: int) -> str:
+    """A stranger's text without what cannot be seen or changes how the rest is read, and cut."""
+    if not isinstance(value, str):
+        return ""
+    kept = "".join(c for c in value[: size * 2] if c == "\n" or unicodedata.category(c)[0] != "C")
+    return kept if len(kept) <= size else f"{kept[: size - 1]}…"

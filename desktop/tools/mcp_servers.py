@@ -1,0 +1,330 @@
+"""The MCP servers of the running app: mcp.yaml in force, each server held, their tools in the one registry.
+
+The last set that could be read is in force (R-CLI-14). ``reload``, ``check`` and ``save`` block and are for threads;
+everything else is for the loop. No server starts before ``begin``, and none that is not enabled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from desktop.domain.errors import ConfigurationError, KnownError, NotFound
+from desktop.domain.skills import SkillProblem
+from desktop.domain.tools import Category
+from desktop.tools.cli_definitions import problem
+from desktop.tools.cli_yaml import MAX_BYTES
+from desktop.tools.mcp_definitions import SOURCE as FILE
+from desktop.tools.mcp_definitions import McpDefinition, McpFile, parse
+from desktop.tools.mcp_offered import Offered
+from desktop.tools.mcp_pins import Standing
+from desktop.tools.mcp_server import About, Condition, McpServer, McpServices
+from desktop.tools.mcp_tool import SOURCE, McpTool
+from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
+from desktop.tools.registry import ToolRegistry
+
+MOST_CALLS = 40
+"""Calls of all servers at once; the pipe takes 64."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """One tool as the page shows it. ``off`` is why it cannot be called, or ""; ``seen_text`` what was seen of it."""
+
+    offered: Offered
+    category: Category
+    standing: Standing | None
+    off: str = ""
+    seen_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """One server as the page shows it."""
+
+    definition: McpDefinition
+    condition: Condition
+    reason: str
+    about: About
+    confinement: str
+    weak: str
+    restarts: int
+    tools: tuple[ToolFacts, ...]
+    log: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class McpState:
+    """``servers`` in the order of the file; ``problems`` of the file as it is now; ``kept``: it is broken, and what is
+    in force is from before."""
+
+    servers: tuple[ServerFacts, ...] = ()
+    problems: tuple[SkillProblem, ...] = ()
+    kept: bool = False
+
+    def server(self, name: str) -> ServerFacts:
+        """One of them. Raises NotFound."""
+        found = next((one for one in self.servers if one.definition.name == name), None)
+        if found is None:
+            raise NotFound(f"There is no server {name} in mcp.yaml now.", next_step="Choose another.")
+        return found
+
+
+class McpServers:
+    """Made on the loop. ``needs_admin`` as for tools.yaml; ``taken`` says who has a name already that this registry
+    does not know (a skill), and may block; ``told`` follows every change of the set of tools."""
+
+    def __init__(
+        self, path: Path, registry: ToolRegistry, services: McpServices, *, needs_admin: Callable[[str], bool],
+        taken: Callable[[str], str] = lambda _: "", told: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        self.path = path
+        self._file = PersonFile(path, MAX_BYTES)
+        self._registry = registry
+        self._services = services
+        self._needs_admin = needs_admin
+        self._taken = taken
+        self._told = told
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.RLock()
+        self._slots = asyncio.Semaphore(MOST_CALLS)
+        self._seen = ""
+        self._begun = self._closed = False
+        self._servers: dict[str, McpServer] = {}
+        self._leaving: set[McpServer] = set()
+        self._problems: tuple[SkillProblem, ...] = ()
+        self._kept = False
+        self._tools: dict[str, McpTool] = {}
+        self._clashes: dict[str, str] = {}
+        self._asked: frozenset[str] = frozenset()
+        self._listeners: list[Callable[[], None]] = []
+
+    # -- for the page -------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> McpState:
+        """Everything as it is now."""
+        return McpState(tuple(self._facts(one) for one in self._servers.values()), self._problems, self._kept)
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Called on the loop after every change; returns what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _facts(self, server: McpServer) -> ServerFacts:
+        tools = tuple(self._tool_facts(server, one) for one in server.offered)
+        return ServerFacts(
+            server.definition, server.condition, server.reason, server.about, server.walls.sentence,
+            server.walls.weak, server.restarts, tools, server.log,
+        )  # fmt: skip
+
+    def _tool_facts(self, server: McpServer, offered: Offered) -> ToolFacts:
+        rule = server.definition.rule(offered.raw)
+        category = Category.ADMIN if server.walls.weak else rule.category or server.definition.category
+        standing, before = server.standings.get(offered.raw, (None, ""))
+        return ToolFacts(offered, category, standing, self._off(server, offered), before)
+
+    def _off(self, server: McpServer, offered: Offered) -> str:
+        """Why a tool is not registered, or ""."""
+        if offered.problem:
+            return offered.problem
+        if clash := self._clashes.get(offered.name):
+            return f"{offered.name} is the name of {clash}"
+        if not server.definition.rule(offered.raw).enabled:
+            return "switched off in mcp.yaml"
+        standing = server.standings.get(offered.raw, ("new", ""))[0]
+        return {"new": "not looked at yet", "changed": "it has changed since you looked at it"}.get(standing, "")
+
+    # -- the file -----------------------------------------------------------------------------------------------------
+
+    def read(self) -> ToolsFile:
+        """The file; an absent one is empty. Raises CannotSaveTools when it cannot be read."""
+        return self._file.read()
+
+    def check(self, text: str) -> McpFile:
+        """What a text would declare, while a person types; nothing changes."""
+        return parse(text, self._needs_admin)
+
+    def reload(self) -> None:
+        """Put what the file declares in force, all at once; a broken file changes nothing but the problems."""
+        with self._lock:
+            self._seen = self._file.looks()
+            try:
+                found = self.check(self.read().text)
+            except CannotSaveTools as error:
+                found = McpFile((), (problem("error", str(error), 1, 1, "cli.file", FILE),), broken=True)
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._take, found)
+
+    def reload_if_changed(self) -> None:
+        """The same when the file looks different than at the last reload."""
+        with self._lock:
+            if self._file.looks() != self._seen:
+                self.reload()
+
+    def save(self, text: str, stamp: str, *, over: bool = False) -> ToolsFile:
+        """Write the whole file and put it in force; as ``CliTools.save``."""
+        found = self.check(text)
+        if found.broken:
+            first = found.problems[0]
+            raise CannotSaveTools(
+                f"Line {first.line}, column {first.column}: {first.message}",
+                next_step="Correct it; until then nothing is saved and the servers stay as they are.",
+            )
+        with self._lock:
+            written = self._file.write(text, stamp, over=over)
+            self.reload()
+        return written
+
+    def _take(self, found: McpFile) -> None:
+        if self._closed:
+            return
+        self._problems, self._kept = found.problems, found.broken
+        if not found.broken:
+            before, self._servers = self._servers, {}
+            for definition in found.definitions:
+                self._servers[definition.name] = self._with(definition, before.pop(definition.name, None))
+            for gone in before.values():
+                self._let_go(gone)
+        self._rebuild()
+
+    def _with(self, definition: McpDefinition, known: McpServer | None) -> McpServer:
+        """The server for a definition: the one that runs, if a start would change nothing."""
+        if known is not None and known.definition.launch == definition.launch and definition.enabled:
+            known.definition = definition
+        else:
+            if known is not None:
+                self._let_go(known)
+            known = McpServer(definition, self._services, self._rebuild)
+        if self._begun and definition.enabled and known.condition == "off":
+            self._services.spawn(self._start_when_free(known), f"MCP server {definition.name}: start")
+        return known
+
+    async def _start_when_free(self, server: McpServer) -> None:
+        """After one of the same name has ended."""
+        for other in [one for one in self._leaving if one.definition.name == server.definition.name]:
+            await other.stop()
+        if self._servers.get(server.definition.name) is server:
+            server.start()
+
+    def _let_go(self, server: McpServer) -> None:
+        self._leaving.add(server)
+        self._services.spawn(self._leave(server), f"MCP server {server.definition.name}: stop")
+
+    async def _leave(self, server: McpServer) -> None:
+        await server.stop()
+        self._leaving.discard(server)
+
+    # -- life ---------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Start what is enabled: after the first paint, and never before."""
+        self._begun = True
+        for server in self._servers.values():
+            if server.definition.enabled:
+                server.start()
+
+    async def restart(self, name: str) -> None:
+        """End one and begin anew. Raises NotFound."""
+        await self._one(name).restart()
+
+    async def stop(self, name: str) -> None:
+        """End one until it is started by hand, or the app anew. Raises NotFound."""
+        await self._one(name).stop()
+
+    def _one(self, name: str) -> McpServer:
+        self.state.server(name)
+        return self._servers[name]
+
+    def walls_changed(self) -> None:
+        """The boundaries are others: what runs inside the old ones starts anew (R-FS-12)."""
+        for server in self._servers.values():
+            if server.is_outdated:
+                self._services.spawn(server.restart(), f"MCP server {server.definition.name}: restart")
+
+    async def close(self) -> None:
+        """End them all: the MCP host ends the processes that it holds."""
+        self._closed = True
+        await asyncio.gather(*(server.stop() for server in (*self._servers.values(), *self._leaving)))
+        await self._services.child.stop()
+
+    # -- what the person agreed to ------------------------------------------------------------------------------------
+
+    async def accept(self, name: str, digests: Mapping[str, str]) -> None:
+        """The person has looked at these tools (the server's names, with what was shown). Raises KnownError when one of
+        them has changed once more."""
+        server = self._one(name)
+        now = {one.raw: one for one in server.offered if not one.problem}
+        chosen = [now[raw] for raw in digests if raw in now]
+        if len(chosen) != len(digests) or any(one.digest != digests[one.raw] for one in chosen):
+            raise KnownError("The server has changed them meanwhile.", next_step="Look at them once more.")
+        definition, pins = server.definition, self._services.pins
+        await asyncio.to_thread(pins.accept, definition.name, definition.identity, chosen)
+        await server.look_at_pins()
+        self._rebuild()
+
+    # -- the registry -------------------------------------------------------------------------------------------------
+
+    def recheck(self) -> None:
+        """Names may be taken by others now: a skill came or went. From any thread."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._rebuild, True)
+
+    def _rebuild(self, anew: bool = False) -> None:
+        """After any change: the tools that may be called are registered, all at once, and everybody is told."""
+        if self._closed:
+            return
+        names = frozenset(one.name for server in self._servers.values() for one in server.offered if one.name)
+        if anew or not names <= self._asked:
+            self._asked = names
+            self._services.spawn(self._ask_for(names), "MCP: names")
+        tools: dict[str, McpTool] = {}
+        for server in self._servers.values():
+            if server.condition != "off":
+                for offered in server.offered:
+                    if not self._off(server, offered) and offered.name not in tools and offered.name in self._known:
+                        tools[offered.name] = self._tool(server, offered)
+        if tools != self._tools:
+            self._register(tools)
+        for listener in tuple(self._listeners):
+            listener()
+
+    @property
+    def _known(self) -> frozenset[str]:
+        """Names of which it is known whether somebody has them."""
+        return frozenset(self._clashes)
+
+    async def _ask_for(self, names: Iterable[str]) -> None:
+        self._clashes = await asyncio.to_thread(self._look_up, names)
+        self._rebuild()
+
+    def _look_up(self, names: Iterable[str]) -> dict[str, str]:
+        return {name: self._owner(name) for name in names}
+
+    def _owner(self, name: str) -> str:
+        """Who has a name or its alias already (R-TOOL-8). Blocks."""
+        for other in (name, name.replace("-", "_")):
+            found = self._registry.find(other)
+            if found is not None and found.spec.source != SOURCE:
+                return f"a tool that is there already ({found.spec.name})"
+        return self._taken(name)
+
+    def _tool(self, server: McpServer, offered: Offered) -> McpTool:
+        """The one that is there already, where nothing about it changed: its schema is one object (R-TOOL-7)."""
+        rule, known = server.definition.rule(offered.raw), self._tools.get(offered.name)
+        made = McpTool(server, offered, rule, self._slots)
+        return known if known is not None and known.same_as(made) else made
+
+    def _register(self, tools: dict[str, McpTool]) -> None:
+        try:
+            self._registry.replace_source(SOURCE, tools.values())
+        except ConfigurationError:  # somebody took a name meanwhile
+            self._asked = frozenset()
+            self._registry.replace_source(SOURCE, ())
+            self._tools = {}
+        else:
+            self._tools = tools
+        self._told()

@@ -1,0 +1,16 @@
+"""MCP servers as programs: an honest one made with the `mcp` package, and one that is as hostile as it is told."""
+
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+
+
+def honest(*arguments: str) -> list[str]:
+    """The command of a real server."""
+    return [sys.executable, str(FOLDER / "honest.py"), *arguments]
+
+
+def hostile(mode: str, *arguments: str) -> list[str]:
+    """The command of one that misbehaves in a certain way."""
+    return [sys.executable, "-I", "-S", str(FOLDER / "hostile.py"), mode, *arguments]

@@ -1,0 +1,170 @@
+"""MCP servers as the app holds them: a real MCP host, real servers, the real gate, and a person who answers."""
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from desktop.app.mcp_rooms import _schema_problem
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.messages import ToolCallBlock
+from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.safety import CallFacts, RuleMatch
+from desktop.pipeline.context import CallRequest, Invocation, Outcome
+from desktop.pipeline.names import Caller
+from desktop.pipeline.pipeline import Pipeline
+from desktop.safety.confinement import Confinement
+from desktop.safety.environment import EnvironmentBuilder, needs_admin
+from desktop.safety.permission import PermissionGate
+from desktop.safety.process import held
+from desktop.safety.redaction import Redactor
+from desktop.supervision.tasks import TaskOwner
+from desktop.tools.mcp_pins import McpPins
+from desktop.tools.mcp_server import McpServices
+from desktop.tools.mcp_servers import McpServers, ServerFacts
+from desktop.tools.registry import ToolRegistry
+from desktop.workers.mcp_child import mcp_host
+from tests.unit.safety.world import World
+
+PATIENCE = 60.0
+KEY = "ghp_keyring0123456789secretvalue"
+
+
+class Pinned:
+    """A store of pins in memory."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+    def get(self, key: str) -> Any:
+        return self.values.get(key)
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        self.values |= json.loads(json.dumps(values))
+
+
+class NoRules:
+    def match(self, facts: CallFacts) -> RuleMatch | None:
+        return None
+
+    async def add(self, rule: Mapping[str, Any]) -> None:
+        raise AssertionError(rule)
+
+    def decided(self, facts: CallFacts, by: RuleMatch | None) -> None:
+        return None
+
+
+class Person:
+    """Answers requests in order: a choice, a decision made from the request, or nothing more to say: denied."""
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = []
+        self.asked: list[PermissionRequest] = []
+
+    async def ask(self, request: PermissionRequest) -> Decision:
+        self.asked.append(request)
+        answer = self.answers.pop(0) if self.answers else "deny"
+        if callable(answer):
+            answer = answer(request)
+        if asyncio.iscoroutine(answer):
+            answer = await answer
+        return answer if isinstance(answer, Decision) else Decision(answer, request.digest)
+
+
+class McpBench:
+    """``put`` writes mcp.yaml and puts it in force; ``call`` goes through every gate."""
+
+    def __init__(self, folder: Path, registry: ToolRegistry | None = None, taken: Callable[[str], str] = str) -> None:
+        self.world = World(folder)
+        self.owner, self.person, self.redactor = TaskOwner(), Person(), Redactor()
+        self.registry = registry or ToolRegistry()
+        self.pins, self.host = Pinned(), mcp_host()
+        self.told = 0
+        self.audit: list[AuditEntry] = []
+        world = self.world
+        self.path = world.home / "mcp.yaml"
+
+        def settings() -> Any:
+            return world.settings
+
+        async def lookup(service: str, user: str) -> str | None:
+            self.redactor.remember(KEY)
+            return KEY if (service, user) == ("github", "ida") else None
+
+        self.confinement = Confinement(world.policy, settings)
+        self.services = McpServices(
+            self.host, world.policy, self.confinement, EnvironmentBuilder(settings, keyring=lookup), settings, held,
+            _schema_problem, McpPins(self.pins), self.owner.spawn, self.redactor.redact_text, 0.05,
+        )  # fmt: skip
+        self.servers = McpServers(
+            self.path, self.registry, self.services, needs_admin=needs_admin,
+            taken=lambda name: "" if taken is str else taken(name), told=self._tell,
+        )  # fmt: skip
+        gate = PermissionGate(self.person, NoRules(), self._write, settings, redactor=self.redactor)
+        self.pipeline = Pipeline(self.registry, self.owner.spawn, trust=gate, redactor=self.redactor)
+        self.output: list[str] = []
+        self._calls = 0
+
+    def _tell(self) -> None:
+        self.told += 1
+
+    async def _write(self, entry: AuditEntry) -> int:
+        self.audit.append(entry)
+        return len(self.audit)
+
+    async def put(self, *entries: Mapping[str, Any], text: str = "") -> None:
+        self.path.write_text(text or json.dumps({"servers": entries}))
+        await asyncio.to_thread(self.servers.reload)
+        await asyncio.sleep(0)
+        self.servers.begin()
+
+    async def until(self, true: Callable[[], Any], what: str) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not true():
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            raise AssertionError(f"never: {what}; {self.servers.state}") from None
+
+    def server(self, name: str) -> ServerFacts:
+        return self.servers.state.server(name)
+
+    async def running(self, name: str) -> ServerFacts:
+        await self.until(lambda: self.server(name).condition == "running", f"{name} running")
+        return self.server(name)
+
+    async def accept(self, name: str) -> None:
+        """The person has looked at everything that is not off by itself; waits until it can be called."""
+        facts = await self.running(name)
+        tools = [one for one in facts.tools if not one.offered.problem]
+        await self.servers.accept(name, {one.offered.raw: one.offered.digest for one in tools})
+        await self.until(
+            lambda: all(self.registry.find(t.offered.name) for t in self.server(name).tools if not t.off), "registered"
+        )
+
+    async def ready(self, name: str, command: Sequence[str], **more: Any) -> ServerFacts:
+        """One server, running and accepted."""
+        await self.put({"name": name, "command": command[0], "args": list(command[1:]), **more})
+        await self.accept(name)
+        return self.server(name)
+
+    async def call(self, tool: str, /, token: CancellationToken | None = None, **arguments: Any) -> Outcome:
+        self._calls += 1
+        block = ToolCallBlock(f"call{self._calls}", tool, arguments)
+        meta = RunMeta("run", token or CancellationToken(), thread_id="thread")
+        request = CallRequest(block, Caller("native", ("Workbench",)), Invocation(meta), self._hear)
+        return await self.pipeline.invoke(request)
+
+    def _hear(self, event: Any) -> None:
+        if type(event).__name__ == "ToolCallOutput":
+            self.output.append(event.text)
+
+    def change(self, **fields: Any) -> None:
+        self.world.settings = dataclasses.replace(self.world.settings, **fields)
+
+    async def end(self) -> None:
+        await self.servers.close()
+        await self.owner.close()
+        self.confinement.close()
