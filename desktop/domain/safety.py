@@ -243,11 +243,14 @@ class ProcessRunner(Protocol):
         ...
 
 
+ConfinementKind = Literal["bubblewrap", "landlock", "sandbox-exec", "none"]
+
+
 @dataclass(frozen=True, slots=True)
 class ConfinementReport:
-    """What holds shell commands on this machine. ``kind``: bubblewrap | landlock | none."""
+    """What holds shell commands on this machine."""
 
-    kind: Literal["bubblewrap", "landlock", "none"]
+    kind: ConfinementKind
     sentence: str
     holds: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()

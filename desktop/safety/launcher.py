@@ -1,21 +1,22 @@
 """A tiny parent for one command: nothing that the command starts outlives it. Runs as ``python -I -S launcher.py``.
 
-Standalone: standard library only, none of our modules. It makes itself the reaper of orphans (Linux), restricts the
-command with Landlock and seccomp where asked, starts it, and when it ends, ends whatever is left, also what called
-``setsid`` or forked twice. ``argv[1]`` is JSON:
-``{"restrict": {"read": [...], "write": [...], "network": bool, "frozen": bool} | null}``; ``frozen``: modes, owners,
-times and attributes of files cannot be changed.
+Standalone: standard library only, none of our modules, and of that library only what starts fast. It makes itself the
+reaper of orphans (Linux), restricts the command with Landlock and a filter of system calls where asked, starts it, and
+when it ends, ends whatever is left, also what called ``setsid`` or forked twice. Arguments:
+
+``plain FOLDER COMMAND...`` or ``landlock FOLDER FILTER NETWORK READ WRITE PATHS... COMMAND...``, where FOLDER is where
+it has to find itself (it is started there by path, and a folder can be swapped for a link), FILTER the seccomp program
+in hexadecimal, NETWORK 0 or 1, and READ and WRITE count the PATHS that follow.
+
 Exit codes: the command's own, 128 + signal, 126 when the restrictions could not be put in place, 127 when not found.
 """
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # the module signal makes enums of it, which takes longer
 import ctypes
 import errno
-import json
 import os
-import platform
-import signal
 import stat
 import struct
 import sys
@@ -25,18 +26,13 @@ PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SE
 LAST_CAPABILITY = 63
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 GRACE_S = 0.5
+HASTE_S = 0.1
+MANY = 50
 # Landlock's rights, by bit: execute 0, write 1, read 2, list 3, remove and make 4..12, refer 13, truncate 14, ioctl 15.
 READ_RIGHTS = 1 << 0 | 1 << 2 | 1 << 3
 FILE_RIGHTS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
 DEVICE_RIGHTS = 1 << 6 | 1 << 11  # making devices: never given
 RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
-ARCHITECTURES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # AUDIT_ARCH, number of socket()
-IO_URING_SETUP = 425
-# chmod, chown, utime, setxattr, removexattr and their kin, by path: Landlock does not hold them back anywhere
-FREEZING = {
-    "x86_64": (90, 92, 94, 132, 188, 189, 197, 198, 235, 260, 261, 268, 280, 452, 463, 466),
-    "aarch64": (5, 6, 14, 15, 53, 54, 88, 452, 463, 466),
-}
 
 
 class Ruleset(ctypes.Structure):
@@ -113,29 +109,10 @@ def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     os.close(parent)
 
 
-def seccomp(libc: ctypes.CDLL, network: bool, frozen: bool) -> None:
-    """No new sockets: none at all without the network, else none to services of this computer (the keyring, an agent,
-    docker); ``frozen``: no other modes, owners or times. Landlock cannot hold those. Raises OSError."""
-    machine = platform.machine()
-    if machine not in ARCHITECTURES:
-        raise OSError(f"no filter is written for {machine}")
-    arch, socket = ARCHITECTURES[machine]
-    deny, allow = 0x00050000 | 1, 0x7FFF0000  # ERRNO EPERM, ALLOW
-    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
-    program = [
-        (load, 0, 0, 4), (equal, 1, 0, arch), (give, 0, 0, deny),
-        (load, 0, 0, 0), (at_least, 0, 1, 0x40000000), (give, 0, 0, deny),
-    ]  # fmt: skip
-    for number in (IO_URING_SETUP, *(FREEZING[machine] if frozen else ())):
-        program += [(equal, 0, 1, number), (give, 0, 0, deny)]
-    program += [(equal, 1, 0, socket), (give, 0, 0, allow)]
-    if network:
-        program += [(load, 0, 0, 16), (equal, 0, 1, 1), (give, 0, 0, deny), (give, 0, 0, allow)]  # AF_UNIX
-    else:
-        program += [(give, 0, 0, deny)]
-    code = b"".join(struct.pack("HBBI", *step) for step in program)
+def seccomp(libc: ctypes.CDLL, code: bytes) -> None:
+    """From here on only the system calls that the program lets through. Raises OSError."""
     buffer = ctypes.create_string_buffer(code, len(code))
-    filters = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(program), ctypes.addressof(buffer)), 16)
+    filters = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(buffer)), 16)
     prctl(libc, PR_SET_SECCOMP, 2, ctypes.c_void_p(ctypes.addressof(filters)))
 
 
@@ -166,42 +143,63 @@ def parent_of(process: int) -> int | None:
     return None if state in (b"Z", b"X") else int(parent)
 
 
-def end_all(root: int) -> None:
-    """TERM to everything below ``root``, half a second, then KILL until nothing is left."""
-    if not os.path.isdir("/proc/self"):
+def end_all(grace_s: float = GRACE_S) -> None:
+    """TERM to everything below this process, half a second, then KILL until nothing is left: as the reaper of orphans it
+    has children as long as there are descendants. What forks faster than it can be killed is stopped first: what is
+    stopped does not fork."""
+    if not reap() or not os.path.isdir("/proc/self"):
         return
-    first = True
-    deadline = time.monotonic() + GRACE_S
-    while left := descendants(root):
-        if first or time.monotonic() > deadline:
-            for process in left:
-                try:
-                    os.kill(process, signal.SIGTERM if first else signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-            first = False
-        reap()
+    tell(descendants(os.getpid()), signal.SIGTERM)
+    deadline = time.monotonic() + grace_s
+    while reap():
+        if time.monotonic() > deadline:
+            left = descendants(os.getpid())
+            if len(left) > MANY:
+                tell(left, signal.SIGSTOP)
+            tell(left, signal.SIGKILL)
         time.sleep(0.005)
 
 
-def reap() -> None:
-    """Collect what has ended, without waiting."""
+def tell(processes: list[int], number: int) -> None:
+    """Signal what is still there."""
+    for process in processes:
+        try:
+            os.kill(process, number)
+        except ProcessLookupError:
+            pass
+
+
+def reap() -> bool:
+    """Collect what has ended, without waiting; False when no child is left."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
     except ChildProcessError:
-        pass
+        return False
+    return True
 
 
-def start(argv: list[str], restrict: dict[str, object] | None, libc: ctypes.CDLL | None) -> None:
+class Restrictions:
+    """What ``landlock`` asks for, read from the arguments that follow it."""
+
+    def __init__(self, given: list[str]) -> None:
+        self.filter = bytes.fromhex(given[0])
+        self.network = given[1] == "1"
+        reads, writes = int(given[2]), int(given[3])
+        paths, self.command = given[4 : 4 + reads + writes], given[4 + reads + writes :]
+        self.read, self.write = paths[:reads], paths[reads:]
+
+
+def start(argv: list[str], restrictions: Restrictions | None, libc: ctypes.CDLL | None) -> None:
     """In the forked child: restrict, then become the command."""
     try:
-        if restrict is not None and libc is not None:
+        if libc is not None:
+            prctl(libc, PR_SET_PDEATHSIG, signal.SIGKILL)
+        if restrictions is not None and libc is not None:
             drop_capabilities(libc)
             prctl(libc, PR_SET_NO_NEW_PRIVS, 1)
-            network = bool(restrict["network"])
-            landlock(libc, list(restrict["read"]), list(restrict["write"]), network)  # type: ignore[call-overload]
-            seccomp(libc, network, bool(restrict.get("frozen")))
+            landlock(libc, restrictions.read, restrictions.write, restrictions.network)
+            seccomp(libc, restrictions.filter)
     except OSError as error:
         os.write(2, f"the command could not be confined: {error}\n".encode())
         os._exit(126)
@@ -224,30 +222,37 @@ def become(argv: list[str]) -> int:
 
 
 def orphaned(*_: object) -> None:
-    """The app has died: so does everything it started."""
-    end_all(os.getpid())
+    """The app has died, or wants this ended: so is everything it started."""
+    end_all(HASTE_S)
     os._exit(1)
 
 
 def main() -> int:
     """Start the command, wait for it, leave nothing behind."""
-    config = json.loads(sys.argv[1])
+    mode, folder, *given = sys.argv[1:]
+    if os.getcwd() != folder:
+        os.write(2, f"{folder} changed while the command was being started; it was not run.\n".encode())
+        return 126
+    restrictions = Restrictions(given) if mode == "landlock" else None
+    command = given if restrictions is None else restrictions.command
     libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
     if libc is not None:
         prctl(libc, PR_SET_CHILD_SUBREAPER, 1)
         prctl(libc, PR_SET_PDEATHSIG, signal.SIGUSR1)
-        signal.signal(signal.SIGUSR1, orphaned)
+    for number in (signal.SIGUSR1, signal.SIGTERM):
+        signal.signal(number, orphaned)
     child = os.fork()
     if child == 0:
-        signal.signal(signal.SIGUSR1, signal.SIG_DFL)
-        start(sys.argv[2:], config["restrict"], libc)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in (signal.SIGUSR1, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        start(command, restrictions, libc)
+    for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the runner decides; the command hears these itself
     while True:
         ended, status = os.waitpid(-1, 0)
         if ended == child:
             break
-    end_all(os.getpid())
+    end_all()
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 

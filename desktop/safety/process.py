@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -28,7 +27,7 @@ from desktop.safety.launcher import descendants
 from desktop.safety.output import OutputCollector
 
 TERM_GRACE_S = 2.0
-KILL_GRACE_S = 2.0
+KILL_GRACE_S = 5.0
 _PIPE_GRACE_S = 1.0
 _FLOOD_PAUSE_S = 0.005
 _PLATFORM: str = sys.platform
@@ -99,8 +98,9 @@ def held(spec: ProcessSpec, launcher: tuple[str, ...] | None = None) -> ProcessS
     """The same process, ended with everything below it when its parent dies; where nothing does that yet, and Linux."""
     if spec.contained or _PLATFORM != "linux":
         return spec
-    argv = (*(default_launcher() if launcher is None else launcher), json.dumps({"restrict": None}), *spec.argv)
-    return replace(spec, argv=argv, contained=True)
+    place = os.path.realpath(spec.cwd)
+    argv = (*(default_launcher() if launcher is None else launcher), "plain", place, *spec.argv)
+    return replace(spec, argv=argv, cwd=place, contained=True)
 
 
 async def _first(
@@ -128,8 +128,19 @@ async def end_process(process: asyncio.subprocess.Process, exiting: asyncio.Task
     await asyncio.wait({exiting}, timeout=TERM_GRACE_S)
     deadline = time.monotonic() + KILL_GRACE_S
     while not exiting.done() and time.monotonic() < deadline:
-        await asyncio.to_thread(signal_tree, process.pid, signal.SIGKILL, group=True)
+        await asyncio.to_thread(_kill_tree, process.pid)
         await asyncio.wait({exiting}, timeout=0.05)
+    if not exiting.done():
+        await asyncio.to_thread(signal_tree, process.pid, signal.SIGKILL, group=True)
+
+
+def _kill_tree(root: int) -> None:
+    """KILL to everything; but on Linux to the launcher or bubblewrap itself only TERM, upon which it leaves nothing
+    behind: killed, it could no longer end what was started while we looked."""
+    signal_tree(root, signal.SIGKILL, group=_PLATFORM != "linux")
+    if _PLATFORM == "linux":
+        with contextlib.suppress(OSError):
+            os.kill(root, signal.SIGTERM)
 
 
 def _end_leftovers(process: asyncio.subprocess.Process) -> None:

@@ -11,7 +11,8 @@ import pytest
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
-from desktop.safety.confinement import Confinement, Kind, readable
+from desktop.safety.confinement import Confinement, Kind
+from desktop.safety.landlock import readable
 from desktop.safety.process import ProcessRunner
 from tests.unit.safety.world import World
 

@@ -1,0 +1,117 @@
+"""A command inside bubblewrap: namespaces of its own, with a view of the disk that is the walls (Linux).
+
+Two shells stand around it, because bubblewrap leaves three things open. The outer one hands over the filter of system
+calls. The inner one looks where the command really starts, since a folder can be swapped for a link on the way, and
+limits how many processes it can have.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import replace
+
+from desktop.domain.safety import ProcessSpec
+from desktop.safety.paths import is_within
+from desktop.safety.walls import Walls
+
+MAX_PROCESSES = 4096
+_APART = ("/tmp", "/run")
+_RESOLVER = ("/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/connman/resolv.conf")
+_KERNEL = ("/proc/sysrq-trigger", "/proc/kcore", "/proc/kmsg", "/proc/kallsyms")
+_HAND_OVER = 'exec "$@" 9<"$0"'
+_BEGIN = (
+    '[ "$(pwd -P)" = "$0" ] || '
+    '{ echo "$0 changed while the command was being started; it was not run." >&2; exit 126; }; '
+    '[ "$1" = 0 ] || ulimit -u "$1" 2>/dev/null || ulimit -p "$1" 2>/dev/null; shift; exec "$@"'
+)
+_SHELL = "/bin/sh"
+
+
+def in_bubblewrap(base: tuple[str, ...], filter_file: str, spec: ProcessSpec, walls: Walls) -> ProcessSpec:
+    """``base`` is bwrap with the options that work here; ``filter_file`` holds the seccomp program, "" for none."""
+    argv = [*base, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
+    argv += ["--cap-drop", "ALL", *_view(walls)]
+    for path in _KERNEL:
+        argv += ["--ro-bind-try", os.devnull, path] if os.path.exists(path) else []
+    if walls.network:
+        for path in _RESOLVER:
+            argv += ["--ro-bind-try", path, path]
+    else:
+        argv += ["--unshare-net"]
+    argv += _layers(walls)
+    if filter_file:
+        argv = [_SHELL, "-c", _HAND_OVER, filter_file, *argv, "--seccomp", "9"]
+    limit = str(MAX_PROCESSES if _counts_apart() else 0)
+    argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", _BEGIN, spec.cwd, limit, *spec.argv]
+    return replace(spec, argv=tuple(argv), env={**spec.env, "TMPDIR": "/tmp"}, cwd="/", contained=True)
+
+
+def _counts_apart() -> bool:
+    """Whether the kernel (5.14 and later) counts the processes of a namespace apart from the person's others."""
+    numbers = [int(part) for part in os.uname().release.split("-")[0].split(".")[:2] if part.isdigit()]
+    return tuple(numbers) >= (5, 14)
+
+
+def _view(walls: Walls) -> list[str]:
+    """What the process finds at ``/``: everything, or only what it may see; with devices and folders of its own."""
+    everything = "/" in walls.writable
+    argv = []
+    if walls.seen is None or everything:
+        argv += ["--bind" if everything else "--ro-bind", "/", "/"]
+    argv += ["--dev", "/dev", "--proc", "/proc"]
+    for path in _APART:
+        argv += ["--tmpfs", path]
+    argv += ["--ro-bind", "/proc/sys", "/proc/sys"]  # bubblewrap leaves it writable for root
+    for path in walls.of_program(*_APART) if walls.seen is None else walls.seen:
+        argv += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+    return argv
+
+
+def _layers(walls: Walls) -> list[str]:
+    """What is laid over the view, each thing over what it takes precedence of."""
+    argv = []
+    for path in walls.writable:
+        if not any(is_within(path, root) for root in ("/dev", "/proc", "/sys")) and path != "/":
+            argv += ["--bind", path, path]
+    for path in walls.read_only:
+        argv += ["--ro-bind", path, path]
+    for path in walls.again_writable:
+        argv += ["--bind", path, path]
+    hidden = list(walls.hidden)
+    if not walls.network:
+        hidden += _services(walls)
+    for path in hidden:
+        argv += ["--tmpfs", path, "--remount-ro", path] if os.path.isdir(path) else ["--ro-bind", os.devnull, path]
+    return argv
+
+
+def _services(walls: Walls) -> list[str]:
+    """The sockets of this computer's services that the process would find: with the network on it can make no socket
+    that leads there, without it they are laid over."""
+    try:
+        with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read().splitlines()[1:]
+    except OSError:
+        return []
+    named = [line.split(None, 7) for line in lines]
+    paths = {os.path.realpath(fields[7]) for fields in named if len(fields) == 8 and fields[7].startswith("/")}
+    return sorted(path for path in paths if _is_found(path, walls) and _is_socket(path))
+
+
+def _is_found(path: str, walls: Walls) -> bool:
+    """Whether the process would find it, before anything is laid over it."""
+    if any(is_within(path, place) for place in walls.hidden):
+        return False
+    if any(is_within(path, root) for root in walls.writable if root != "/"):
+        return True
+    if any(is_within(path, place) for place in _APART):
+        return False
+    return walls.seen is None or any(is_within(path, place) for place in walls.seen)
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except OSError:
+        return False

@@ -1,0 +1,81 @@
+"""What each kind of confinement holds and what it does not, in words for a person (C-33)."""
+
+from __future__ import annotations
+
+from desktop.domain.safety import ConfinementReport
+from desktop.safety.landlock import SIGNALS_ABI
+
+_SECOND_NAME = (
+    "a file in a large denied folder that has a second name (a hard link) in an open one: there it is read like any "
+    "other"
+)
+
+
+def bubblewrap(*, filtered: bool) -> ConfinementReport:
+    """``filtered``: with a filter of system calls besides."""
+    return ConfinementReport(
+        "bubblewrap",
+        "Confined by bubblewrap: commands write only in allowed folders and do not see the denied ones.",
+        (
+            "writes outside the allowed folders", "denied paths and Assent's own data", "other processes",
+            "services of this computer and of your desktop", "the network, when it is off", "leftover processes",
+        ),
+        (
+            "reading what is neither denied nor Assent's own", _SECOND_NAME,
+            "making a denied path that does not exist yet",
+            "services on localhost, when the network is on",
+            "services that begin to listen while a command runs, outside /run and /tmp",
+            *(() if filtered else ("the kernel's keyring and virtual machines' sockets",)),
+        ),
+    )  # fmt: skip
+
+
+def landlock(abi: int) -> ConfinementReport:
+    """``abi`` is the kernel's version of it."""
+    return ConfinementReport(
+        "landlock",
+        "Confined by Landlock: commands write only in allowed folders and cannot open the denied ones.",
+        (
+            "writes outside the allowed folders", "denied paths and Assent's own data",
+            "services of this computer and of your desktop", "the network, when it is off",
+        ),
+        (
+            "reading what is neither denied nor Assent's own", _SECOND_NAME,
+            "folders that hold a denied path cannot be listed, nor new files made in them",
+            "names, sizes and times of files and the command lines of other processes can be seen",
+            "changing permissions and times of files that are yours",
+            "how many processes there are at once",
+            "services on localhost, when the network is on",
+            *(() if abi >= SIGNALS_ABI else ("ending your other processes, Assent among them",)),
+        ),
+    )  # fmt: skip
+
+
+def seatbelt() -> ConfinementReport:
+    """macOS."""
+    return ConfinementReport(
+        "sandbox-exec",
+        "Confined by sandbox-exec: commands write only in allowed folders and do not see the denied ones.",
+        (
+            "writes outside the allowed folders", "denied paths and Assent's own data", "the keychain",
+            "signals to other processes", "the network, when it is off",
+        ),
+        (
+            "reading what is neither denied nor Assent's own", _SECOND_NAME,
+            "processes that leave their group before a command ends",
+            "services on localhost, when the network is on",
+            "this has been tried on your computer just now, but not on every macOS by its makers",
+        ),
+    )  # fmt: skip
+
+
+def nothing(platform: str) -> ConfinementReport:
+    """No kind works."""
+    remedy = " Installing bubblewrap would change that." if platform == "linux" else ""
+    return ConfinementReport(
+        "none",
+        "Not confined: nothing on this computer holds commands in the allowed folders; they can do what you can."
+        + remedy,
+        (),
+        ("writes outside the allowed folders", "denied paths", "the network", "services of this computer"),
+    )

@@ -1,0 +1,63 @@
+"""A command under Landlock and a filter of system calls (Linux), started by launcher.py.
+
+Landlock can only allow. What is hidden is therefore left out of what is allowed: a folder on the way to a hidden path
+is replaced by what it holds at this moment.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from dataclasses import replace
+
+from desktop.domain.safety import ProcessSpec
+from desktop.safety import syscall_filter
+from desktop.safety.launcher import landlock_abi
+from desktop.safety.paths import is_within
+from desktop.safety.walls import Walls
+
+MIN_ABI = 3
+"""Before (Linux 6.2) files could be cut to nothing by whoever may read them."""
+SIGNALS_ABI = 6
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+_MAX_SIBLINGS = 2000
+
+
+def usable_abi(libc: ctypes.CDLL) -> int:
+    """The kernel's Landlock version where it is enough, else 0."""
+    abi = landlock_abi(libc)
+    return abi if abi >= MIN_ABI else 0
+
+
+def in_landlock(launcher: tuple[str, ...], private: str, spec: ProcessSpec, walls: Walls) -> ProcessSpec:
+    """``private`` is a folder of the commands' own, for TMPDIR."""
+    closed = (*walls.hidden, *walls.read_only)
+    apart = os.path.realpath(tempfile.gettempdir())
+    write = [path for root in walls.writable for path in readable(root, closed)]
+    write += [*walls.again_writable, private, *_DEVICES]
+    roots = ("/",) if walls.seen is None else (*walls.seen, *walls.writable)
+    read = [path for root in roots for path in readable(root, (*walls.hidden, apart, "/dev"))]
+    read += [path for root in walls.of_program(apart) for path in readable(root, walls.hidden)]
+    read += [path for root in walls.read_only for path in readable(root, walls.hidden)]
+    read, write = list(dict.fromkeys(read)), list(dict.fromkeys(write))
+    held = syscall_filter.in_landlock(walls.network, frozen=walls.seen is not None)
+    code = syscall_filter.program(os.uname().machine, held).hex()
+    numbers = ("1" if walls.network else "0", str(len(read)), str(len(write)))
+    argv = (*launcher, "landlock", spec.cwd, code, *numbers, *read, *write, *spec.argv)
+    return replace(spec, argv=argv, env={**spec.env, "TMPDIR": private}, contained=True)
+
+
+def readable(root: str, hidden: tuple[str, ...]) -> list[str]:
+    """The paths that together are ``root`` without ``hidden``: Landlock can only allow, so a folder on the way to a
+    hidden path is replaced by what it holds now."""
+    if any(is_within(root, path) for path in hidden):
+        return []
+    if not any(is_within(path, root) for path in hidden):
+        return [root]
+    try:
+        with os.scandir(root) as found:
+            names = [entry.path for entry in found if not entry.is_symlink()][:_MAX_SIBLINGS]
+    except OSError:
+        return []
+    return [path for name in sorted(names) for path in readable(name, hidden)]

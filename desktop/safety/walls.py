@@ -1,0 +1,141 @@
+"""What a confined process may reach, worked out anew for each one from the lists that bind the file tools (C-33).
+
+Whatever holds it on this machine (bubblewrap, Landlock, sandbox-exec) is told the same.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from desktop.domain.safety import SettingsProvider
+from desktop.safety.boundary import Lists, PathPolicy, Rule
+from desktop.safety.mounts import Mounts
+from desktop.safety.paths import Identity, identity_of, is_within
+
+SYSTEM = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ssl", "/etc/localtime",
+    "/etc/alternatives", "/etc/hosts", "/etc/nsswitch.conf",
+)  # fmt: skip
+MAX_OWN = 500
+MAX_SCANNED = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """What a command may reach. All paths are resolved. ``read_only``: the app's own folders inside writable ones.
+    ``seen``: all that it may read beside those; None: everything that is not hidden. ``installed``: the app's program,
+    which can be read (unless hidden) also where everything around it is put out of sight, as in /tmp."""
+
+    writable: tuple[str, ...]
+    read_only: tuple[str, ...]
+    again_writable: tuple[str, ...]
+    hidden: tuple[str, ...]
+    network: bool
+    seen: tuple[str, ...] | None = None
+    installed: tuple[str, ...] = ()
+
+    def of_program(self, *places: str) -> list[str]:
+        """What stays readable of folders that are put out of sight as a whole: the app's own program, and of what a
+        skill may see the part that lies in the program."""
+        ours = self.installed
+        found = ours if self.seen is None else [p for p in self.seen if any(is_within(p, own) for own in ours)]
+        return [path for path in found if any(is_within(path, place) for place in places)]
+
+
+def walls_of(policy: PathPolicy, settings: SettingsProvider) -> Walls:
+    """The walls of this moment. Blocks: some tens of system calls."""
+    lists = policy.lists()
+    writable = {rule.resolved for rule in (*lists.allowed, *lists.granted) if os.path.isdir(rule.resolved)}
+    hidden = {rule.resolved for rule in (*lists.denied, *lists.secret) if os.path.lexists(rule.resolved)}
+    mounts = Mounts()
+    hidden |= {door for path in list(hidden) for door in mounts.doors(path)}
+    own, open_again = _own_folders(lists, list(writable))
+    read_only = {*own, *_doors_out(mounts, writable)}
+    for path, secret in _second_names(lists, writable):
+        (hidden if secret else read_only).add(path)
+    return Walls(
+        by_depth(writable), by_depth(read_only), open_again, by_depth(hidden), settings().shell_network,
+        installed=tuple(rule.resolved for rule in lists.installed),
+    )  # fmt: skip
+
+
+def by_depth(found: set[str]) -> tuple[str, ...]:
+    """Outer paths before those inside them."""
+    return tuple(sorted(found, key=lambda path: (len(path), path)))
+
+
+def _doors_out(mounts: Mounts, writable: set[str]) -> Iterator[str]:
+    """Mounts inside writable folders of what lies outside all of them."""
+    for root in writable:
+        for point in mounts.points_below(root):
+            if any(not any(is_within(name, other) for other in writable) for name in mounts.names(point)):
+                yield point
+
+
+def _own_folders(lists: Lists, writable: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The app's folders that lie in writable ones and become read-only, and what in them stays writable (R-FS-10)."""
+    home = lists.home.resolved if lists.home is not None else ""
+    closed = [rule.resolved for rule in (*lists.protected, *lists.installed) if os.path.lexists(rule.resolved)]
+    if home and os.path.isdir(home):
+        closed.append(home)
+    touched = tuple(path for path in by_depth(set(closed)) if any(is_within(path, root) for root in writable))
+    protected = [rule.resolved for rule in (*lists.protected, *lists.secret)]
+    inner = lists.workspace
+    overlaps = any(is_within(inner, path) or is_within(path, inner) for path in protected)
+    ours = home and inner != home and is_within(inner, home) and not overlaps and os.path.isdir(inner)
+    return touched, ((inner,) if ours and any(is_within(inner, root) for root in writable) else ())
+
+
+# -- hard links -------------------------------------------------------------------------------------------------------
+
+
+def _second_names(lists: Lists, writable: set[str]) -> list[tuple[str, bool]]:
+    """Names in writable folders of files that are denied (True) or the app's own (False). Nothing is searched unless
+    one of those files has several names; then at most 50,000 entries are."""
+    wanted: dict[Identity, bool] = {}
+    for rules, secret in ((lists.protected, False), ((*lists.denied, *lists.secret), True)):
+        for rule in rules:
+            wanted.update((found, secret) for found in _linked(rule))
+    if not wanted:
+        return []
+    found = []
+    for seen, (path, status) in enumerate(_files(by_depth(writable))):
+        if seen >= MAX_SCANNED:
+            break
+        if status.st_nlink > 1 and (identity := identity_of(status)) in wanted:
+            found.append((path, wanted[identity]))
+    return found
+
+
+def _linked(rule: Rule) -> Iterator[Identity]:
+    """Files of an entry that have several names, as far as the first 500 files go."""
+    for seen, (_, status) in enumerate(_files((rule.resolved,))):
+        if seen >= MAX_OWN:
+            return
+        if status.st_nlink > 1:
+            yield identity_of(status)
+
+
+def _files(places: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
+    """Regular files of these folders and below, links not followed; a place that is a file is its own only one."""
+    waiting = list(places)
+    for place in places:
+        try:
+            status = os.lstat(place)
+        except OSError:
+            continue
+        if stat.S_ISREG(status.st_mode):
+            yield place, status
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif entry.is_file(follow_symlinks=False):
+                        yield entry.path, entry.stat(follow_symlinks=False)
+        except OSError:
+            continue
