@@ -22,11 +22,15 @@ from desktop.safety.boundary import PathPolicy
 from desktop.safety.confinement import Confinement
 from desktop.safety.secrets import KeyringSecrets
 from desktop.store import database
+from desktop.store.audit import check_closed
 from desktop.workers.keyring_child import keyring_host
 from desktop.workers.model_child import model_host
 
 PATIENCE = 60.0
 """Seconds that one probe may take."""
+
+CHAINED = 3
+"""The format of the database that made the activity log a chain."""
 
 State = Literal["ok", "notice", "broken"]
 
@@ -55,6 +59,7 @@ def probes(home: Path) -> tuple[Probe, ...]:
     return (
         Probe("Qt", qt),
         Probe("Database", lambda: database_of(home)),
+        Probe("Activity log", lambda: activity_log(home)),
         Probe("Keyring", lambda: asyncio.run(keyring())),
         Probe("Confinement", lambda: confinement(home)),
         Probe("Model host", lambda: asyncio.run(models())),
@@ -128,6 +133,21 @@ def database_of(home: Path) -> Health:
     if found > known:
         return Health("broken", f"{file} was written by a newer Assent (format {found}; this one knows {known}).")
     return Health("ok", f"{library}; {file} is sound, format {found}.")
+
+
+def activity_log(home: Path) -> Health:
+    """Its chain, read only."""
+    file = home / "data" / "assent.db"
+    if not file.exists():
+        return Health("ok", "Nothing is in it yet.")
+    with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+        if database.version(connection) < CHAINED:
+            return Health("ok", "It becomes a chain at the next start.")
+    report = check_closed(file)
+    if not report.whole:
+        words = f"{report.damaged:,} of its lines are not as they were written. The Activity page says which."
+        return Health("notice", words)
+    return Health("ok", f"{report.lines:,} lines, each vouching for all before it, up to {report.head.link[:16]}.")
 
 
 async def keyring() -> Health:

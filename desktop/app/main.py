@@ -28,6 +28,8 @@ REFUSED, FAILED = 2, 1
 def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int:
     """The whole program; returns its exit code. ``wiring`` names the module described in ``composition``."""
     given = sys.argv[1:] if arguments is None else arguments
+    if list(given[:1]) == ["audit-check"]:
+        return int(part("audit_check").main(given[1:]))
     options = _ordinary(given) or _parser().parse_args(given)
     if options.version:
         sys.stdout.write(f"assent {__version__}\n")
@@ -88,7 +90,10 @@ def _ordinary(arguments: Sequence[str]) -> argparse.Namespace | None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="assent", description="People and AI at work, with every effect approved.")
+    parser = argparse.ArgumentParser(
+        prog="assent", description="People and AI at work, with every effect approved.",
+        epilog="assent audit-check FILE follows the chain of an exported activity log.",
+    )  # fmt: skip
     parser.add_argument("--version", action="store_true", help="print the version and end")
     parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
     parser.add_argument("--check", action="store_true", help="print what works on this machine and end")

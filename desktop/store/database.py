@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from desktop.domain.errors import BugError
-from desktop.store import failures
+from desktop.store import audit_rows, failures
+from desktop.store.audit_log import head_path
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_MS = 2_000  # how long another program's lock is waited for
@@ -39,6 +40,7 @@ def open_database(path: Path, migrations: Path = MIGRATIONS) -> sqlite3.Connecti
         raise failures.translate(error, path) from error
     try:
         _configure(connection)
+        audit_rows.register(connection)
         _migrate(connection, path, known)
     except BaseException as error:
         connection.close()
@@ -186,8 +188,8 @@ def free_name(wanted: Path) -> Path:
 
 
 def _companions(path: Path) -> list[Path]:
-    """The file and its write-ahead log, which belongs to it: without it the last changes are lost."""
-    return [p for p in (path, _wal(path)) if p.exists()]
+    """The file, its write-ahead log, without which the last changes are lost, and where its activity log ended."""
+    return [p for p in (path, _wal(path), head_path(path)) if p.exists()]
 
 
 def rescue_copy(path: Path) -> Path:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from desktop.domain.threads import Recovery
 from desktop.store import database
+from desktop.store.audit import AuditRepository
+from desktop.store.audit_log import AuditChain, HeadFile, head_path
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
 from desktop.store.messages import MessageRepository
-from desktop.store.permissions import AuditRepository
 from desktop.store.rules import RuleRepository
 from desktop.store.runs import RunRepository, recover
 from desktop.store.search import SearchRepository
@@ -28,11 +29,13 @@ class Store:
 
     def __init__(self, path: Path, *, migrations: Path = database.MIGRATIONS) -> None:
         self.path = path
-        self._thread = StoreThread(path, lambda at: database.open_database(at, migrations))
+        kept = HeadFile(head_path(path))
+        self._chain = AuditChain(kept)
+        self._thread = StoreThread(path, lambda at: database.open_database(at, migrations), self._chain.committed)
         self.threads = ThreadRepository(self._thread)
         self.messages = MessageRepository(self._thread)
         self.runs = RunRepository(self._thread)
-        self.audit = AuditRepository(self._thread)
+        self.audit = AuditRepository(self._thread, path, self._chain, kept)
         self.rules = RuleRepository(self._thread)
         self.drafts = DraftRepository(self._thread)
         self.queue = QueueRepository(self._thread)
@@ -53,14 +56,17 @@ class Store:
         await self._thread.open()
         try:
             now = time.time()
-            return await self._thread.write(lambda connection: recover(connection, now))
+            found = await self._thread.write(lambda connection: recover(connection, now))
+            await self.audit.begin()
         except BaseException:
-            await self._thread.close()
+            await self.close()
             raise
+        return found
 
     async def close(self) -> None:
         """Write what is waiting and close. Safe to call twice."""
         await self._thread.close()
+        await asyncio.to_thread(self._chain.close)
 
     async def verify(self) -> None:
         """Read the whole file in another thread while work goes on. Raises StoreCorrupt."""

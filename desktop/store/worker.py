@@ -59,9 +59,16 @@ class Outcome:
 class StoreThread:
     """Owns the connection and its thread. Made and used on one event loop; ``open`` first, ``close`` last."""
 
-    def __init__(self, path: Path, connect: Callable[[Path], sqlite3.Connection]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        connect: Callable[[Path], sqlite3.Connection],
+        committed: Callable[[sqlite3.Connection], None] | None = None,
+    ) -> None:
+        """``committed`` is told on the thread after each commit, before anybody is answered; it must not raise."""
         self._path = path
         self._connect = connect
+        self._committed = committed or _nothing
         self._jobs: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closing = False
@@ -186,6 +193,7 @@ class StoreThread:
         except sqlite3.Error:
             _roll_back(connection)
             return None
+        self._committed(connection)
         return outcomes
 
     def _alone(self, connection: sqlite3.Connection, job: Job[Any]) -> list[Outcome]:
@@ -197,6 +205,8 @@ class StoreThread:
         except sqlite3.Error as error:
             outcome = Outcome(job, error=translate(error, self._path))
         _roll_back(connection)
+        if outcome.error is None:
+            self._committed(connection)
         return [outcome]
 
     def _attempt(self, connection: sqlite3.Connection, job: Job[Any]) -> Outcome:
@@ -218,7 +228,7 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 
 
 def _nothing(_connection: sqlite3.Connection) -> None:
-    """What the opening is answered with."""
+    """What the opening is answered with; and nobody wants to know of commits."""
 
 
 def _tidy(connection: sqlite3.Connection) -> None:

@@ -11,6 +11,7 @@ import pytest
 from desktop.domain.messages import ImageBlock, NoticeBlock, ReasoningBlock, TextBlock, Usage
 from desktop.settings import SettingsService
 from desktop.store import Store
+from desktop.store.audit_log import head_path
 from desktop.store.database import MIGRATIONS
 from tests.samples import make_messages
 
@@ -27,6 +28,8 @@ async def test_an_old_database_opens_with_everything_in_it(tmp_path, release):
     path = tmp_path / "data" / "assent.db"
     path.parent.mkdir()
     shutil.copy(DATA / f"{release}.db", path)
+    if head_path(DATA / f"{release}.db").exists():
+        shutil.copy(head_path(DATA / f"{release}.db"), head_path(path))
     store = Store(path)
     recovery = await store.open()
     assert (recovery.runs, recovery.messages) == ((), 0)
@@ -50,6 +53,7 @@ async def test_an_old_database_opens_with_everything_in_it(tmp_path, release):
     assert [r.end_reason for r in await store.runs.of_thread(thread_id="sample")] == ["cancelled"]
     assert len(await store.runs.journal(run_id="run")) == 1
     assert [e.decision for _, e in await store.audit.list_entries()] == ["deny"]
+    assert (await store.audit.check(lambda _done, _total: None, lambda: False)).whole
     assert [r.tool for r in await store.rules.list_rules()] == ["write-file"]
     draft = await store.drafts.get(thread_id="sample")
     assert draft is not None

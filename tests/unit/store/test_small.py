@@ -2,6 +2,7 @@
 
 import pytest
 
+from desktop.domain.audit import AuditFilter
 from desktop.domain.errors import NotFound
 from desktop.domain.messages import ImageBlock
 from desktop.domain.permission import AuditEntry, RuleRecord
@@ -26,7 +27,8 @@ async def test_every_decision_is_kept_newest_first_and_outlives_its_thread(store
     assert found[0] == (denied, entry(9, decision="deny", tool="write-file", by="rule"))
     assert [e.call_id for _, e in await store.audit.list_entries(tool="bash", limit=2)] == ["c5", "c4"]
     assert [e.call_id for _, e in await store.audit.list_entries(before=found[2][0], limit=2)] == ["c3", "c2"]
-    assert [e.tool for _, e in await store.audit.list_entries(decision="deny", thread_id="t")] == ["write-file"]
+    rows = (await store.audit.page(AuditFilter(decision="denied", thread_id="t"))).rows
+    assert [row.entry.tool for row in rows] == ["write-file"]
     await store.threads.delete(thread_id="t", at=1.0)
     await store.threads.purge(thread_id="t")
     assert len(await store.audit.list_entries()) == 6

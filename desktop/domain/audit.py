@@ -1,0 +1,119 @@
+"""The activity log as the Activity page reads it: filtered, paged, checked, exported (R-PRM-13).
+
+Contract between ``store`` (which keeps it) and the presenter. Times are seconds since the epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from desktop.domain.audit_chain import ChainReport
+from desktop.domain.permission import AuditEntry
+
+AuditKind = Literal["call", "adopted", "start", "break", "other"]
+"""``adopted`` calls were written before there was a chain. ``start`` begins it. ``break``: Assent found at a start
+that lines were missing, and went on from there. ``other`` is of a later version."""
+
+AnyDecision = Literal["", "allowed", "edited", "denied", "refused"]
+AuditFormat = Literal["jsonl", "csv"]
+Progress = Callable[[int, int], None]
+"""(done, of how many); called in another thread."""
+Stop = Callable[[], bool]
+"""Whether the person has had enough; asked in another thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """What to show; empty lets everything through. ``text`` is sought in what a person can read of an entry; ``since``
+    and ``until`` bound the time."""
+
+    text: str = ""
+    decision: AnyDecision = ""
+    category: str = ""
+    tool: str = ""
+    thread_id: str = ""
+    by: str = ""
+    since: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """A line of the log with its number. ``outcome_at``: when the outcome was written down, if that was later.
+    ``note``: what a line says that is no call."""
+
+    number: int
+    kind: AuditKind
+    entry: AuditEntry
+    outcome_at: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Rows, newest first. ``more``: older ones fit the filter too."""
+
+    rows: tuple[AuditRow, ...] = ()
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuditChoices:
+    """What there is to filter by, each in order; threads newest first."""
+
+    tools: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    threads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """Where a call stands: ``call_id`` is the one whose card shows it (for a call that a skill made, the one nearest
+    to it in time), "" where only the thread is left."""
+
+    thread_id: str
+    call_id: str = ""
+
+
+class ActivityLog(Protocol):
+    """Reads never wait for, nor hold up, what is being decided. All raise StoreError."""
+
+    def page(self, wanted: AuditFilter, *, before: int | None = None, limit: int = 200) -> Awaitable[AuditPage]:
+        """The newest rows, or those older than the number ``before``."""
+        ...
+
+    def count(self, wanted: AuditFilter) -> Awaitable[int]:
+        """How many rows there are."""
+        ...
+
+    def choices(self) -> Awaitable[AuditChoices]:
+        """For the filters."""
+        ...
+
+    def check(self, progress: Progress, stop: Stop) -> Awaitable[ChainReport]:
+        """Follow the chain from its beginning to its end."""
+        ...
+
+    def export(
+        self, target: str, fmt: AuditFormat, wanted: AuditFilter, progress: Progress, stop: Stop
+    ) -> Awaitable[int | None]:
+        """Write what fits the filter to a file, whole or not at all; how many rows, or None when it was stopped.
+        Raises KnownError when the place refuses."""
+        ...
+
+    def place(self, entry: AuditEntry) -> Awaitable[CallPlace | None]:
+        """Where the call stands; None when its thread is gone."""
+        ...
+
+
+def plain(entry: AuditEntry) -> dict[str, Any]:
+    """An entry as data, under the names that exports use."""
+    return {
+        "at": entry.at, "run": entry.run_id, "thread": entry.thread_id, "call": entry.call_id,
+        "chain": list(entry.chain), "tool": entry.tool, "category": entry.category, "decision": entry.decision,
+        "by": entry.by, "digest": entry.digest, "summary": entry.summary, "paths": list(entry.paths),
+        "outcome": entry.outcome, "extra": dict(entry.extra),
+    }  # fmt: skip
