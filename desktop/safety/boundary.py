@@ -89,7 +89,7 @@ class Rule:
             return True
         if self.identity is not None:
             return self.identity in line
-        return paths.is_within(path, self.resolved, fold=True) and paths.ignores_case(self.resolved)
+        return paths.spelled_alike(path, self.resolved)
 
 
 @dataclass(frozen=True, slots=True)

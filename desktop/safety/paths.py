@@ -9,12 +9,16 @@ import importlib
 import os
 import re
 import stat
+import struct
 import sys
+import unicodedata
 from dataclasses import dataclass
 
 MAX_PATH_TEXT = 4096
 _WINDOWS_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$", re.IGNORECASE)
 _VIRTUAL = ("/proc", "/sys", "/dev")
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
+_GET_FLAGS, _CASEFOLD = 0x80086601, 0x40000000  # FS_IOC_GETFLAGS, FS_CASEFOLD_FL
 _PLATFORM: str = sys.platform  # a plain variable, so that mypy checks the code of every system
 
 
@@ -67,6 +71,8 @@ def resolve(path: str, base: str) -> str:
         resolved = os.path.realpath(full)
     except (OSError, ValueError) as error:
         raise PathProblem(f"cannot be followed ({error})") from None
+    if resolved.startswith("//") and _PLATFORM != "win32":  # POSIX lets two slashes stand; here they mean one
+        resolved = resolved[1:]
     if os.path.islink(resolved):  # only a loop of links stays a link
         raise PathProblem("is a link that leads back to itself")
     return resolved
@@ -79,11 +85,36 @@ def parts_of(path: str) -> tuple[str, ...]:
 
 
 def is_within(path: str, folder: str, *, fold: bool = False) -> bool:
-    """Whether ``path`` is ``folder`` or below it, by components (R-FS-4)."""
+    """Whether ``path`` is ``folder`` or below it, by components (R-FS-4). ``fold``: as the file systems compare that
+    take several spellings for one name."""
     mine, theirs = parts_of(path), parts_of(folder)
     if fold:
-        mine, theirs = tuple(p.casefold() for p in mine), tuple(p.casefold() for p in theirs)
+        mine, theirs = tuple(map(_folded, mine)), tuple(map(_folded, theirs))
     return mine[: len(theirs)] == theirs
+
+
+def spelled_alike(path: str, folder: str) -> bool:
+    """The same for a folder that need not exist, by the rules of the file system where it would be (R-FS-6)."""
+    if not is_within(path, folder, fold=True):
+        return False
+    mine, theirs = parts_of(path), parts_of(folder)
+    if _PLATFORM == "darwin" and tuple(map(_normal, mine))[: len(theirs)] == tuple(map(_normal, theirs)):
+        return True  # composed or not is one there, whatever the case means
+    return ignores_case(folder)
+
+
+def _normal(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _folded(name: str) -> str:
+    """Case, composition and characters that show nothing left out: rather one name too many is alike than one too
+    few."""
+    if name.isascii():
+        return name.casefold()
+    whole = unicodedata.normalize("NFKD", name)
+    seen = "".join(c for c in whole if unicodedata.category(c) != "Cf" and c not in _UNSEEN)
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", seen.casefold()))
 
 
 def ignores_case(folder: str) -> bool:
@@ -91,6 +122,8 @@ def ignores_case(folder: str) -> bool:
     here = folder
     while True:
         parent, name = os.path.split(here)
+        if _PLATFORM == "linux" and (flag := _case_flag(here)):
+            return flag
         swapped = name.swapcase()
         if name and swapped != name:
             try:
@@ -102,8 +135,24 @@ def ignores_case(folder: str) -> bool:
             except OSError:
                 return False
         if parent == here:
-            return sys.platform in ("win32", "darwin")
+            return _PLATFORM in ("win32", "darwin")
         here = parent
+
+
+def _case_flag(folder: str) -> bool:
+    """Whether a folder of its own has the mark (ext4, f2fs, tmpfs) that its names are compared without case."""
+    fcntl = importlib.import_module("fcntl")  # does not exist on Windows
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        raw: bytes = fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return bool(struct.unpack("q", raw)[0] & _CASEFOLD)
 
 
 @dataclass(frozen=True, slots=True)
