@@ -52,7 +52,7 @@ class Pages(QObject):
                 offers=m.offers, attaching=m.attaching, agents=m.agents,
             )  # fmt: skip
             self._chat = ChatPage(bundle)
-            self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of, self._chat.pane.foot)
+            self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of, self._chat.pane.foot, m.rules)
             self._dialog.open_inbox.connect(self.show_inbox)
             m.chat.opened.connect(self._dialog.show_for)
             self._dialog.show_for(m.chat.thread_id)
@@ -73,9 +73,10 @@ class Pages(QObject):
                 "chats": lambda: self.chat,
                 "debates": page("desktop.ui.debates.page", "DebatesPage"),
                 "skills": self._skills_page,
-                "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, self._title_of),
+                "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, m.rules, self._title_of),
                 "settings": page(
-                    "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report, m.cli
+                    "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report, m.cli,
+                    m.keys,
                 ),
             }
         )
@@ -132,17 +133,23 @@ class Pages(QObject):
         shell.handle("stop", lambda _: m.chat.stop())
         shell.handle("export", m.chat.export)
         shell.handle("open-models", lambda _: self._open_models())
+        shell.handle("rules", lambda _: self._show_rules(new=False))
+        shell.handle("new-rule", lambda _: self._show_rules(new=True))
         shell.handle("thread", self._open_thread)
         shell.handle("model", m.chat.set_model)
         shell.handle("theme", lambda choice: m.settings.set("appearance.theme", choice))
         shell.handle("text", self._scale)
 
     def _find(self, on_chats: Callable[[str], None]) -> None:
-        """In the skills while they are shown, else in the open thread."""
-        if self._shell.page == "skills":
-            self._window.page("skills").begin_find()  # type: ignore[attr-defined]  # its module is loaded late
+        """In the skills, rules or activity while they are shown, else in the open thread."""
+        if self._shell.page in ("skills", "approvals"):
+            self._window.page(self._shell.page).begin_find()  # type: ignore[attr-defined]  # its module is loaded late
         else:
             on_chats("begin_find")
+
+    def _show_rules(self, *, new: bool) -> None:
+        self._shell.go("approvals")
+        self._window.page("approvals").show_rules(new=new)  # type: ignore[attr-defined]  # its module is loaded late
 
     def _open_thread(self, thread_id: str) -> None:
         self._shell.go("chats")
@@ -163,6 +170,7 @@ class Pages(QObject):
         m.approvals.asked.connect(self._asked)
         QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
         m.approvals.refused.connect(self._window.show_toast)
+        m.rules.rules.told.connect(self._window.show_toast)
         m.cli.requests_wanted.connect(lambda: self._shell.go("approvals"))
         m.settings.refused.connect(self._setting_refused)
         m.approvals.changed.connect(lambda: self._window.set_pending(m.approvals.pending_count))

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from desktop.app.key_uses import secret_uses
 from desktop.app.rooms import Rooms, safety_of
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
@@ -18,9 +19,13 @@ from desktop.presenter.bridge import Bridge
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Offer
 from desktop.presenter.cli_tools import CliToolsViewModel
+from desktop.presenter.keys import KeysViewModel
+from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel, Saved
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.offers import Source as OfferSource
+from desktop.presenter.rules import RulesViewModel
+from desktop.presenter.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.settings import SettingsViewModel
 from desktop.presenter.shell import PaletteRow, ShellViewModel
@@ -44,10 +49,13 @@ class ViewModels:
     chat: ChatViewModel
     threads: ThreadsViewModel
     approvals: ApprovalsViewModel
+    rules: RulesModels
     setup: ModelSetupViewModel
     settings: SettingsViewModel
     boundaries: BoundariesViewModel
     cli: CliToolsViewModel
+    mcp: McpServersViewModel
+    keys: KeysViewModel
     offers: OffersViewModel
     attaching: AttachingViewModel
     agents: tuple[tuple[str, str], ...]
@@ -60,20 +68,26 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     agents = tuple((name, agent.label or agent.title or name) for name, agent in rooms.agents.agents.items())
     board.titles.update(agents)
     setup = ModelSetupViewModel(rooms.models.catalogue, rooms.secrets, bridge, _saved(rooms))
+    cli = CliToolsViewModel(rooms.cli, SkillTrials(rooms.desk, bridge), bridge)
+    keys = KeysViewModel(rooms.tool_secrets, rooms.secrets, setup, bridge, lambda: secret_uses(rooms.cli, rooms.mcp))
+    cli.changed.connect(keys.refresh)
     chat = ChatViewModel(rooms.service, bridge, board)
     chat.model_titles = setup.describe
     threads = ThreadsViewModel(rooms.service, bridge, board)
     for listener in (chat.take, board.take, threads.take):
         bridge.events.connect(listener)
     rooms.bus.listen(bridge.sink)
+    approvals = ApprovalsViewModel(bridge, lambda text, limit: _activity(rooms, text, limit))
     made = ViewModels(
         board=board,
         chat=chat,
         threads=threads,
-        approvals=ApprovalsViewModel(bridge, lambda text, limit: _activity(rooms, text, limit)),
+        approvals=approvals,
+        rules=_rules(rooms, bridge, approvals, chat),
         setup=setup,
         settings=SettingsViewModel(rooms.settings, bridge),
-        cli=CliToolsViewModel(rooms.cli, SkillTrials(rooms.desk, bridge), bridge),
+        cli=cli,
+        keys=keys,
         boundaries=_boundaries(rooms, bridge),
         offers=OffersViewModel(bridge, _offers(rooms)),
         attaching=AttachingViewModel(bridge),
@@ -83,6 +97,12 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: _model_rows(setup))
     return made
+
+
+def _rules(rooms: Rooms, bridge: Bridge, approvals: ApprovalsViewModel, chat: ChatViewModel) -> RulesModels:
+    rules = RulesViewModel(rooms.rules.desk, bridge)
+    bridge.events.connect(rules.take)
+    return RulesModels(rules, lambda: RuleEditor(rules, approvals, bridge), lambda: chat.thread_id)
 
 
 def _boundaries(rooms: Rooms, bridge: Bridge) -> BoundariesViewModel:

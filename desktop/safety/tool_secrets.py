@@ -98,7 +98,7 @@ class ToolSecrets:
         if entry.service == OWN_SERVICE or (tool and self.agreed(entry, tool)):
             return ""
         return (
-            "It is not an entry that Assent keeps, and nobody has agreed yet that this tool reads it (Settings, Keys)."
+            "Assent does not keep that entry, and nobody has agreed yet that this tool reads it (Settings, Keyring)."
         )
 
     async def length(self, entry: KeyringEntry) -> int | None:

@@ -18,16 +18,19 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.domain.models import Connection
 from desktop.ui import shots_samples as samples
+from desktop.ui.approvals import rules_shots
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.debates.page import DebatesPage
 from desktop.ui.first_run.page import FirstRunPage
 from desktop.ui.settings.boundaries import EntryRow, PathTester
 from desktop.ui.settings.cli_page import CliPage
+from desktop.ui.settings.keys_page import KeysPage
 from desktop.ui.settings.page import SettingsPage
 from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.shots_cli import SampleCli, request
+from desktop.ui.shots_keys import SampleKeys
 from desktop.ui.shots_sheet import ComponentSheet
 from desktop.ui.skills import shots as skill_shots
 from desktop.ui.skills.page import SkillsPage
@@ -36,6 +39,7 @@ from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.properties import pane
 
 SIZE = (1280, 800)
+SMALL = (960, 600)
 DEAF = 480
 """Milliseconds to wait where Allow should be seen awake."""
 CHAT_SHOTS = "desktop.ui.chat.shots"
@@ -56,6 +60,8 @@ class Stage:
         self.settings = samples.SampleSettings()
         self.boundaries = samples.SampleBoundaries()
         self.cli = SampleCli()
+        self.keys = SampleKeys()
+        self.rules = rules_shots.sample_rules(self.approvals)
         self.shell = samples.sample_shell()
         any_approvals, any_setup = cast(Any, self.approvals), cast(Any, self.setup)
         self.window = MainWindow(
@@ -66,10 +72,10 @@ class Stage:
                 "first_run": lambda: FirstRunPage(any_setup),
                 "debates": DebatesPage,
                 "skills": lambda: SkillsPage(skill_shots.sample_models()),
-                "approvals": lambda: ApprovalsPage(any_approvals, self.title),
+                "approvals": lambda: ApprovalsPage(any_approvals, self.rules, self.title),
                 "settings": lambda: SettingsPage(
                     cast(Any, self.settings), any_setup, cast(Any, self.boundaries), lambda: samples.CONFINED,
-                    cast(Any, self.cli),
+                    cast(Any, self.cli), cast(Any, self.keys),
                 ),
             },
         )
@@ -159,6 +165,34 @@ def _cli(stage: Stage, view: str) -> QWidget:
     shown.try_tool("kubectl-get")
     shown.trying.form.findChild(Field).setText("kube-system")
     shown.trying.run()
+    settle(DEAF)
+    return stage.window
+
+
+def _keys(stage: Stage, act: str = "") -> QWidget:
+    page = stage.page("settings")
+    page.show_settings("Keyring")
+    shown = page.findChild(KeysPage)
+    tools = {row.state: row for row in stage.keys.tools}
+    if act == "add":
+        shown.dialogs.add()
+        dialog = shown.dialogs.open_now
+        dialog.findChildren(Field)[0].setText("github")
+    elif act == "agree":
+        shown.dialogs.agree(tools["not_agreed"])
+    elif act == "delete":
+        shown.dialogs.delete(tools["kept"])
+    elif act == "locked":
+        stage.keys.note = NO_KEYRING
+        stage.keys.told.emit("mistral", False, "Mistral does not know this key (401). Nothing was kept.")
+    return stage.window
+
+
+def _rules(stage: Stage, name: str) -> QWidget:
+    _, found, given = rules_shots.PICTURES[name]
+    stage.rules = rules_shots.sample_rules(stage.approvals, found, given)
+    stage.window.resize(*(SMALL if name.endswith("-960") else SIZE))
+    rules_shots.show(stage.page("approvals"), name)
     settle(DEAF)
     return stage.window
 
@@ -255,6 +289,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-dialog-over-thread-admin": lambda s: _over_thread(s, "t2"),
     "02-deny-with-reason": lambda s: _dialog(s, "reason"),
     "02-edit-and-allow": lambda s: _dialog(s, "edit"),
+    **{name: partial(_rules, name=name) for name in rules_shots.PICTURES},
     "04-debates": lambda s: s.page("debates") and s.window,
     **{name: partial(_skills, show=show) for name, show in skill_shots.PICTURES.items()},
     "07-models": lambda s: _settings(s, "Models and keys"),
@@ -266,6 +301,12 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-cli-tools": lambda s: _cli(s, "tools"),
     "07-cli-text": lambda s: _cli(s, "text"),
     "07-cli-try": lambda s: _cli(s, "try"),
+    "07-keys": _keys,
+    "07-keys-960": _keys,
+    "07-keys-add": lambda s: _keys(s, "add"),
+    "07-keys-agree": lambda s: _keys(s, "agree"),
+    "07-keys-delete": lambda s: _keys(s, "delete"),
+    "07-keys-locked": lambda s: _keys(s, "locked"),
     "07-problems": _problems,
     "08-first-run": _first_run,
     "08-first-run-looking": lambda s: _first_run(s, servers=(), looking=True),
@@ -279,8 +320,9 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "11-components": _sheet,
 }
 ALSO_AT_200 = (
+    *rules_shots.AT_200,
     "02-approval-write", "02-approval-shell", "02-dialog-over-thread", "08-first-run", "07-models", "06-skills",
-    "06-skills-form",
+    "06-skills-form", "07-keys", "07-keys-agree",
 )
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."
 
@@ -321,7 +363,7 @@ def chat_pictures() -> dict[str, Picture]:
 
 def save(widget: QWidget, folder: Path, name: str) -> None:
     """Show, settle, grab."""
-    widget.resize(*SIZE)
+    widget.resize(*(SMALL if name.rpartition("-")[0].endswith("-960") else SIZE))
     widget.show()
     settle()
     widget.activateWindow()

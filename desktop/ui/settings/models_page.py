@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 from desktop.domain.models import Connection, LocalServer
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.ui.first_run.local_card import context_words, port_of
-from desktop.ui.settings.provider_form import ProviderForm, label_of
+from desktop.ui.settings.provider_form import ProviderForm, entry_field, label_of
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import EmptyState, Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Answer, Dialog
@@ -18,6 +18,7 @@ from desktop.ui.widgets.fields import Combo, Field, Labelled
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.secret_field import SecretField, taken
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
@@ -160,11 +161,9 @@ class ModelsPage(Scroller):
         fields = {name: self._secret_field(name, dialog) for name in self._setup.info(connection).secrets}
 
         def answered(value: str) -> None:
-            given = {name: field.text() for name, field in fields.items()}
+            given = {name: taken(field) for name, field in fields.items()}
             if value == "replace" and next(iter(given.values())).strip():
                 self._setup.replace_key(connection.connection_id, given)
-            for field in fields.values():
-                field.clear()
 
         dialog.answered.connect(answered)
         dialog.open(focus=next(iter(fields.values())))
@@ -172,8 +171,11 @@ class ModelsPage(Scroller):
     def _secret_field(self, name: str, dialog: Dialog) -> Field:
         label, _, secret = label_of(name)
         caption = f"New {label[0].lower()}{label[1:]}"
-        field = Field(caption, secret=secret)
-        dialog.body.addWidget(Labelled(caption, field))
+        field = entry_field(caption, "", secret=secret)
+        labelled = Labelled(caption, field)
+        if isinstance(field, SecretField):
+            field.cleaned.connect(labelled.set_note)
+        dialog.body.addWidget(labelled)
         field.returnPressed.connect(lambda: dialog.answer("replace"))
         return field
 

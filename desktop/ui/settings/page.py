@@ -11,10 +11,14 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.boundaries import LISTS, BoundariesViewModel
 from desktop.presenter.cli_tools import CliToolsViewModel
+from desktop.presenter.keys import KeysViewModel
+from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.settings import SettingSpec, SettingsViewModel
 from desktop.ui.settings.boundaries import BoundaryList, PathTester, UndoOffer
 from desktop.ui.settings.cli_page import CliPage
+from desktop.ui.settings.keys_page import KeysPage
+from desktop.ui.settings.mcp_page import McpPage
 from desktop.ui.settings.models_page import ModelsPage
 from desktop.ui.settings.rows import Control, SettingRow, setting_card
 from desktop.ui.theme import theme
@@ -31,13 +35,17 @@ from desktop.ui.widgets.toast import Toast
 MODELS = "Models and keys"
 FILESYSTEM = "Filesystem"
 CLI = "CLI tools"
+MCP = "MCP servers"
+KEYRING = "Keyring"
 PAGES = (
     (MODELS, "Models and keys", "key"),
+    (KEYRING, "Keyring", "lock"),
     ("Appearance", "Appearance", "appearance"),
     ("Chats", "Chats", "chats"),
     ("Approvals", "Approvals", "approvals"),
     ("Tools", "Tools and limits", "terminal"),
     (CLI, "Tools from tools.yaml", "file"),
+    (MCP, "MCP servers", "server"),
     ("Skills", "Skills", "skills"),
     (FILESYSTEM, "Filesystem boundaries", "folder"),
 )
@@ -69,7 +77,7 @@ class NavDelegate(RowDelegate):
 
 class SettingsPage(QFrame):
     """``confinement`` says what holds shell commands in, as found on this machine; ``cli`` is the model of
-    tools.yaml, which has no page without it.
+    tools.yaml, ``keys`` that of the keyring and ``mcp`` that of mcp.yaml, which have no page without it.
 
     Pages are built when they are first shown. ``show_settings(page)`` opens one by its name in the schema.
     """
@@ -81,10 +89,15 @@ class SettingsPage(QFrame):
         boundaries: BoundariesViewModel,
         confinement: Callable[[], ConfinementReport],
         cli: CliToolsViewModel | None = None,
+        keys: KeysViewModel | None = None,
+        mcp: McpServersViewModel | None = None,
     ) -> None:
         super().__init__()
         self._cli = cli
-        self._pages = [page for page in PAGES if cli is not None or page[0] != CLI]
+        self._keys = keys
+        self._mcp = mcp
+        missing = {name for name, model in ((CLI, cli), (KEYRING, keys), (MCP, mcp)) if model is None}
+        self._pages = [page for page in PAGES if page[0] not in missing]
         self._settings = settings
         self._setup = setup
         self._boundaries = boundaries
@@ -155,6 +168,10 @@ class SettingsPage(QFrame):
             return ModelsPage(self._setup)
         if name == CLI and self._cli is not None:
             return CliPage(self._cli)
+        if name == KEYRING and self._keys is not None:
+            return KeysPage(self._keys)
+        if name == MCP and self._mcp is not None:
+            return McpPage(self._mcp)
         specs = [spec for spec in self._settings.schema() if spec.page == name]
         scroller = Scroller(margins=(24, 20, 24, 24), spacing=12)
         if name == FILESYSTEM:

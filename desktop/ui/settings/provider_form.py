@@ -5,18 +5,21 @@ Shared by the first-run page and the settings. What is typed as a key goes to th
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ProviderInfo
+from desktop.presenter.keys import cleaned
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, clear
 from desktop.ui.widgets.fields import Combo, Field, Labelled
 from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.secret_field import SecretField
 from desktop.ui.widgets.text import Paragraph, Selectable
 
 LABELS = {
@@ -38,6 +41,12 @@ KEPT = "Kept in the system keyring, never in a file"
 def label_of(need: str) -> tuple[str, str, bool]:
     """(caption, hint, whether it is secret) of a field."""
     return LABELS.get(need, (need.replace("_", " ").capitalize(), "", "key" in need))
+
+
+def entry_field(caption: str, hint: str, *, secret: bool) -> Field:
+    """The field for one need; a key has no space in it."""
+    clean = partial(cleaned, inner_spaces=False)
+    return SecretField(caption, clean, hint=hint) if secret else Field(caption, hint=hint)
 
 
 class ProviderForm(QWidget):
@@ -135,11 +144,14 @@ class ProviderForm(QWidget):
             need, optional = need.rstrip("?"), need.endswith("?")
             caption, hint, secret = label_of(need)
             caption += f" ({OPTIONAL.get(need, 'if you have one')})" if optional else ""
-            field = Field(caption, hint=HINTS.get((provider.provider, need), hint), secret=secret)
+            field = entry_field(caption, HINTS.get((provider.provider, need), hint), secret=secret)
             field.returnPressed.connect(self._test)
             field.textEdited.connect(self._edited)
             self._fields[need] = field
-            self._holder.addWidget(Labelled(caption, field))
+            labelled = Labelled(caption, field)
+            if isinstance(field, SecretField):
+                field.cleaned.connect(labelled.set_note)
+            self._holder.addWidget(labelled)
         self.help.setVisible(bool(provider.key_url))
 
     def _edited(self) -> None:
@@ -168,7 +180,7 @@ class ProviderForm(QWidget):
         for secret in self._secret_fields():
             secret.set_error(not worked)
             if worked:
-                secret.clear()
+                secret.setText("")  # and nothing to undo, which ``clear`` would leave
         QTimer.singleShot(0, self, self.refresh)
         if worked:
             self.kept.emit(provider)

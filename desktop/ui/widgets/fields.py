@@ -126,6 +126,13 @@ class Labelled(QWidget):
         column.addWidget(self._below)
         self._below.setVisible(bool(help_text))
 
+    def set_note(self, sentence: str) -> None:
+        """Say something below the control that is no error."""
+        self.set_error("")
+        self._below.set_pieces(sentence or self._help)
+        self._below.setVisible(bool(sentence or self._help))
+        self.control.setAccessibleDescription(sentence or self._help)
+
     def set_error(self, sentence: str) -> None:
         """Say what is wrong below the control; "" takes it back."""
         self._below.set_pieces(sentence or self._help)
