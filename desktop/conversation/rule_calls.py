@@ -36,12 +36,12 @@ def recorded(facts: CallFacts, at: float, redactor: Redactor) -> RecordedCall:
 
 
 def facts_of(call: RecordedCall) -> CallFacts:
-    """The call as rules are asked about it. Raises KeyError, TypeError or ValueError for what is no such record."""
+    """The call as rules are asked about it. Raises LookupError, TypeError or ValueError for what is no such record."""
     plain = call.facts
+    parts = tuple(CommandPart(one[0], tuple(one[1]), one[2], tuple(one[3])) for one in plain["parts"])
     return CallFacts(
         call.tool, Category(plain["category"]), str(plain["about"]), tuple(plain["tags"]), dict(plain["arguments"]),
-        str(plain["source"]), tuple(CommandPart(text, tuple(more), why) for text, more, why in plain["parts"]),
-        dict(plain["resolved"]), call.thread_id, str(plain["digest"]),
+        str(plain["source"]), parts, dict(plain["resolved"]), call.thread_id, str(plain["digest"]),
     )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def _plain(facts: CallFacts) -> dict[str, Any]:
         "tags": list(facts.tags),
         "about": facts.constraint[:MAX_LINE],
         "arguments": {name: _value(name, value, 0) for name, value in facts.arguments.items()},
-        "parts": [[part.text, list(part.spellings), part.hidden] for part in parts],
+        "parts": [[part.text, list(part.spellings), part.hidden, list(part.said)] for part in parts],
         "resolved": dict(facts.resolved),
     }
 

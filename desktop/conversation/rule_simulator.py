@@ -113,7 +113,7 @@ def replayed(
         turn()
         try:
             facts = facts_of(call)
-        except (KeyError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError):
             continue
         was, now = outcome(before, facts), outcome(after, facts)
         shown = SimulatedCall(

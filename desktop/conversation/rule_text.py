@@ -1,9 +1,9 @@
 """Rules as text: what a person may write, and remembered ones of older versions as the same text.
 
 A rule is one pattern without a directive; the decision stands beside it. Older remembered rules are plain data,
-``{tool, policy, constraint}``: the constraint is what the call is about, a text with ``*`` and ``?``. In the language a rule may
-look at three things that are no arguments and that no caller can set: ``call-object`` (that text), ``call-digest`` (its
-SHA-256, for a text that is meant exactly) and ``call-source`` (where the tool comes from).
+``{tool, policy, constraint}``: the constraint is what the call is about, a text with ``*`` and ``?``. In the language a
+rule may look at three things that are no arguments and that no caller can set: ``call-object`` (that text),
+``call-digest`` (its SHA-256, for a text that is meant exactly) and ``call-source`` (where the tool comes from).
 """
 
 from __future__ import annotations

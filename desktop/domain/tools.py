@@ -55,12 +55,14 @@ class CommandPart:
 
     ``text``: its words as a shell would have to be given them, single blanks between. ``spellings``: other texts of the
     same, tried by rules that ask or deny. ``hidden``: half a sentence why no rule can cover it (a word that only
-    running shows, a file that it writes through a redirection), or empty.
+    running shows, a file that it writes through a redirection), or empty. ``said``: options by which it does more than
+    its name says, such as ``--output``: only a rule that names them covers it.
     """
 
     text: str
     spellings: tuple[str, ...] = ()
     hidden: str = ""
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

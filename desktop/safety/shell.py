@@ -18,6 +18,7 @@ from desktop.safety.boundary import PathPolicy, workspace_of
 from desktop.safety.environment import needs_admin
 from desktop.safety.shell_carriers import COMMAND_NAMES, changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
+from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS, options_of
 from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand, parse
@@ -29,7 +30,12 @@ MAX_SCRIPTS = 8
 _MAX_JUDGEMENTS = 100
 _SHOWN = 400
 _ENTERING = ("cd", "pushd", "chdir")
-_MEANINGFUL_NAMES = COMMAND_NAMES | {"HOME", "CDPATH"}  # beside those that only admin tools may set
+# Beside those that only admin tools may set: places that programs take their own settings and options from.
+_MEANINGFUL_NAMES = COMMAND_NAMES | frozenset(
+    "HOME CDPATH RIPGREP_CONFIG_PATH TAR_OPTIONS MAKEFLAGS GNUMAKEFLAGS MFLAGS GREP_OPTIONS WGETRC CURL_HOME GOFLAGS "
+    "RUSTFLAGS CARGO_HOME PYTEST_ADDOPTS PYTEST_PLUGINS LESSKEY LESSKEYIN FZF_DEFAULT_COMMAND DOCKER_HOST "
+    "XDG_CONFIG_HOME ZDOTDIR INPUTRC AWKPATH AWKLIBPATH JAVA_HOME".split()
+)
 _SETTING = ("env", "export", "declare", "typeset", "local", "readonly")
 
 
@@ -181,7 +187,21 @@ class _Reading:
             return Effect("deletes", list(inner[1:]), reasons=["rm deletes files for good"])
         if name in ("hash", "enable", "bind", "complete") and any(w.text.startswith("-") for w in inner[1:]):
             return Effect("unknown", reasons=[f"{name} can change what a command name means"])
-        return effect_of(name, inner[1:])
+        return self._with_options(name, inner, effect_of(name, inner[1:]))
+
+    @staticmethod
+    def _with_options(name: str, inner: tuple[Word, ...], effect: Effect) -> Effect:
+        """What its options add to what its name says."""
+        found = options_of(name, inner[1:])
+        effect.reasons += [f"{name} {option} starts another program" for option in dict.fromkeys(found.starts)]
+        effect.replaces = effect.replaces or bool(found.writes)
+        known = [word.text for word in effect.writes]
+        effect.writes += [word for word in found.writes if word.text not in known]
+        if effect.kind == "reads" and (found.writes or found.changes):
+            effect.kind = "writes"
+        elif effect.kind == "reads" and found.obeys:
+            effect.kind = "unknown"
+        return effect
 
     def _names(self, command: SimpleCommand, judged: _Judged, depth: int) -> None:
         """Variables that change what later commands do, and commands that they hold for others to run."""
@@ -209,13 +229,15 @@ class _Reading:
             inner = self._effect(nested.innermost, nested)
             for reason in (*nested.reasons, *inner.reasons):
                 self._note(judged, reason)
-            if inner.kind not in ("reads", "unknown"):
+            if inner.kind != "reads" and (inner.kind != "unknown" or judged.effect.kind == "reads"):
                 judged.effect.kind = inner.kind
 
     def _piped(self, command: SimpleCommand, unwrapped: Unwrapped, judged: _Judged, depth: int) -> None:
         """Text that a shell or an interpreter is fed with."""
         inner = unwrapped.innermost
         fed = [item for item in command.redirects if item.feeds_text]
+        if inner and (fed or command.piped_from is not None) and base_name(inner[0].text) in TAKES_ORDERS:
+            self._note(judged, f"{base_name(inner[0].text)} runs commands that it is fed with")
         reads_code = unwrapped.reads_stdin_as_code
         if inner and not reads_code and _interprets_input(inner):
             if fed or command.piped_from is not None:
@@ -275,23 +297,29 @@ class _Reading:
         found = self._paths.resolve(word)
         if redirect.writes and not found:
             self._note(judged, "which file it writes shows only when it runs")
-        if not redirect.writes:
-            judged.touches += found
+        if redirect.writes:
+            for path in found:
+                self._written_by(redirect, path, judged)
             return
-        for path in found:
-            if harmless_target(path):
-                continue
-            judged.touches.append(path)
-            judged.bound.append(path)
-            if judged.effect.kind in ("reads", "unknown"):
-                judged.effect.kind = "writes"
-            if path.startswith(("/dev/tcp/", "/dev/udp/")):
-                judged.effect.kind = "network"
-                self._note(judged, "it sends data to another computer")
-            if self._paths.outside_workspace(path):
-                self._note(judged, f"{path} is outside the workspace")
-            if os.path.lexists(path) and redirect.operator not in (">>", "&>>"):
-                self._note(judged, f"it overwrites {path}")
+        judged.touches += found
+        if word.known.startswith(NET_FILES):
+            judged.effect.kind = "network"
+            self._note(judged, "it talks to another computer")
+
+    def _written_by(self, redirect: Redirect, path: str, judged: _Judged) -> None:
+        if harmless_target(path):
+            return
+        judged.touches.append(path)
+        judged.bound.append(path)
+        if judged.effect.kind in ("reads", "unknown"):
+            judged.effect.kind = "writes"
+        if path.startswith(NET_FILES):
+            judged.effect.kind = "network"
+            self._note(judged, "it sends data to another computer")
+        if self._paths.outside_workspace(path):
+            self._note(judged, f"{path} is outside the workspace")
+        if os.path.lexists(path) and redirect.operator not in (">>", "&>>"):
+            self._note(judged, f"it overwrites {path}")
 
     def _denied(self, command: SimpleCommand, judged: _Judged) -> None:
         """Any word that leads to a denied path raises and is named (C-33)."""

@@ -31,9 +31,9 @@ def _set(text: str) -> frozenset[str]:
 
 READS = _set("""
     for case select
-    cat head tail less more wc grep egrep fgrep zgrep rg ag ack ls dir vdir find fd locate du df stat file diff diff3
-    cmp
-    comm sort uniq cut tr awk gawk mawk nawk sed jq yq xmllint echo printf pwd which type whereis whoami id groups date
+    cat head tail less more wc grep egrep fgrep zgrep rg ag ack ls dir vdir find fd fdfind locate du df stat file
+    diff diff3 cmp comm sort uniq cut tr awk gawk mawk nawk sed jq yq xmllint echo printf
+    pwd which type whereis whoami id groups date
     uname hostname arch nproc printenv env ps top tree basename dirname realpath readlink md5sum sha1sum sha224sum
     sha256sum sha384sum sha512sum b2sum cksum sum test true false sleep seq expr man info column nl od xxd hexdump
     strings join paste fold fmt rev tac yes cal uptime free lsof getent locale cd pushd popd dirs set shopt read return
@@ -78,6 +78,7 @@ _REMOVES = _set(
     "remove purge uninstall autoremove erase rm un del -R -Rs -Rns -e -r --remove --purge clean prune unlink"
 )
 _SYSTEM_PACKAGES = _set("apt apt-get aptitude dnf yum zypper pacman apk dpkg rpm snap flatpak choco winget port")
+MAX_SED = 4_000
 _OPTION_FLAGS = ("-c", "-e", "-E", "-r", "-p", "-n", "-pe", "-ne", "-lane", "-x", "--eval", "--expression", "-ex")
 _CODE_OPTIONS = frozenset(
     "--eval --print --exec --execute --expression --command --code --cmd --batch-command --run -command "
@@ -92,7 +93,14 @@ _CODE_LETTERS: dict[str, tuple[str, str]] = {
 _CODE_ACTS = re.compile(
     r"(system|exec|popen|subprocess|spawn|fork|unlink|remove|rmtree|rmdir|truncate|kill|eval|shutil|child_process|"
     r"rename|replace\(|write|socket|urlopen|requests|http|open\(.*['\"][wax+]|\bsh\b|\bmv\b|:!|\|\s*getline|"
-    r"print\s*[>|]|`)"
+    r"print\s*[>|]|@load|@include|`)"
+)
+_AWK_ACTS = re.compile(r"(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>")
+"""A pipe is always to or from a command; what is printed can go into a file."""
+_SED_ACTS = re.compile(
+    r"(^|[;{}!\n/\d$,|~+I]|\\n)\s*[ewW](?=\s|$|[;}])"  # e, w, W as a command, whatever address stands before it
+    r"|s(?P<mark>[^\w\s\\])(\\.|(?!(?P=mark)).)*(?P=mark)(\\.|(?!(?P=mark)).)*(?P=mark)[gpiImM\d]*[ew]",  # a flag
+    re.DOTALL,
 )
 
 
@@ -220,8 +228,15 @@ def _download(name: str, words: list[Word]) -> Effect:
         "--upload-file",
         "--post-data",
         "--post-file",
+        "--json",
+        "--data-urlencode",
+        "--data-ascii",
+        "--form-string",
+        "--body-data",
+        "--body-file",
     )
-    if any(word.text.split("=")[0] in sends for word in words):
+    glued = ("-d", "-F", "-T") if name == "curl" else ()
+    if any(word.text.split("=")[0] in sends or word.text.startswith(glued) for word in words):
         effect.reasons.append("it sends data to another computer")
     return effect
 
@@ -295,11 +310,12 @@ def _judge_code(name: str, words: Sequence[Word], effect: Effect) -> None:
     codes = list(_value_of(words, *_OPTION_FLAGS))
     if name in ("awk", "gawk", "mawk", "nawk"):
         codes += operands(words, frozenset(("-F", "-v", "-f")))[:1]
-        if any(_CODE_ACTS.search(word.text) for word in codes):
+        if any(_CODE_ACTS.search(word.text) or _AWK_ACTS.search(word.text) for word in codes):
             effect.reasons.append(f"its {name} program can start other programs or write files")
         return
     if name == "sed":
-        if any(re.search(r"(^|[;}/\d$])\s*[ewW]\b|/[gpiIm]*[ew]\b", w.text) for w in [*codes, *operands(words)[:1]]):
+        scripts = [*codes, *operands(words)[:1], *_value_of(words, "-s", "-n", "-E", "-z")]
+        if any(len(word.text) > MAX_SED or _SED_ACTS.search(word.text) for word in scripts):
             effect.reasons.append("its sed program can start other programs or write files")
         return
     if _has_code(name, words):

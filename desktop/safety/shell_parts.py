@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from desktop.domain.tools import CommandPart
 from desktop.safety.blocklist import git_command
+from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS, options_of
 from desktop.safety.shell_paths import harmless_target
 from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand
 from desktop.safety.shell_unwrap import Unwrapped
@@ -72,7 +73,10 @@ def strange_part(parsed: Parsed) -> CommandPart | None:
 def _part(words: Sequence[Word], before: list[str], behind: list[str], hidden: str, source: str) -> CommandPart:
     text = " ".join([*before, *map(_shown, words), *behind])
     spellings = {" ".join(source.split()), " ".join(word.known for word in words), *_other_names(words)}
-    return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden)
+    said = options_of(base_name(words[0].text), words[1:]).said if words else []
+    if behind and words and base_name(words[0].text) in TAKES_ORDERS:
+        said = [*said, "<"]
+    return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said))
 
 
 def _other_names(words: Sequence[Word]) -> Iterator[str]:
@@ -116,6 +120,6 @@ def _hidden_redirects(redirects: Sequence[Redirect]) -> str:
             return _EXPANDS
         if item.writes and not harmless_target(item.target.known):
             return "a file that a redirection writes is not among the words"
-        if item.target.known.startswith(("/dev/tcp/", "/dev/udp/")):
+        if item.target.known.startswith(NET_FILES):
             return "it talks to another computer"
     return ""

@@ -10,7 +10,9 @@ from desktop.safety.shell_carriers import LOADER, after_option, carried
 from desktop.safety.shell_words import Word, base_name, joined, literal
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "yash", "tcsh", "csh"))
-PRIVILEGED = frozenset(("doas", "su", "pkexec", "runuser", "gosu", "su-exec", "chroot", "nsenter", "unshare", "run0"))
+PRIVILEGED = frozenset(
+    ("systemd-run", "doas", "su", "pkexec", "runuser", "gosu", "su-exec", "chroot", "nsenter", "unshare", "run0")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
         if name not in WRAPPERS or found.lookup_only:
             break
         words = _behind(name, words[1:], found)
+    _fed_shell(found)
     return found
 
 
@@ -165,6 +168,25 @@ def _find(words: tuple[Word, ...], found: Unwrapped) -> None:
     found.executed += _find_exec(words)
 
 
+def _fd(words: tuple[Word, ...], found: Unwrapped) -> None:
+    """``fd -x command`` up to ``;`` or the end."""
+    for at, word in enumerate(words):
+        if word.text in ("-x", "-X", "--exec", "--exec-batch"):
+            argv = words[at + 1 :]
+            end = next((number for number, item in enumerate(argv) if item.text == ";"), len(argv))
+            found.executed += [argv[:end]] if argv[:end] else []
+            break
+        if word.text.startswith(("-x", "-X", "--exec")) and not word.text.startswith("--exclude"):
+            found.reasons.append("it runs a command for what it finds")
+
+
+def _fed_shell(found: Unwrapped) -> None:
+    """``xargs sh -c``: what comes in becomes a part of the text that the shell runs."""
+    names = [base_name(layer[0].text) for layer in found.layers]
+    if names and names[-1] in SHELLS and {"xargs", "parallel"} & set(names[:-1]):
+        found.reasons.append("it runs text that is only known when it runs")
+
+
 def _alias(words: tuple[Word, ...], found: Unwrapped) -> None:
     named = [literal(word.text.partition("=")[2]) for word in words if "=" in word.text]
     found.scripts += named
@@ -238,8 +260,8 @@ def _find_exec(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
 
 
 _TEXTS: dict[str, Callable[[tuple[Word, ...], Unwrapped], None]] = {
-    "eval": _eval, "watch": _watch, "parallel": _parallel, "trap": _trap, "find": _find, "alias": _alias,
-    "su": _after_c,
+    "eval": _eval, "watch": _watch, "parallel": _parallel, "trap": _trap, "find": _find, "fd": _fd, "fdfind": _fd,
+    "alias": _alias, "su": _after_c,
     "runuser": _after_c, "flock": _after_c, "script": _after_c, "env": _env,
     "coproc": _coproc, "mapfile": _callback, "readarray": _callback, "complete": _callback, "compgen": _callback,
     "source": _source, ".": _source,

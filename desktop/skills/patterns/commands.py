@@ -21,22 +21,26 @@ ARGUMENT = "command"
 class CommandGlob:
     """A constraint on the command. ``literal`` is the one text that it fits, or empty."""
 
-    __slots__ = ("_regex", "literal")
+    __slots__ = ("_ways", "literal")
 
     def __init__(self, text: str) -> None:
         made = alternatives(text)
         self.literal = _literal(made)
-        self._regex = None if self.literal else re.compile("|".join(map(_source, made)), re.DOTALL)
+        self._ways = () if self.literal else tuple((re.compile(_source(one), re.DOTALL), _said(one)) for one in made)
 
     def fits(self, text: str) -> bool:
         """Whether it fits the whole text."""
-        if self._regex is None:
-            return text == self.literal
-        return self._regex.fullmatch(text) is not None
+        return text == self.literal if self.literal else any(way.fullmatch(text) for way, _ in self._ways)
 
     def covers(self, part: CommandPart) -> bool:
-        """Whether it may allow this command: nothing of it is hidden, and it fits."""
-        return not part.hidden and self.fits(part.text)
+        """Whether it may allow this command: nothing of it is hidden, it fits, and says what has to be said."""
+        if part.hidden:
+            return False
+        if self.literal:
+            return part.text == self.literal
+        return any(
+            way.fullmatch(part.text) and all(f" {option}" in said for option in part.said) for way, said in self._ways
+        )
 
     def meets(self, part: CommandPart) -> bool:
         """Whether it asks about or denies this command, by any of its spellings."""
@@ -59,6 +63,11 @@ def _literal(made: list[Alternative]) -> str:
     if len(made) != 1 or any(isinstance(token, Wild) for token in made[0]):
         return ""
     return "".join(token for token in made[0] if isinstance(token, str))
+
+
+def _said(tokens: Alternative) -> str:
+    """What it says literally; where a wildcard stands, a word ends."""
+    return "".join(token if isinstance(token, str) else "\0" for token in tokens)
 
 
 def _source(tokens: Alternative) -> str:
