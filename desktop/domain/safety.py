@@ -209,7 +209,8 @@ class ShellReader(Protocol):
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
     """One process to run to its end. ``env`` is the whole environment. ``output_limit`` in bytes; ``keep`` says
-    which end of longer output stays. ``contained``: the program itself ends all its processes when it ends."""
+    which end of longer output stays. ``contained``: the program itself ends all its processes when it ends.
+    ``settled``: ``cwd`` was judged and has no link in it; it must be that very path still when the process starts."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -218,6 +219,7 @@ class ProcessSpec:
     output_limit: int = 200_000
     keep: Literal["head", "tail"] = "tail"
     contained: bool = False
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

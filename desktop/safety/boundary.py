@@ -63,12 +63,18 @@ class Rule:
     identity: Identity | None
 
     @classmethod
-    def of(cls, text: str, base: str) -> Rule | None:
-        """None for an entry that is no path."""
+    def of(cls, text: str, base: str, *, closing: bool = False) -> Rule | None:
+        """None for an entry that is no path. A ``closing`` one that cannot be followed, such as a loop of links, still
+        closes what it says."""
         try:
             resolved = paths.resolve(text, base)
         except PathProblem:
-            return None
+            if not closing:
+                return None
+            try:
+                resolved = os.path.normpath(paths.absolute(text, base))
+            except PathProblem:
+                return None
         try:
             identity = paths.identity_of(os.lstat(resolved))
         except OSError:
@@ -121,17 +127,18 @@ class PathPolicy:
         settings = self._settings()
         base = workspace_of(settings)
 
-        def rules(entries: tuple[str, ...]) -> tuple[Rule, ...]:
-            return tuple(rule for entry in entries if (rule := Rule.of(entry, base)) is not None)
+        def rules(entries: tuple[str, ...], *, closing: bool = False) -> tuple[Rule, ...]:
+            found = (Rule.of(entry, base, closing=closing) for entry in entries)
+            return tuple(rule for rule in found if rule is not None)
 
-        home = os.path.realpath(self._home)
+        home = paths.real(self._home)
         own = {name: Rule.of_resolved(os.path.join(home, name)) for name in PROTECTED_NAMES}
         return Lists(
-            workspace=os.path.realpath(base),
+            workspace=paths.real(base),
             allowed=rules(settings.allowed),
             granted=rules(settings.granted),
-            denied=rules(settings.denied),
-            protected=(*own.values(), *rules(STARTERS)),
+            denied=rules(settings.denied, closing=True),
+            protected=(*own.values(), *rules(STARTERS, closing=True)),
             secret=tuple(own[name] for name in SECRET_NAMES),
             home=Rule.of_resolved(home),
             installed=tuple(Rule.of_resolved(path) for path in self._installed),

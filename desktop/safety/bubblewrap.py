@@ -12,7 +12,7 @@ import stat
 from dataclasses import replace
 
 from desktop.domain.safety import ProcessSpec
-from desktop.safety.paths import is_within
+from desktop.safety.paths import is_within, real
 from desktop.safety.walls import Walls
 
 MAX_PROCESSES = 4096
@@ -95,7 +95,7 @@ def _services(walls: Walls) -> list[str]:
     except OSError:
         return []
     named = [line.split(None, 7) for line in lines]
-    paths = {os.path.realpath(fields[7]) for fields in named if len(fields) == 8 and fields[7].startswith("/")}
+    paths = {real(fields[7]) for fields in named if len(fields) == 8 and fields[7].startswith("/")}
     return sorted(path for path in paths if _is_found(path, walls) and _is_socket(path))
 
 

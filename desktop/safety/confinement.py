@@ -23,7 +23,7 @@ from pathlib import Path
 from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.safety import Access, ConfinementKind, ConfinementReport, ProcessSpec, SettingsProvider
 from desktop.safety import confinement_reports as reports
-from desktop.safety import seatbelt
+from desktop.safety import paths, seatbelt
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.bubblewrap import in_bubblewrap
 from desktop.safety.landlock import in_landlock, usable_abi
@@ -140,12 +140,12 @@ class Confinement:
 
     def _placed(self, spec: ProcessSpec) -> ProcessSpec:
         """Where it starts, without links: whoever starts it looks whether it is still that folder."""
-        real = os.path.realpath(spec.cwd)
+        real = paths.real(spec.cwd)
         if not os.path.isdir(real):
             raise ToolFailure(f"The workspace {spec.cwd} does not exist.", code="tool.not_started")
         if real != spec.cwd and not self._policy.explain(real, Access.LIST).allowed:
             raise BoundaryViolation(f"{spec.cwd} leads to {real}, outside the allowed folders; nothing was started.")
-        return replace(spec, cwd=real)
+        return replace(spec, cwd=real, settled=True)
 
     def _folder(self, use: str) -> str:
         """A temporary folder of ours, made when first needed."""

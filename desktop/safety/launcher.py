@@ -144,9 +144,9 @@ def parent_of(process: int) -> int | None:
 
 
 def end_all(grace_s: float = GRACE_S) -> None:
-    """TERM to everything below this process, half a second, then KILL until nothing is left: as the reaper of orphans it
-    has children as long as there are descendants. What forks faster than it can be killed is stopped first: what is
-    stopped does not fork."""
+    """TERM to everything below this process, half a second, then KILL until nothing is left: the reaper of orphans has
+    children as long as there are descendants. What forks faster than it can be killed is stopped first: what is stopped
+    does not fork."""
     if not reap() or not os.path.isdir("/proc/self"):
         return
     tell(descendants(os.getpid()), signal.SIGTERM)

@@ -5,6 +5,7 @@ Every function blocks for a few system calls at most and none opens anything.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import re
@@ -15,6 +16,7 @@ import unicodedata
 from dataclasses import dataclass
 
 MAX_PATH_TEXT = 4096
+_PATIENCE = 50
 _WINDOWS_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$", re.IGNORECASE)
 _VIRTUAL = ("/proc", "/sys", "/dev")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
@@ -68,7 +70,7 @@ def resolve(path: str, base: str) -> str:
     ancestor of something that does not exist yet (R-FS-2, X-4). Raises PathProblem."""
     full = absolute(path, base)
     try:
-        resolved = os.path.realpath(full)
+        resolved = real(full)
     except (OSError, ValueError) as error:
         raise PathProblem(f"cannot be followed ({error})") from None
     if resolved.startswith("//") and _PLATFORM != "win32":  # POSIX lets two slashes stand; here they mean one
@@ -76,6 +78,18 @@ def resolve(path: str, base: str) -> str:
     if os.path.islink(resolved):  # only a loop of links stays a link
         raise PathProblem("is a link that leads back to itself")
     return resolved
+
+
+def real(path: str) -> str:
+    """``os.path.realpath``, tried again when a part of the path was a link one moment and none the next. Raises OSError
+    when that goes on."""
+    for _ in range(_PATIENCE):
+        try:
+            return os.path.realpath(path)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+    return os.path.realpath(path)
 
 
 def parts_of(path: str) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.launcher import descendants
 from desktop.safety.output import OutputCollector
+from desktop.safety.paths import real
 
 TERM_GRACE_S = 2.0
 KILL_GRACE_S = 5.0
@@ -98,7 +99,7 @@ def held(spec: ProcessSpec, launcher: tuple[str, ...] | None = None) -> ProcessS
     """The same process, ended with everything below it when its parent dies; where nothing does that yet, and Linux."""
     if spec.contained or _PLATFORM != "linux":
         return spec
-    place = os.path.realpath(spec.cwd)
+    place = spec.cwd if spec.settled else real(spec.cwd)
     argv = (*(default_launcher() if launcher is None else launcher), "plain", place, *spec.argv)
     return replace(spec, argv=argv, cwd=place, contained=True)
 

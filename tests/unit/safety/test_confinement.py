@@ -4,6 +4,7 @@ import contextlib
 import os
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -207,7 +208,7 @@ def test_without_any_wall_that_is_said_plainly(world: World) -> None:
     assert none.probe().kind == "none"
     assert none.describe().startswith("Not confined")
     spec = ProcessSpec(("bash", "-c", "true"), str(world.workspace), {})
-    assert none.wrap(spec) == spec
+    assert none.wrap(spec) == replace(spec, settled=True)
 
 
 def test_a_missing_workspace_is_a_failure_in_words(world: World) -> None:

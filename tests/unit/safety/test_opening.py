@@ -1,18 +1,11 @@
 """Opening at the handle: what was checked is what is read and written, also against a neighbour that swaps links."""
 
 import errno
-import itertools
 import os
 import resource
 import signal
 import stat
-import subprocess
-import sys
 import time
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -20,16 +13,6 @@ from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.safety import Access
 from desktop.safety.opening import Walker
 from tests.unit.safety.world import World
-
-WALKERS = [pytest.param(True, id="openat2"), pytest.param(False, id="step by step")]
-
-
-@pytest.fixture(params=WALKERS)
-def walker(request: pytest.FixtureRequest) -> Walker:
-    made = Walker(use_openat2=request.param)
-    if request.param and not made.has_openat2:
-        pytest.skip("this kernel has no openat2")
-    return made
 
 
 @pytest.mark.spec("R-FS-9")
@@ -167,91 +150,3 @@ def test_a_listing_is_sorted_marked_and_capped(world: World, walker: Walker) -> 
     ]
     few, total = world.files(walker).list_folder(".", 2)
     assert ([e.name for e in few], total) == (["Link", "note.txt"], 4)
-
-
-# -- the race ---------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def swapping(world: World, kind: str) -> Iterator[None]:
-    script = Path(__file__).with_name("swapper.py")
-    arguments = [sys.executable, str(script), str(world.workspace), str(world.outside), kind]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"ready\n"
-            yield
-        finally:
-            process.kill()
-
-
-def attempts(at_least: int, seen: Counter[str], good: str) -> Iterator[int]:
-    """Numbers of tries: ``at_least`` so many, then on until both outcomes were seen, for on a busy machine the swapper
-    may not have had its turn yet. Thirty seconds without one of them is an answer too."""
-    until = time.monotonic() + 30
-    for number in itertools.count():
-        if number >= at_least and ((seen[good] and seen["refused"]) or time.monotonic() > until):
-            return
-        yield number
-
-
-def race_reads(world: World, walker: Walker, kind: str, tries: int) -> Counter[str]:
-    """Returns how often the inside was read, how often it was refused, and how often the outside got out."""
-    (world.outside / "file.txt").write_text("OUTSIDE")
-    files, name = world.files(walker), "target/file.txt" if kind == "folder" else "target"
-    seen: Counter[str] = Counter()
-    with swapping(world, kind):
-        for _ in attempts(tries, seen, "inside"):
-            try:
-                with files.open_read(name) as stream:
-                    text = stream.read()
-            except (BoundaryViolation, ToolFailure):
-                seen["refused"] += 1
-                continue
-            seen["inside" if text == b"INSIDE" else "escaped"] += 1
-    return seen
-
-
-def race_writes(world: World, walker: Walker, tries: int) -> Counter[str]:
-    """The same for writing: an escape is any change in the folder outside."""
-    files = world.files(walker)
-    before = {p.name: p.read_text() for p in world.outside.iterdir()}
-    seen: Counter[str] = Counter()
-    with swapping(world, "write"):
-        for number in attempts(tries, seen, "inside"):
-            try:
-                files.write_atomic("target/new/deep.txt" if number % 2 else "target/file.txt", b"WRITTEN")
-                seen["inside"] += 1
-            except (BoundaryViolation, ToolFailure):
-                seen["refused"] += 1
-            after = {p.name: p.read_text() for p in world.outside.iterdir() if p.is_file()}
-            seen["escaped"] += after != before or (world.outside / "new").exists()
-    return seen
-
-
-@pytest.mark.spec("R-FS-9")
-@pytest.mark.parametrize("kind", ["file", "folder"])
-def test_no_read_escapes_while_links_are_swapped(world: World, walker: Walker, kind: str) -> None:
-    seen = race_reads(world, walker, kind, 400)
-    assert not seen["escaped"]
-    assert seen["inside"]
-    assert seen["refused"]
-
-
-@pytest.mark.spec("R-FS-9")
-def test_no_write_escapes_while_links_are_swapped(world: World, walker: Walker) -> None:
-    seen = race_writes(world, walker, 300)
-    assert not seen["escaped"]
-    assert seen["inside"]
-    assert seen["refused"]
-
-
-@pytest.mark.soak
-@pytest.mark.spec("R-FS-9")
-@pytest.mark.parametrize("kind", ["file", "folder", "write"])
-def test_no_escape_in_a_hundred_thousand_tries(world: World, walker: Walker, kind: str) -> None:
-    tries = 100_000 // 6 + 1  # three kinds, two walkers
-    seen = race_writes(world, walker, tries) if kind == "write" else race_reads(world, walker, kind, tries)
-    print(f"{kind}: {dict(seen)}")
-    assert not seen["escaped"]
-    assert seen["inside"]
