@@ -117,6 +117,7 @@ class SampleCli(QObject):
     failed = Signal(str)
     requests_wanted = Signal()
     path = "/home/ida/.agent/tools.yaml"
+    name, holds, example = "tools.yaml", "tools", TEXT
     kept = False
     dirty = False
     shown = TEXT

@@ -1,4 +1,4 @@
-"""The text of tools.yaml: checked while a person types, each problem a way to its place, saved all or nothing."""
+"""The text of tools.yaml or mcp.yaml: checked while a person types, each problem a way to its place."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.presenter.cli_example import EXAMPLE
-from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.skills_editing import Conflict
+from desktop.presenter.yaml_file import YamlFileViewModel
 from desktop.ui.skills.cards import problem_rows
 from desktop.ui.skills.conflict import ConflictView
 from desktop.ui.skills.source_text import SourceText
@@ -28,7 +27,7 @@ MOST_LINES = 5
 class CliEditor(QFrame):
     """Follows the view-model; ``go_to`` shows a place."""
 
-    def __init__(self, cli: CliToolsViewModel) -> None:
+    def __init__(self, cli: YamlFileViewModel) -> None:
         super().__init__()
         self._cli = cli
         self._place: tuple[int, int] | None = None
@@ -37,7 +36,7 @@ class CliEditor(QFrame):
         self.failure = Notice("failed", "", banner=True)
         self.failure.hide()
         column.addWidget(self.failure)
-        self.source, self.conflict = SourceText("Text of tools.yaml"), ConflictView()
+        self.source, self.conflict = SourceText(f"Text of {cli.name}"), ConflictView()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.source)
         self.stack.addWidget(self.conflict)
@@ -133,9 +132,9 @@ class CliEditor(QFrame):
             self._state.set_state("warning" if problems else "allow", "valid")
         words = "Not saved yet" if dirty else ""
         if dirty and broken:
-            words = "This is no list of tools yet, so it cannot be saved"
+            words = f"This is no list of {self._cli.holds} yet, so it cannot be saved"
         elif dirty and errors:
-            words = "Not saved yet; tools with problems are left out"
+            words = f"Not saved yet; {self._cli.holds} with problems are left out"
         self._words.setText(words)
         self.save.setEnabled(dirty and not broken)
         self.revert.setVisible(dirty)
@@ -145,7 +144,7 @@ class CliEditor(QFrame):
         self.failure.hide()
         self.stack.setCurrentWidget(self.source)
         self._say()
-        self._words.setText("Saved, and in force from the next call on")
+        self._words.setText("Saved, and in force")
 
     def _failed(self, sentence: str) -> None:
         self.failure.say(sentence)
@@ -162,8 +161,8 @@ class CliEditor(QFrame):
         self._cli.edited(text)
 
     def _begin(self) -> None:
-        self.source.replace(EXAMPLE)
-        self._cli.edited(EXAMPLE)
+        self.source.replace(self._cli.example)
+        self._cli.edited(self._cli.example)
         self.source.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _save(self) -> None:

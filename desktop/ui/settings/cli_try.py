@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QPlainTextEdit, QWid
 from desktop.domain.errors import KnownError
 from desktop.presenter.cli_tools import CliRow, CliToolsViewModel
 from desktop.presenter.skills_forms import read
-from desktop.presenter.skills_trying import Trial
 from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.settings.trial_view import TrialView
 from desktop.ui.skills.try_form import ArgumentForm
 from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Notice, Scroller, clear
-from desktop.ui.widgets.marks import Badge, StateLabel
+from desktop.ui.widgets.containers import Scroller, clear
+from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
@@ -28,8 +28,6 @@ from desktop.ui.widgets.toggles import Check
 
 PREVIEW_AFTER = 60
 """Milliseconds after the last key before the vector is built."""
-RESULT_ROWS = 20
-WORDS = {"stopping": ("running", "stopping"), "aborted": ("aborted", "stopped")}
 
 
 class CliTry(QFrame):
@@ -46,18 +44,16 @@ class CliTry(QFrame):
         scroller = Scroller(margins=(24, 16, 24, 24), spacing=12)
         Column(self, spacing=0).addWidget(scroller)
         self._inside = scroller.column
-        self._head, self._fields, self._result = Column(spacing=8), Column(spacing=12), Column(spacing=12)
+        self._head, self._fields = Column(spacing=8), Column(spacing=12)
         self.preview = LinesView("The program and its arguments", max_rows=12)
         self.wrong = Paragraph("", "small", "2")
-        self.run_button = Button("Run", "primary", icon="play", tip="Call it with these arguments")
-        self.stop_button = Button("Stop", icon="stop", tip="Stop this call")
-        self._state = StateLabel()
+        self.result = TrialView(cli.trials)
+        self.run_button, self.stop_button = self.result.run_button, self.result.stop_button
         self._later = QTimer(self, singleShot=True, interval=PREVIEW_AFTER)
         self._later.timeout.connect(self.show_vector)
         self._lay_out()
-        self.run_button.clicked.connect(self.run)
-        self.stop_button.clicked.connect(cli.trials.stop)
-        cli.trials.changed.connect(self.refresh)
+        self.result.run_wanted.connect(self.run)
+        self.result.requests_wanted.connect(cli.requests_wanted)
 
     def _lay_out(self) -> None:
         inside = self._inside
@@ -69,18 +65,13 @@ class CliTry(QFrame):
         Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(self.preview)
         inside.addWidget(card)
         inside.addWidget(self.wrong)
-        row = Row(spacing=8)
-        for widget in (self.run_button, self.stop_button, self._state):
-            row.addWidget(widget)
-        row.addStretch(1)
-        inside.addLayout(row)
-        inside.addLayout(self._result)
+        inside.addWidget(self.result)
         inside.addStretch(1)
 
     def show_tool(self, row: CliRow) -> None:
         """Another tool; the last result goes."""
         self.name = row.name
-        self._cli.trials.forget()
+        self.result.follow(row.name)
         clear(self._head)
         head = Row(spacing=8)
         back = Button("All tools", "quiet", icon="left", small=True)
@@ -100,7 +91,6 @@ class CliTry(QFrame):
         self._fields.addWidget(self.form)
         self._listen()
         self.show_vector()
-        self.refresh()
 
     def _listen(self) -> None:
         """The vector follows whatever changes in the form."""
@@ -135,44 +125,3 @@ class CliTry(QFrame):
         values, good = self.form.values()
         if good and not self._cli.trials.running:
             self._cli.trials.run(self.name, values)
-
-    def refresh(self) -> None:
-        """What came so far."""
-        trials = self._cli.trials
-        trial = trials.trial if trials.trial is not None and trials.trial.name == self.name else None
-        self.stop_button.setVisible(trials.running)
-        self.run_button.setVisible(not trials.running)
-        clear(self._result)
-        if trial is None:
-            self._state.set_state("", "")
-            return
-        self._state.set_state(*WORDS.get(trial.state, (trial.state, "")))
-        for widget in self._shown(trial):
-            self._result.addWidget(widget)
-
-    def _shown(self, trial: Trial) -> list[QWidget]:
-        widgets: list[QWidget] = []
-        if trial.state == "waiting":
-            strip = Notice("ask", "It waits for your answer.")
-            button = Button("Open request", small=True)
-            button.clicked.connect(self._cli.requests_wanted)
-            strip.add(button)
-            widgets.append(strip)
-        if not trial.over and trial.output:
-            widgets.append(_lines("Output so far", trial.output, failed=False))
-        if trial.over:
-            failed = trial.state in ("failed", "denied")
-            code = f"  ·  {shown_line(trial.code)}" if trial.code else ""
-            widgets.append(Text(f"{'What went wrong' if failed else 'Result'}{code}", "strong"))
-            widgets.append(_lines("Result", trial.text or "(nothing)", failed=failed))
-        return widgets
-
-
-def _lines(name: str, text: str, *, failed: bool) -> QWidget:
-    card = pane("failed" if failed else "quoted")
-    view = LinesView(name, max_rows=RESULT_ROWS)
-    view.set_indent(12)
-    view.set_text(text)
-    view.setFixedHeight(view.sizeHint().height())
-    Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(view)
-    return card

@@ -1,12 +1,14 @@
-"""What changed in a pinned skill since the person saw it, file by file; and the two answers to it."""
+"""What changed in something pinned since the person saw it, part by part; and the two answers to it."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.presenter.skills import Difference, SkillsViewModel
+from desktop.presenter.skills import Difference
 from desktop.ui.approvals.background import Background
 from desktop.ui.approvals.diffing import Diff, diff
 from desktop.ui.approvals.lines_view import LinesView
@@ -22,22 +24,35 @@ ROWS = 24
 """Rows of one file before it scrolls."""
 
 
+TITLE = "What changed since you saw it"
+WORDS = "It stays off until you have looked: agents are not offered it and nobody can run it."
+
+
+class Seen(Protocol):
+    """What is looked at, and how it is agreed to: skills, or the tools of a server."""
+
+    @property
+    def difference(self) -> Difference | None: ...
+
+    def accept(self) -> None: ...
+
+
 class DifferenceView(QFrame):
     """``closed``: back to the page. The button that turns the skill on works on exactly what is shown (its digest)."""
 
     closed = Signal()
 
-    def __init__(self, skills: SkillsViewModel) -> None:
+    def __init__(
+        self, seen: Seen, *, title: str = TITLE, words: str = WORDS, done: str = "I have seen this, use it"
+    ) -> None:
         super().__init__()
-        self._skills = skills
+        self._seen = seen
         self.setProperty("pane", "surface")
         column = Column(self, spacing=0)
         self._scroller = Scroller()
         column.addWidget(self._scroller, 1)
         self.files = Column(spacing=16)
-        title = Text("What changed since you saw it", "title")
-        words = "It stays off until you have looked: agents are not offered it and nobody can run it."
-        self._scroller.column.addWidget(title)
+        self._scroller.column.addWidget(Text(title, "title"))
         self._scroller.column.addWidget(Paragraph(words, "body", "2"))
         self._scroller.column.addLayout(self.files)
         self._scroller.column.addStretch(1)
@@ -46,7 +61,7 @@ class DifferenceView(QFrame):
         row.addStretch(1)
         self.keep = Button("Keep it off", key="Esc")
         self.keep.clicked.connect(self.closed)
-        self.accept = Button("I have seen this, use it", "primary", icon="allow")
+        self.accept = Button(done, "primary", icon="allow")
         self.accept.setEnabled(False)
         self.accept.clicked.connect(self._accept)
         row.addWidget(self.keep)
@@ -68,7 +83,7 @@ class DifferenceView(QFrame):
             self.files.addWidget(_card(name, words, compared))
         if not result:
             self.files.addWidget(Text("Nothing that can be shown: the same text as before.", "body", "2"))
-        self.accept.setEnabled(self._skills.difference is not None)
+        self.accept.setEnabled(self._seen.difference is not None)
         self.keep.setFocus()
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -77,7 +92,7 @@ class DifferenceView(QFrame):
         super().hideEvent(event)
 
     def _accept(self) -> None:
-        self._skills.accept()
+        self._seen.accept()
         self.closed.emit()
 
 

@@ -1,0 +1,168 @@
+"""The settings page of mcp.yaml: servers and how they are, what they offer, what of it the person has agreed to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.skills import SkillProblem
+from desktop.presenter.mcp_example import EXAMPLE, with_server
+from desktop.presenter.skills_forms import FormField, fields_of
+from desktop.presenter.yaml_file import YamlFileViewModel
+from desktop.skills.resolution.pins import Difference, FileDifference
+
+if TYPE_CHECKING:
+    from desktop.presenter.bridge import Bridge
+    from desktop.presenter.skills_trying import SkillTrials
+    from desktop.tools.mcp_servers import McpServers, ServerFacts, ToolFacts
+
+MOST_AT_ONCE = 40
+"""Tools that are looked at, and so agreed to, in one go: as many as are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpToolRow:
+    """One tool a server offers. ``server_name`` is the server's name for it; ``off`` why it cannot be called, or "";
+    ``unseen``: it waits to be looked at; ``claims`` are the server's words about it, which decide nothing."""
+
+    name: str
+    server_name: str
+    category: str
+    description: str
+    off: str
+    unseen: bool
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class McpRow:
+    """One server. ``state``: off | starting | running | waiting | failed; ``says`` what it says about itself."""
+
+    name: str
+    state: str
+    reason: str
+    where: str
+    is_web: bool
+    enabled: bool
+    confinement: str
+    weak: str
+    says: str
+    note: str
+    tools: tuple[McpToolRow, ...]
+    log: tuple[str, ...]
+    line: int
+
+    @property
+    def unseen(self) -> int:
+        """How many of its tools wait to be looked at."""
+        return sum(tool.unseen for tool in self.tools)
+
+
+class McpServersViewModel(YamlFileViewModel):
+    """``changed`` after anything about the servers did, ``requests_wanted`` when the person wants to see what waits for
+    an answer; the text is its base's. ``difference`` is what is being looked at, and ``accept`` agrees to exactly it."""
+
+    changed = Signal()
+    requests_wanted = Signal()
+    difference_ready = Signal(object)
+
+    def __init__(self, service: McpServers, trials: SkillTrials, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(service, bridge, example=EXAMPLE, holds="servers", parent=parent)
+        self._service = service
+        self.trials = trials
+        self._state = service.state
+        self._looked_at: tuple[str, dict[str, str]] = ("", {})
+        self._difference: Difference | None = None
+        service.on_change(self._take)
+
+    def _take(self) -> None:
+        problems = self._state.problems
+        self._state = self._service.state
+        self.changed.emit()
+        if self._state.problems != problems:
+            self._reopen()
+
+    # -- what there is ------------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> tuple[McpRow, ...]:
+        """The servers in force, in the order of the file."""
+        return tuple(_row(server) for server in self._state.servers)
+
+    @property
+    def file_problems(self) -> tuple[SkillProblem, ...]:
+        """What is wrong in the file on disk."""
+        return self._state.problems
+
+    @property
+    def kept(self) -> bool:
+        """Whether the file is broken and the last good servers stay in force."""
+        return self._state.kept
+
+    # -- what a person does -------------------------------------------------------------------------------------------
+
+    def restart(self, name: str) -> None:
+        """End it, if it runs, and start it."""
+        self._spawn(self._service.restart(name), f"restart MCP server {name}")
+
+    def stop(self, name: str) -> None:
+        """End it until it is started by hand, or Assent anew."""
+        self._spawn(self._service.stop(name), f"stop MCP server {name}")
+
+    @property
+    def difference(self) -> Difference | None:
+        """What is being looked at."""
+        return self._difference
+
+    def look_at(self, name: str) -> None:
+        """Show what is new or changed in its tools: ``difference_ready`` follows."""
+        server = self._state.server(name)
+        unseen = [tool for tool in server.tools if tool.standing in ("new", "changed")][:MOST_AT_ONCE]
+        self._looked_at = (name, {tool.offered.raw: tool.offered.digest for tool in unseen})
+        files = tuple(FileDifference(t.offered.name, t.seen_text or None, t.offered.text) for t in unseen)
+        self._difference = Difference(name, "", files)
+        self.difference_ready.emit(self._difference)
+
+    def accept(self) -> None:
+        """The person has seen exactly what was shown last, and takes it."""
+        name, digests = self._looked_at
+        self._difference = None
+        self._spawn(self._service.accept(name, digests), f"accept tools of {name}")
+
+    def put_in(self, entry: Mapping[str, object]) -> None:
+        """Write a server into the text, which is checked and not saved yet; ``opened`` follows."""
+        self.edited(with_server(self.shown, entry))
+        self.opened.emit()
+
+    # -- trying -------------------------------------------------------------------------------------------------------
+
+    def tool(self, name: str) -> McpToolRow | None:
+        """By our name for it, if it can be called."""
+        return next((tool for row in self.rows for tool in row.tools if tool.name == name and not tool.off), None)
+
+    def fields(self, name: str) -> tuple[FormField, ...] | None:
+        """The form of a tool's arguments; None where no form can hold them."""
+        found = [t.offered for s in self._state.servers for t in s.tools if t.offered.name == name]
+        return fields_of(found[0].schema) if found else None
+
+
+def _row(server: ServerFacts) -> McpRow:
+    definition, about = server.definition, server.about
+    called = " ".join(part for part in (about.name, about.version) if part)
+    says = "\n".join(part for part in (f"Calls itself {called}." if called else "", about.instructions) if part)
+    return McpRow(
+        definition.name, server.condition, server.reason, definition.where, bool(definition.url), definition.enabled,
+        server.confinement, server.weak, says, about.note, tuple(map(_tool_row, server.tools)), server.log,
+        definition.line,
+    )  # fmt: skip
+
+
+def _tool_row(tool: ToolFacts) -> McpToolRow:
+    offered = tool.offered
+    return McpToolRow(
+        offered.name or offered.raw, offered.raw, tool.category.value, offered.description, tool.off,
+        tool.standing in ("new", "changed") and not offered.problem, offered.claims,
+    )  # fmt: skip

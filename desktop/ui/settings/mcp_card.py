@@ -1,0 +1,150 @@
+"""One MCP server: its state and why, what it runs, its tools, and its log when that is wanted."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QWidget
+
+from desktop.presenter.mcp_servers import McpRow, McpToolRow
+from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Notice, clear
+from desktop.ui.widgets.marks import Badge, StateLabel
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.shown import shown, shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+
+LOG_ROWS = 14
+LAST_LINES = 4
+"""Of the log, with a server that does not run."""
+STATES = {
+    "off": ("aborted", "off"), "starting": ("running", "starting"), "running": ("done", "running"),
+    "waiting": ("failed", "failed, starts again"), "failed": ("failed", "failed"),
+}  # fmt: skip
+
+
+class ServerCard(QFrame):
+    """``edit`` with the line of its entry, ``attempt`` with a tool's name, ``look`` at what was not seen yet."""
+
+    edit = Signal(int)
+    attempt = Signal(str)
+    look = Signal()
+    restart = Signal()
+    stop = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("pane", "card")
+        self._row: McpRow | None = None
+        self._inside = Column(self, margins=(16, 10, 12, 12), spacing=6)
+        self._log_open = False
+
+    def show_row(self, row: McpRow) -> None:
+        """Follow; nothing is built anew while nothing changed."""
+        if row == self._row:
+            return
+        self._row = row
+        self._build(row)
+
+    def _build(self, row: McpRow) -> None:
+        inside = self._inside
+        clear(inside)
+        self.setAccessibleName(f"{row.name}, {STATES[row.state][1]}: {shown_line(row.where)}")
+        inside.addLayout(self._head(row))
+        inside.addWidget(Text(shown_line(row.where), "code", "2", elide="right"))
+        inside.addWidget(Paragraph(shown_line(row.confinement), "small", "2"))
+        for words in (row.weak and f"Every call asks as admin: {row.weak}.", row.note):
+            if words:
+                inside.addWidget(Paragraph(shown(words), "small", "2"))
+        if row.state in ("waiting", "failed"):
+            inside.addWidget(_trouble(row))
+        if row.says:
+            inside.addWidget(Paragraph(shown(f"Its own words: {row.says}"), "small", "2"))
+        if row.unseen:
+            inside.addWidget(self._unseen(row))
+        for tool in row.tools:
+            inside.addWidget(self._tool(tool))
+        if self._log_open:
+            inside.addWidget(_log("Log", row.log or ("(nothing)",)))
+
+    def _head(self, row: McpRow) -> Row:
+        head = Row(spacing=8)
+        head.addWidget(Text(shown_line(row.name), "code"))
+        state = StateLabel()
+        state.set_state(*STATES[row.state])
+        head.addWidget(state)
+        head.addStretch(1)
+        running = row.state in ("running", "starting", "waiting")
+        log = Button("Hide log" if self._log_open else "Log", "quiet", small=True)
+        log.clicked.connect(self._toggle_log)
+        edit = Button("Edit", "quiet", small=True, tip=f"Show {row.name} in the text")
+        edit.clicked.connect(lambda: self.edit.emit(row.line))
+        head.addWidget(log)
+        head.addWidget(edit)
+        if running:
+            stop = Button("Stop", "quiet", small=True, icon="stop", tip=f"End {row.name}")
+            stop.clicked.connect(self.stop)
+            head.addWidget(stop)
+        if row.enabled or running:
+            words = "Restart" if running else "Start"
+            again = Button(words, small=True, icon="retry" if running else "play", tip=f"{words} {row.name}")
+            again.clicked.connect(self.restart)
+            head.addWidget(again)
+        return head
+
+    def _toggle_log(self) -> None:
+        self._log_open = not self._log_open
+        if self._row is not None:
+            self._build(self._row)
+
+    def _unseen(self, row: McpRow) -> Notice:
+        many = row.unseen != 1
+        strip = Notice("ask", f"{row.unseen} tool{'s' if many else ''} you have not looked at: off until you have.")
+        button = Button("Look at them" if many else "Look at it", small=True)
+        button.clicked.connect(self.look)
+        strip.add(button)
+        return strip
+
+    def _tool(self, tool: McpToolRow) -> QWidget:
+        holder = pane("row")
+        column = Column(holder, margins=(0, 6, 0, 6), spacing=2)
+        head = Row(spacing=8)
+        head.addWidget(Text(shown_line(tool.name)[:80], "code", "3" if tool.off else "1"))
+        if not tool.off:
+            head.addWidget(Badge(tool.category))
+        head.addStretch(1)
+        if tool.off:
+            head.addWidget(Text("off", "small", "2"))
+        else:
+            attempt = Button("Try it", "quiet", small=True, icon="play", tip=f"Call {tool.name} now")
+            attempt.clicked.connect(lambda: self.attempt.emit(tool.name))
+            head.addWidget(attempt)
+        column.addLayout(head)
+        if tool.description:
+            column.addWidget(Text(shown_line(tool.description), "small", "2", elide="right"))
+        said = f"It says of itself: {', '.join(tool.claims)}." if tool.claims else ""
+        for words in (f"Off: {tool.off}." if tool.off else "", said):
+            if words:
+                column.addWidget(Paragraph(shown(words), "small", "2"))
+        holder.setAccessibleName(f"{shown_line(tool.name)}, {f'off: {tool.off}' if tool.off else tool.category}")
+        return holder
+
+
+def _trouble(row: McpRow) -> QWidget:
+    holder = QWidget()
+    column = Column(holder, spacing=6)
+    column.addWidget(Notice("failed", shown_line(row.reason) or "It ended."))
+    if row.log:
+        column.addWidget(_log("The last it wrote", row.log[-LAST_LINES:]))
+    return holder
+
+
+def _log(name: str, lines: tuple[str, ...]) -> QWidget:
+    card = pane("quoted")
+    view = LinesView(name, max_rows=LOG_ROWS)
+    view.set_indent(12)
+    view.set_text("\n".join(map(shown_line, lines)))
+    view.setFixedHeight(view.sizeHint().height())
+    Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(view)
+    return card

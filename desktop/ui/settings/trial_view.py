@@ -1,0 +1,93 @@
+"""Run, Stop, and what came of a call that a person tries: it is a real one and passes every gate."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from desktop.presenter.skills_trying import SkillTrials, Trial
+from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Notice, clear
+from desktop.ui.widgets.marks import StateLabel
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Text
+
+RESULT_ROWS = 20
+WORDS = {"stopping": ("running", "stopping"), "aborted": ("aborted", "stopped")}
+
+
+class TrialView(QWidget):
+    """Follows ``trials`` for the tool that is named; ``run_wanted``: the person wants it called, ``requests_wanted``:
+    to see what waits for an answer."""
+
+    run_wanted = Signal()
+    requests_wanted = Signal()
+
+    def __init__(self, trials: SkillTrials) -> None:
+        super().__init__()
+        self._trials = trials
+        self._name = ""
+        self.run_button = Button("Run", "primary", icon="play", tip="Call it with these arguments")
+        self.stop_button = Button("Stop", icon="stop", tip="Stop this call")
+        self._state = StateLabel()
+        self._result = Column(spacing=12)
+        column = Column(self, spacing=12)
+        row = Row(spacing=8)
+        for widget in (self.run_button, self.stop_button, self._state):
+            row.addWidget(widget)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addLayout(self._result)
+        self.run_button.clicked.connect(self.run_wanted)
+        self.stop_button.clicked.connect(trials.stop)
+        trials.changed.connect(self.refresh)
+
+    def follow(self, name: str) -> None:
+        """Another tool; the last result goes."""
+        self._name = name
+        self._trials.forget()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """What came so far."""
+        trials = self._trials
+        trial = trials.trial if trials.trial is not None and trials.trial.name == self._name else None
+        self.stop_button.setVisible(trials.running)
+        self.run_button.setVisible(not trials.running)
+        clear(self._result)
+        if trial is None:
+            self._state.set_state("", "")
+            return
+        self._state.set_state(*WORDS.get(trial.state, (trial.state, "")))
+        for widget in self._shown(trial):
+            self._result.addWidget(widget)
+
+    def _shown(self, trial: Trial) -> list[QWidget]:
+        widgets: list[QWidget] = []
+        if trial.state == "waiting":
+            strip = Notice("ask", "It waits for your answer.")
+            button = Button("Open request", small=True)
+            button.clicked.connect(self.requests_wanted)
+            strip.add(button)
+            widgets.append(strip)
+        if not trial.over and trial.output:
+            widgets.append(_lines("Output so far", trial.output, failed=False))
+        if trial.over:
+            failed = trial.state in ("failed", "denied")
+            code = f"  ·  {shown_line(trial.code)}" if trial.code else ""
+            widgets.append(Text(f"{'What went wrong' if failed else 'Result'}{code}", "strong"))
+            widgets.append(_lines("Result", trial.text or "(nothing)", failed=failed))
+        return widgets
+
+
+def _lines(name: str, text: str, *, failed: bool) -> QWidget:
+    card = pane("failed" if failed else "quoted")
+    view = LinesView(name, max_rows=RESULT_ROWS)
+    view.set_indent(12)
+    view.set_text(text)
+    view.setFixedHeight(view.sizeHint().height())
+    Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(view)
+    return card
