@@ -188,6 +188,7 @@ async def _rooms(
     walls = _walls(home, safety, keys)
     rules = await open_rules(store, redactor, walls.tools, safety)
     log = RedactedLog(store.audit, redactor)
+    store.audit.mask = redactor.mask_known
     gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor)
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety)

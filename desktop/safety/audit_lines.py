@@ -9,6 +9,11 @@ from typing import Any, Protocol
 from desktop.domain.permission import AuditEntry
 from desktop.domain.safety import Redactor
 
+MAX_TEXT = 4000
+"""Characters of one text of a line: lines are kept for good, and most of what is in them comes from a model."""
+MAX_LISTED = 200
+"""Paths of a line, links of a chain, values of its details."""
+
 
 class Log(Protocol):
     """The store's side of it."""
@@ -46,15 +51,39 @@ class RedactedLog:
         self._log.settle(number=number, outcome=self._redactor.redact_text(outcome))
 
     def _clean(self, entry: AuditEntry) -> AuditEntry:
-        text = self._redactor.redact_text
-        extra: Mapping[str, Any] = self._redactor.redact_data(entry.extra)
+        extra: Mapping[str, Any] = _capped(self._redactor.redact_data(entry.extra), 0)
+
+        def text(whole: str) -> str:
+            return _cut(self._redactor.redact_text(whole[: 2 * MAX_TEXT]))
+
         return replace(
             entry,
             call_id=text(entry.call_id),
-            chain=tuple(map(text, entry.chain)),
+            chain=tuple(map(text, entry.chain[:MAX_LISTED])),
             tool=text(entry.tool),
             summary=self._redactor.mask_known(entry.summary),  # cleaned as data where it was made
-            paths=tuple(map(text, entry.paths)),
+            paths=_listed(tuple(map(text, entry.paths[:MAX_LISTED])), len(entry.paths)),
             outcome=text(entry.outcome),
             extra=extra,
         )
+
+
+def _listed(paths: tuple[str, ...], count: int) -> tuple[str, ...]:
+    return paths if count <= MAX_LISTED else (*paths, f"and {count - MAX_LISTED:,} more")
+
+
+def _cut(text: str) -> str:
+    """What is cut off was redacted before, so that no half of a secret is left."""
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+
+
+def _capped(value: Any, depth: int) -> Any:
+    """Data of a bounded size."""
+    if isinstance(value, str):
+        return _cut(value)
+    if isinstance(value, Mapping):
+        kept = list(value.items())[:MAX_LISTED] if depth < 4 else []
+        return {_capped(key, depth): _capped(item, depth + 1) for key, item in kept}
+    if isinstance(value, list | tuple):
+        return [_capped(item, depth + 1) for item in value[:MAX_LISTED]] if depth < 4 else []
+    return value

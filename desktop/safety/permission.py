@@ -31,6 +31,8 @@ MAX_VOID_ANSWERS = 3
 ASKED_AGAIN = "asked again"
 """The outcome of a decision that a later one of the same call replaced."""
 _SUMMARY = 500
+_READ = 20_000
+"""Characters of an argument in which known secrets are sought before it is cut to ``_SUMMARY``."""
 _BY: Mapping[str, DecidedBy] = {"rule": "rule", "remembered": "remembered", "setting": "setting", "category": "setting"}
 
 
@@ -91,9 +93,11 @@ class GatedCall(Protocol):
 
 def summary_of(arguments: Mapping[str, Any], redactor: Redactor | None) -> str:
     """Arguments for the activity log: as JSON, short and without secrets."""
-    shortened = {str(key): _shortened(value) for key, value in arguments.items()}
-    clean = redactor.redact_data(shortened) if redactor is not None else shortened
-    return json.dumps(clean, ensure_ascii=False, default=str)[:_SUMMARY]
+    if redactor is None:
+        return json.dumps({key: _shortened(value) for key, value in arguments.items()}, default=str)[:_SUMMARY]
+    # Known values go before anything is cut, so that no half of one is left.
+    masked = {str(key): _shortened(redactor.mask_data(_shortened(value, _READ))) for key, value in arguments.items()}
+    return json.dumps(redactor.redact_data(masked), ensure_ascii=False, default=str)[:_SUMMARY]
 
 
 def digest_of(tool: str, arguments: Mapping[str, Any], category: Category, check: PreCheck) -> str:
@@ -394,5 +398,5 @@ def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:
     return Decision("deny", request.digest, by=by, reason=reason)
 
 
-def _shortened(value: Any) -> Any:
-    return value[:_SUMMARY] if isinstance(value, str) else value
+def _shortened(value: Any, length: int = _SUMMARY) -> Any:
+    return value[:length] if isinstance(value, str) else value
