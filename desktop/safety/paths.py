@@ -107,12 +107,12 @@ def is_within(path: str, folder: str, *, fold: bool = False) -> bool:
     return mine[: len(theirs)] == theirs
 
 
-def spelled_alike(path: str, folder: str) -> bool:
+def spelled_alike(path: str, folder: str, *, platform: str = _PLATFORM) -> bool:
     """The same for a folder that need not exist, by the rules of the file system where it would be (R-FS-6)."""
     if not is_within(path, folder, fold=True):
         return False
     mine, theirs = parts_of(path), parts_of(folder)
-    if _PLATFORM == "darwin" and tuple(map(_normal, mine))[: len(theirs)] == tuple(map(_normal, theirs)):
+    if platform == "darwin" and tuple(map(_normal, mine))[: len(theirs)] == tuple(map(_normal, theirs)):
         return True  # composed or not is one there, whatever the case means
     return ignores_case(folder)
 
