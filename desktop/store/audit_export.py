@@ -29,6 +29,8 @@ from desktop.store.audit_reading import numbers, opened, slices
 from desktop.store.audit_rows import row_from
 
 Mask = Callable[[str], str]
+SLICE = 60
+"""Lines between two rests: each costs several times what checking it does."""
 _LINES = "SELECT seq, line, hash, of FROM audit ORDER BY seq"
 _ROWS = "SELECT a.seq, a.line, o.line FROM audit a LEFT JOIN audit o ON o.of = a.seq ORDER BY a.seq"
 _COLUMNS = (
@@ -60,7 +62,7 @@ def _jsonl(
         "format": EXPORT_FORMAT, "made_at": time.time(), "filter": {k: v for k, v in asdict(wanted).items() if v},
         "head": {"number": head.number, "link": head.link}, "shown": len(shown),
     })  # fmt: skip
-    for rows in slices(connection, _LINES, progress, stop):
+    for rows in slices(connection, _LINES, progress, stop, SLICE):
         for number, line, claimed, of in rows:
             yield _record({"number": number, "link": claimed, **_body(line, number in shown or of in shown, mask)})
 
@@ -85,7 +87,7 @@ def _csv(
     connection: sqlite3.Connection, shown: set[int], _wanted: AuditFilter, mask: Mask, progress: Progress, stop: Stop
 ) -> Iterator[str]:
     yield "\ufeff" + _cells(_COLUMNS)
-    for rows in slices(connection, _ROWS, progress, stop):
+    for rows in slices(connection, _ROWS, progress, stop, SLICE):
         for row in rows:
             if row[0] in shown:
                 yield _cells([harmless(mask(cell)) for cell in _table_row(row_from(*row))])

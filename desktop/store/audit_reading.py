@@ -140,13 +140,13 @@ def check(path: Path, kept: HeadFile, progress: Progress, stop: Stop) -> ChainRe
 
 
 def slices(
-    connection: sqlite3.Connection, query: str, progress: Progress, stop: Stop
+    connection: sqlite3.Connection, query: str, progress: Progress, stop: Stop, size: int = SLICE
 ) -> Iterator[Sequence[tuple[Any, ...]]]:
     """The rows of a query over all lines, a few at a time, with a rest after each few, until ``stop``."""
     total = connection.execute("SELECT count(*) FROM audit").fetchone()[0]
     cursor, done = connection.execute(query), 0
     progress(0, total)
-    while not stop() and (rows := cursor.fetchmany(SLICE)):
+    while not stop() and (rows := cursor.fetchmany(size)):
         yield rows
         done += len(rows)
         progress(done, total)
