@@ -81,8 +81,10 @@ class ApprovalsViewModel(QObject):
         digest: str,
         reason: str = "",
         edited_arguments: Mapping[str, Any] | None = None,
+        rule: Mapping[str, Any] | None = None,
     ) -> None:
-        """Answer exactly the request that was shown: ``digest`` must be the one on screen (R-PRM-5).
+        """Answer exactly the request that was shown: ``digest`` must be the one on screen (R-PRM-5). ``rule``: the one
+        that was saved with this answer, for the activity log.
 
         A choice that the request does not offer is refused, whatever the caller (R-PRM-3).
         """
@@ -98,6 +100,7 @@ class ApprovalsViewModel(QObject):
             digest=digest,
             reason=reason[:2000],
             edited_arguments=edited_arguments,
+            rule=rule,
             waited_s=max(0.0, time.time() - request.asked_at),
         )
         if not self._bridge.answer(request_id, decision):

@@ -54,6 +54,8 @@ COMMANDS = (
     Command("search-threads", "Search all threads", "Actions", "Ctrl+Shift+F", "search"),
     Command("stop", "Stop the run", "Actions", "Ctrl+.", "stop"),
     Command("choose-model", "Choose a model", "Actions", "Ctrl+M", "model"),
+    Command("rules", "Rules", "Go to", "", "rules"),
+    Command("new-rule", "New rule", "Actions", "", "rules"),
     Command("open-models", "Models and keys", "Actions", "", "key"),
     Command("export:md", "Export this thread as Markdown", "Actions", "", "export"),
     Command("export:html", "Export this thread as a web page", "Actions", "", "export"),

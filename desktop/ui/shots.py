@@ -26,10 +26,12 @@ from desktop.ui.first_run.page import FirstRunPage
 from desktop.ui.settings.boundaries import EntryRow, PathTester
 from desktop.ui.settings.cli_page import CliPage
 from desktop.ui.settings.keys_page import KeysPage
+from desktop.ui.settings.mcp_page import McpPage
 from desktop.ui.settings.page import SettingsPage
 from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.shots_cli import SampleCli, request
+from desktop.ui.shots_mcp import SampleMcp
 from desktop.ui.shots_keys import SampleKeys
 from desktop.ui.shots_sheet import ComponentSheet
 from desktop.ui.skills import shots as skill_shots
@@ -61,6 +63,7 @@ class Stage:
         self.boundaries = samples.SampleBoundaries()
         self.cli = SampleCli()
         self.keys = SampleKeys()
+        self.mcp = SampleMcp()
         self.rules = rules_shots.sample_rules(self.approvals)
         self.shell = samples.sample_shell()
         any_approvals, any_setup = cast(Any, self.approvals), cast(Any, self.setup)
@@ -75,7 +78,7 @@ class Stage:
                 "approvals": lambda: ApprovalsPage(any_approvals, self.rules, self.title),
                 "settings": lambda: SettingsPage(
                     cast(Any, self.settings), any_setup, cast(Any, self.boundaries), lambda: samples.CONFINED,
-                    cast(Any, self.cli), cast(Any, self.keys),
+                    cast(Any, self.cli), cast(Any, self.keys), cast(Any, self.mcp),
                 ),
             },
         )
@@ -169,6 +172,22 @@ def _cli(stage: Stage, view: str) -> QWidget:
     return stage.window
 
 
+def _mcp(stage: Stage, view: str = "") -> QWidget:
+    page = stage.page("settings")
+    page.show_settings("MCP servers")
+    shown = page.findChild(McpPage)
+    if view == "look":
+        stage.mcp.look_at("files")
+        settle(DEAF)
+    elif view == "add":
+        shown.add_server()
+    elif view == "try":
+        shown.try_tool("files-list-directory")
+    elif view == "text":
+        shown.show_view("text")
+    return stage.window
+
+
 def _keys(stage: Stage, act: str = "") -> QWidget:
     page = stage.page("settings")
     page.show_settings("Keyring")
@@ -219,7 +238,7 @@ def _palette(stage: Stage, text: str) -> QWidget:
 
 def _over_thread(stage: Stage, thread: str) -> QWidget:
     host = stage.page("chats")
-    dialog = RequestDialog(host, cast(Any, stage.approvals), stage.title)
+    dialog = RequestDialog(host, cast(Any, stage.approvals), stage.title, rules=stage.rules)
     dialog.show_for(thread)
     settle(DEAF)
     return stage.window
@@ -301,6 +320,9 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-cli-tools": lambda s: _cli(s, "tools"),
     "07-cli-text": lambda s: _cli(s, "text"),
     "07-cli-try": lambda s: _cli(s, "try"),
+    "07-mcp": _mcp,
+    "07-mcp-960": _mcp,
+    **{f"07-mcp-{view}": partial(_mcp, view=view) for view in ("look", "add", "try", "text")},
     "07-keys": _keys,
     "07-keys-960": _keys,
     "07-keys-add": lambda s: _keys(s, "add"),
@@ -322,7 +344,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
 ALSO_AT_200 = (
     *rules_shots.AT_200,
     "02-approval-write", "02-approval-shell", "02-dialog-over-thread", "08-first-run", "07-models", "06-skills",
-    "06-skills-form", "07-keys", "07-keys-agree",
+    "06-skills-form", "07-keys", "07-keys-agree", "07-mcp",
 )
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."
 

@@ -134,6 +134,10 @@ class SampleApprovals(QObject):
         """How many wait."""
         return len(self.requests)
 
+    def request(self, request_id: str) -> PermissionRequest | None:
+        """One that waits."""
+        return next((request for request in self.requests if request.request_id == request_id), None)
+
     def put(self, *requests: PermissionRequest) -> None:
         """Let these wait instead."""
         self.requests = requests

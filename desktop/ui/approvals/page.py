@@ -1,16 +1,19 @@
-"""The Approvals page: what waits with the request in full beside it, and the activity log."""
+"""The Approvals page: what waits with the request in full beside it, the rules, and the activity log."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.rules_editing import RulesModels
 from desktop.ui.approvals.activity import Activity
 from desktop.ui.approvals.inbox import Inbox
 from desktop.ui.approvals.request_view import RequestView
+from desktop.ui.approvals.rules import RulesTab
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.folding import FoldingPane
@@ -23,17 +26,20 @@ from desktop.ui.widgets.text import Text
 class ApprovalsPage(QFrame):
     """``thread_title`` gives a thread's title for its id, or ""."""
 
-    def __init__(self, approvals: ApprovalsViewModel, thread_title: Callable[[str], str] = str) -> None:
+    def __init__(
+        self, approvals: ApprovalsViewModel, rules: RulesModels, thread_title: Callable[[str], str] = str
+    ) -> None:
         super().__init__()
         self._approvals = approvals
+        self._rules = rules.rules
         self.setProperty("pane", "surface")
         column = Column(self, spacing=0)
         self._header = sized(pane("header"), height=48)
         row = Row(self._header, margins=(16, 1, 16, 0), spacing=0)
-        self.tabs = Tabs("Approvals", (("waiting", "Waiting"), ("activity", "Activity")))
+        self.tabs = Tabs("Approvals", (("waiting", "Waiting"), ("rules", "Rules"), ("activity", "Activity")))
         self.tabs.chosen.connect(self.show_tab)
         self.inbox = Inbox(thread_title)
-        self.view = RequestView(approvals, thread_title)
+        self.view = RequestView(approvals, thread_title, rules=rules)
         self._right = QStackedWidget()
         self._right.addWidget(self._nothing())
         self._right.addWidget(self.view)
@@ -43,25 +49,55 @@ class ApprovalsPage(QFrame):
         row.addWidget(self.tabs)
         row.addStretch(1)
         column.addWidget(self._header)
+        self.rules = RulesTab(rules, thread_title)
         self.activity = Activity(approvals)
         self._stack = QStackedWidget()
-        self._stack.addWidget(self.folding)
-        self._stack.addWidget(self.activity)
+        self._tabs = {"waiting": self.folding, "rules": self.rules, "activity": self.activity}
+        for tab in self._tabs.values():
+            self._stack.addWidget(tab)
         column.addWidget(self._stack, 1)
+        self.folding.folded.connect(lambda _: self._fold_button())
         self.inbox.picked.connect(self._picked)
+        self.view.left.connect(lambda: self.first_focus().setFocus(Qt.FocusReason.OtherFocusReason))
         approvals.changed.connect(self.refresh)
+        self._rules.changed.connect(self._count_rules)
+        self._rules.wanted.connect(lambda _: self.show_tab("rules"))
+        self._count_rules()
         self.refresh()
 
     def first_focus(self) -> QWidget:
         """Keys go to Deny of the request that shows; the person has come to this page."""
+        if self.tabs.value == "rules":
+            return self.rules.first_focus()
         if self.view.answers is not None and self.tabs.value == "waiting":
             return self.view.answers.deny
         return self.tabs
 
     def show_tab(self, name: str) -> None:
-        """``waiting`` or ``activity``."""
+        """``waiting``, ``rules`` or ``activity``."""
         self.tabs.set_value(name)
-        self._stack.setCurrentIndex(0 if name == "waiting" else 1)
+        self._stack.setCurrentWidget(self._tabs[name])
+        self._fold_button()
+
+    def _fold_button(self) -> None:
+        """What waits can be brought over its request only where both are."""
+        self.folding.button.setVisible(self.tabs.value == "waiting" and self.folding.is_folded)
+
+    def show_rules(self, *, new: bool = False) -> None:
+        """The rules, and with ``new`` the panel to write one."""
+        self.show_tab("rules")
+        if new:
+            self.rules.new()
+        else:
+            self.rules.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def begin_find(self) -> None:
+        """Ctrl+F: the search of what is shown."""
+        if self.tabs.value == "activity":
+            self.activity.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        else:
+            self.show_tab("rules")
+            self.rules.begin_find()
 
     def open_request(self, request_id: str) -> None:
         """Show one request, as from a card or a notification."""
@@ -89,6 +125,9 @@ class ApprovalsPage(QFrame):
             if had_focus and shown is not None and current.request_id != shown.request_id:
                 self.view.focus_safe()
         self.inbox.set_requests(requests, current.request_id if current else "")
+
+    def _count_rules(self) -> None:
+        self.tabs.set_count("rules", len(self._rules.rules))
 
     def _picked(self, request: PermissionRequest) -> None:
         self.view.show_request(request)

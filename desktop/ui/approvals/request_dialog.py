@@ -15,6 +15,7 @@ from shiboken6 import isValid
 
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.rules_editing import RulesModels
 from desktop.ui.approvals.inbox import summary
 from desktop.ui.approvals.request_view import RequestView
 from desktop.ui.theme import theme
@@ -43,6 +44,7 @@ class RequestDialog(RaisedBox):
         approvals: ApprovalsViewModel,
         thread_title: Callable[[str], str] = str,
         composer: QWidget | None = None,
+        rules: RulesModels | None = None,
     ) -> None:
         super().__init__(host)
         self._host = host
@@ -55,7 +57,8 @@ class RequestDialog(RaisedBox):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         column = Column(self, margins=REACH + 1, spacing=0)
         column.addWidget(self._make_head())
-        self.view = RequestView(approvals, thread_title, compact=True)
+        self.view = RequestView(approvals, thread_title, compact=True, rules=rules)
+        self.view.left.connect(self._keys_are_free)
         column.addWidget(self.view, 1)
         focus = QShortcut(QKeySequence("F6"), host.window(), context=Qt.ShortcutContext.WindowShortcut)
         focus.activated.connect(self.take_keys)
@@ -133,10 +136,19 @@ class RequestDialog(RaisedBox):
             self._focus_changed(self.window().focusWidget(), self.view)
             self.view.focus_safe()
 
+    def _keys_are_free(self) -> None:
+        """A dialog over this one closed: on to the request that shows, or back to where the keys were."""
+        if self.isVisible():
+            self.view.focus_safe()
+        else:
+            self._keys_go_back()
+
     def _give_keys_back(self) -> None:
         focused = self.window().focusWidget()
-        if focused is None or not self.isAncestorOf(focused):
-            return
+        if focused is not None and self.isAncestorOf(focused):
+            self._keys_go_back()
+
+    def _keys_go_back(self) -> None:
         if self._before is not None and isValid(self._before) and self._before.isVisible():
             self._before.setFocus(Qt.FocusReason.OtherFocusReason)
         else:

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QBoxLayout, QWidget
 from desktop.domain.permission import Choice, PermissionRequest
 from desktop.domain.tools import Category
 from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.rules_editing import RulesModels, may_always
+from desktop.ui.approvals.allowing import AlwaysDialog, always_allow
 from desktop.ui.approvals.body import ArgumentsCard, Card, DiffCard
 from desktop.ui.approvals.commands import CommandBlock, CommandCard
 from desktop.ui.approvals.editing import ask_reason, edit_arguments
@@ -44,7 +46,7 @@ class Answers(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, request: PermissionRequest, *, compact: bool = False) -> None:
+    def __init__(self, request: PermissionRequest, *, compact: bool = False, always: bool = False) -> None:
         super().__init__()
         admin = request.category is Category.ADMIN
         self.deny = Button("Deny", key="Esc", tip="Deny this call (Esc)")
@@ -52,6 +54,7 @@ class Answers(QWidget):
         self.edit = Button(
             "Edit and allow…", "quiet", tip="Change the arguments; you see what they would do before anything runs"
         )
+        self.always = Button("Always allow…", "quiet", tip="See the rule that would allow this, change it, and try it")
         self.allow_run = AllowButton("Allow for this run", "normal")
         self.allow_run.setToolTip("Allow calls like this one until the run ends")
         look: Kind = "admin" if admin else "primary"
@@ -66,9 +69,12 @@ class Answers(QWidget):
         no.addWidget(self.reason)
         no.addStretch(1)
         yes.addStretch(1)
-        for button, choice in ((self.edit, "allow_edited"), (self.allow_run, "allow_run"), (self.allow, "allow_once")):
-            if choice in request.choices:
-                yes.addWidget(button)
+        for line, button, offered in (
+            (no, self.edit, "allow_edited" in request.choices), (no, self.always, always and may_always(request)),
+            (yes, self.allow_run, "allow_run" in request.choices), (yes, self.allow, "allow_once" in request.choices),
+        ):  # fmt: skip
+            if offered:
+                line.addWidget(button)
             else:
                 button.setParent(self)
                 button.hide()
@@ -77,6 +83,7 @@ class Answers(QWidget):
         self.deny.clicked.connect(lambda: self.chosen.emit("deny"))
         self.reason.clicked.connect(lambda: self.chosen.emit("reason"))
         self.edit.clicked.connect(lambda: self.chosen.emit("edit"))
+        self.always.clicked.connect(lambda: self.chosen.emit("always"))
         self.allow_run.agreed.connect(lambda: self.chosen.emit("allow_run"))
         self.allow.agreed.connect(lambda: self.chosen.emit("allow_once"))
         self.allow.too_soon.connect(self.allow_run.arm)
@@ -90,7 +97,8 @@ class Answers(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two lines where one does not fit."""
         super().resizeEvent(event)
-        buttons = [b for b in (self.deny, self.reason, self.edit, self.allow_run, self.allow) if not b.isHidden()]
+        all_of_them = (self.deny, self.reason, self.edit, self.always, self.allow_run, self.allow)
+        buttons = [button for button in all_of_them if not button.isHidden()]
         needed = sum(button.sizeHint().width() + 8 for button in buttons)
         narrow = needed > self.width()
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
@@ -98,13 +106,20 @@ class Answers(QWidget):
 
 
 class RequestView(QWidget):
-    """``show_request`` and ``clear``; answers go to the view-model with the digest of what is on screen (R-PRM-5)."""
+    """``show_request`` and ``clear``; answers go to the view-model with the digest of what is on screen (R-PRM-5).
+    ``left``: a dialog about a request closed, and its request is gone, so the keys have no place any more."""
 
     answered = Signal(str)
+    left = Signal()
 
-    def __init__(self, approvals: ApprovalsViewModel, thread_title: ThreadTitle, *, compact: bool = False) -> None:
+    def __init__(
+        self, approvals: ApprovalsViewModel, thread_title: ThreadTitle, *, compact: bool = False,
+        rules: RulesModels | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self._approvals = approvals
+        self._rules = rules
+        self._always: AlwaysDialog | None = None
         self._thread_title = thread_title
         self._request: PermissionRequest | None = None
         self._answers: Answers | None = None
@@ -155,7 +170,7 @@ class RequestView(QWidget):
         self._add_body(request)
         column.addLayout(_note(request))
         column.addStretch(0)
-        self._answers = Answers(request, compact=self._compact)
+        self._answers = Answers(request, compact=self._compact, always=self._rules is not None)
         self._answers.chosen.connect(self._chosen)
         self._foot_row.addWidget(self._answers)
         self._foot.show()
@@ -171,11 +186,12 @@ class RequestView(QWidget):
 
     @property
     def dialog_open(self) -> bool:
-        """Whether a reason or other arguments are being written."""
-        return self._dialog is not None
+        """Whether a reason, other arguments or a rule are being written."""
+        return self._dialog is not None or self._always is not None
 
     def close_dialog(self) -> None:
-        """An open dialog about the request closes with its safe answer."""
+        """An open dialog about the request closes with its safe answer. A rule that is being written stays: it is kept
+        as a draft of its own."""
         if self._dialog is not None:
             self._dialog.answer("cancel")
 
@@ -247,6 +263,9 @@ class RequestView(QWidget):
             self._hold(ask_reason(self.window(), request, lambda reason: self._answer("deny", reason=reason)))
         elif what == "edit":
             self._hold(edit_arguments(self.window(), request, self._allow_edited))
+        elif what == "always" and self._rules is not None:
+            self._always = always_allow(self.window(), request, self._rules, self._thread_title)
+            self._always.answered.connect(self._rule_done)
         elif what in ("deny", "allow_once", "allow_run"):
             self._answer(what)  # type: ignore[arg-type]  # the literals of Choice
 
@@ -256,6 +275,13 @@ class RequestView(QWidget):
 
     def _let_go(self) -> None:
         self._dialog = None
+
+    def _rule_done(self, answer: str) -> None:
+        """The rule was saved, which also answered, or the person goes back to the request."""
+        self._always = None
+        if answer == "saved":
+            self.answered.emit("allow_once")
+        self.left.emit()
 
     def _allow_edited(self, arguments: Mapping[str, Any]) -> None:
         self._answer("allow_edited", edited=arguments)

@@ -19,6 +19,7 @@ QToolTip { background: $raised; color: $text; border: 1px solid $border-strong; 
 QMainWindow, QStackedWidget[pane="bg"], QFrame[pane="bg"], QWidget[pane="bg"] { background: $bg; }
 QFrame[pane="rail"] { background: $rail; border: none; border-right: 1px solid $border; }
 QFrame[pane="list"] { background: $bg; border: none; border-right: 1px solid $border; }
+QFrame[pane="side"] { background: $bg; border: none; border-left: 1px solid $border; }
 QFrame[pane="surface-list"] { background: $surface; border: none; border-right: 1px solid $border; }
 QFrame[pane="surface"], QWidget[pane="surface"] { background: $surface; border: none; }
 QFrame[pane="header"] { background: transparent; border: none; border-bottom: 1px solid $border; }

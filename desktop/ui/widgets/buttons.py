@@ -192,6 +192,12 @@ class AllowButton(Button):
         self._grow.setDuration(theme().duration("deaf"))
         self._grow.start()
 
+    def set_awake(self, awake: Kind) -> None:
+        """Another look for when it hears."""
+        self._awake = awake
+        if not self.deaf:
+            self.set_kind(awake)
+
     @property
     def deaf(self) -> bool:
         """True until 400 ms after ``arm``, and before it."""

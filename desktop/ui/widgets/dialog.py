@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button, Kind
@@ -66,7 +67,8 @@ class Scrim(QWidget):
 class Dialog(Scrim):
     """Title, text, anything in ``body``, answers at the right. ``answered`` comes once; Escape gives the safe answer.
 
-    ``answers[0]`` is the safe one. The dialog keeps Tab inside itself and gives the focus back when it closes.
+    ``answers[0]`` is the safe one; without any, ``body`` brings its own buttons and the safe one is ``cancel``. The
+    dialog keeps Tab inside itself and gives the focus back when it closes.
     """
 
     answered = Signal(str)
@@ -82,7 +84,7 @@ class Dialog(Scrim):
     ) -> None:
         super().__init__(window)
         self._base_width = width
-        self._safe = answers[0].value
+        self._safe = answers[0].value if answers else "cancel"
         self._done = False
         self._before = window.focusWidget()
         self._box = RaisedBox(self)
@@ -95,7 +97,8 @@ class Dialog(Scrim):
         column.addWidget(self._text)
         self.body = Column(spacing=8)
         column.addLayout(self.body)
-        column.addSpacing(theme().px(8))
+        if answers:
+            column.addSpacing(theme().px(8))
         self.buttons = self._make_buttons(answers, column)
 
     def _make_buttons(self, answers: Sequence[Answer], column: Column) -> dict[str, Button]:
@@ -123,7 +126,7 @@ class Dialog(Scrim):
             return
         self._done = True
         self.hide()
-        if self._before is not None:
+        if self._before is not None and isValid(self._before):
             self._before.setFocus(Qt.FocusReason.OtherFocusReason)
         self.answered.emit(value)
         self.deleteLater()
@@ -162,4 +165,3 @@ class Dialog(Scrim):
 
 def _takes_tab(widget: QWidget) -> bool:
     return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
-

@@ -156,10 +156,11 @@ class RadioRow(QRadioButton):
 
 
 class _Segment(QAbstractButton):
-    def __init__(self, text: str, small: bool) -> None:
+    def __init__(self, text: str, small: bool, icon: str) -> None:
         super().__init__()
         self._label = text
         self._small = small
+        self._icon = icon
         self.setText(text)
         self.setCheckable(True)
         self.setAccessibleName(text)
@@ -168,6 +169,7 @@ class _Segment(QAbstractButton):
     def sizeHint(self) -> QSize:
         t = theme()
         width = QFontMetrics(t.font("small" if self._small else "body", 500)).horizontalAdvance(self._label)
+        width += t.px(22) if self._icon else 0
         return QSize(width + t.px(16 if self._small else 24), t.px(22 if self._small else 30))
 
     def minimumSizeHint(self) -> QSize:
@@ -184,19 +186,27 @@ class _Segment(QAbstractButton):
             painter.setBrush(t.color("surface"))
             painter.drawRoundedRect(box, t.px(6), t.px(6))
             outline(painter, box, t.px(6), t.color("border-strong"))
+        token = (self._icon or "text") if on else "text-2"
+        room = self.rect()
+        if self._icon:
+            glyph(painter, QRect(t.px(12), 0, t.px(16), self.height()), self._icon, token, t.px(16))
+            room = room.adjusted(t.px(22), 0, 0, 0)
         painter.setFont(t.font("small" if self._small else "body", 500))
-        painter.setPen(t.color("text" if on else "text-2"))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._label)
+        painter.setPen(t.color(token))
+        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, self._label)
         if self.hasFocus():
             outline(painter, box, t.px(6), t.color("focus"), t.px(2))
 
 
 class Segmented(QFrame):
-    """A few choices side by side, one of them chosen; arrow keys move. ``chosen`` carries the value."""
+    """A few choices side by side, one of them chosen; arrow keys move. ``chosen`` carries the value. ``decisions``:
+    the values are allow, ask, deny; each has its glyph, and the chosen one its colour."""
 
     chosen = Signal(str)
 
-    def __init__(self, name: str, choices: tuple[tuple[str, str], ...], *, small: bool = False) -> None:
+    def __init__(
+        self, name: str, choices: tuple[tuple[str, str], ...], *, small: bool = False, decisions: bool = False
+    ) -> None:
         super().__init__()
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -205,7 +215,7 @@ class Segmented(QFrame):
         self._small = small
         row = Row(self, margins=1, spacing=0)
         for value, text in choices:
-            segment = _Segment(text, small)
+            segment = _Segment(text, small, value if decisions else "")
             self._group.addButton(segment, len(self._values))
             self._values.append(value)
             row.addWidget(segment)
