@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from desktop.domain.tools import Tool
+from desktop.domain.tools import Tool, ToolSpec
 from desktop.pipeline.names import AllowedTools, ToolTable
 from desktop.pipeline.skill_tool import SkillTool
 
@@ -45,6 +46,41 @@ def resolve_visible_tools(tools: Iterable[Tool], allowed: AllowedTools, *, servi
     exploring = [tool for tool in permitted if tool.spec.name in EXPLORING and tool not in named]
     exploring.sort(key=lambda tool: EXPLORING.index(tool.spec.name))
     return Visible(tuple(usable), (*named, *exploring), middleware, discovery=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _NotItself:
+    """A list without the skill that an agent works in."""
+
+    allowed: AllowedTools
+    serving: str
+
+    def offers(self, spec: ToolSpec) -> bool:
+        return spec.name != self.serving and self.allowed.offers(spec)
+
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> bool:
+        return spec.name != self.serving and self.allowed.permits(spec, arguments)
+
+    def names(self, name: str) -> bool:
+        return self.allowed.names(name)
+
+    def constraints(self, spec: ToolSpec) -> Sequence[str]:
+        """What the list says of a tool's arguments, for skill-describe."""
+        found = getattr(self.allowed, "constraints", None)
+        return tuple(found(spec)) if found is not None else ()
+
+    @property
+    def discovers(self) -> bool:
+        return self.allowed.discovers
+
+    @property
+    def exact_names(self) -> Sequence[str]:
+        return self.allowed.exact_names
+
+
+def not_itself(allowed: AllowedTools, serving: str) -> AllowedTools:
+    """The list for an agent's own calls: the skill that it works in only where it is named exactly (R-AG-8)."""
+    return allowed if allowed.names(serving) else _NotItself(allowed, serving)
 
 
 async def visible_tools(table: ToolTable, allowed: AllowedTools, *, serving: str = "") -> Visible:

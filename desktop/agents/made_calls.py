@@ -14,7 +14,7 @@ from desktop.agents.host import Host
 from desktop.agents.policy_settings import PolicySettings
 from desktop.agents.returning import FINISH, Promise
 from desktop.domain.code import CodeSession
-from desktop.domain.errors import ConfigurationError, ValidationFailure
+from desktop.domain.errors import ConfigurationError, Denied, ValidationFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
 from desktop.pipeline.code_mode import INVOKE, CodeTool
@@ -61,6 +61,8 @@ class Calls:
 
     async def finish(self, value: Any) -> None:
         """Accept the value. Raises ValidationFailure for what is not what was promised (R-COD-13, R-RET-3)."""
+        if self.finished:
+            raise Denied("There is a result already.", code="denied.finished")
         if self._promise is not None:
             await self._promise.check(value)
         self._done = (value,)
@@ -144,7 +146,8 @@ class Calls:
         self._session = self._host.code.session(self._memory)
         caller = Caller("code", self._caller.chain, self._caller.allowed, self._activatable)
         tool = CodeTool(
-            CODE, self._session, self._host.pipeline, caller, self.finish, served=self._call.request.serves
+            CODE, self._session, self._host.pipeline, caller, self.finish, served=self._call.request.serves,
+            target=self._call.context.envelope.target if self._call.context is not None else None,
         )  # fmt: skip
         self._code_ref = self._fabric.hand_out(CODE, tool=tool)
         return self

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.directives import Course, inbox_of
-from desktop.agents.discovery import Visible, visible_tools
+from desktop.agents.discovery import Visible, not_itself, visible_tools
 from desktop.agents.documents import code_tool, document, finish_tool
 from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.agents.made_calls import Calls
@@ -86,7 +86,8 @@ class _Agent:
 
     async def _provided(self, visible: Visible, held: ExitStack, end: dict[str, Any]) -> Any:
         """The provider's work, between two callback refs that live exactly as long."""
-        caller = Caller("native", self._call.request.caller.chain, self._allowed)
+        own = not_itself(self._allowed, self._served.run.tool.name)
+        caller = Caller("native", self._call.request.caller.chain, own)
         calls = Calls(self._host, self._call, caller, self._settings, self._promise, visible, self._args.get("memory"))
         course = Course(self._host, self._call, self._settings, self._promise, calls, self._trace, self._ctx)
         held.callback(lambda: end.update(course.summary()))

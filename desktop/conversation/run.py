@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 from desktop.agents.answer import Answerer
-from desktop.agents.discovery import visible_tools
+from desktop.agents.discovery import Visible, not_itself, visible_tools
+from desktop.agents.documents import code_tool, document
 from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.agents.loop import DEFAULT_LIMIT, LoopConfig, Prepare, RoundLoop, Verdict
 from desktop.agents.loop_events import LoopEvent, MessageDone
+from desktop.agents.policy_settings import ToolMode
 from desktop.agents.retry import RetryPolicy
 from desktop.agents.shrink import estimate_fixed
 from desktop.agents.window import PromptWindow
@@ -22,9 +26,11 @@ from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, endi
 from desktop.conversation.history import messages_up_to
 from desktop.conversation.prompts import system_text
 from desktop.conversation.recorder import RunRecorder, texts
+from desktop.conversation.run_code import RunCode, mode_of
 from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.toolbox import Toolbox
 from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.code import CodeEngine
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
 from desktop.domain.events import ContextMeasured, RunStarted
 from desktop.domain.ids import AgentId
@@ -40,7 +46,7 @@ from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.domain.tools import Tool
 from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Invocation
-from desktop.pipeline.names import Caller
+from desktop.pipeline.names import AllowedTools, Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
@@ -59,9 +65,10 @@ _log = logging.getLogger(__name__)
 class Runtime:
     """Everything a run needs, wired by ``app``.
 
-    ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the system text
-    names; ``mask`` takes known secrets out of what a person wrote; ``budget`` bounds each run tree; ``agent_layers``
-    and ``chat_layers`` are middleware, outermost first.
+    ``code`` is the sandbox of code mode, None: there is none; ``tool_mode`` says what a person chose for an agent by
+    name, or ""; ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the
+    system text names; ``mask`` takes known secrets out of what a person wrote; ``budget`` bounds each run tree;
+    ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``spawn`` starts an owned task.
     """
 
     store: Store
@@ -75,6 +82,9 @@ class Runtime:
     safety: SettingsProvider | None = None
     budget: ExecutionBudget = field(default_factory=ExecutionBudget)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+    code: CodeEngine | None = None
+    tool_mode: Callable[[str], str] = lambda _agent: ""
+    spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
     redact: Callable[[str], str] = lambda text: text
     mask: Callable[[str], str] = lambda text: text
     agent_layers: Sequence[Middleware[AgentContext]] = ()
@@ -173,16 +183,27 @@ class RunExecution:
         skill = await self._prompt_of(agent)
         model = _model_of(order.thread)
         chain = tuple(dict.fromkeys((agent.name, skill.name)))
-        caller = Caller("native", chain, runtime.skills.allowed_of(skill))
+        allowed = runtime.skills.allowed_of(skill)
+        caller = Caller("native", chain, not_itself(allowed, skill.name))
         budget = BudgetTracker(runtime.budget)
-        tools = Toolbox(
-            runtime.pipeline, caller, meta, runtime.bus.publish, self.recorder, budget, self._journal,
-            self._root(meta, caller, model, budget),
-        )  # fmt: skip
+        visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name)
+        mode = mode_of(skill.metadata, runtime.tool_mode(agent.name))
+        async with RunCode(mode, runtime.code, runtime.pipeline, runtime.skills.fabric, caller, visible) as code:
+            tools = Toolbox(
+                runtime.pipeline, caller, meta, runtime.bus.publish, self.recorder, budget, self._journal,
+                self._root(meta, allowed, model, budget), code,
+            )  # fmt: skip
+            return await self._looped(agent, skill, model, visible, tools, code, budget, meta)
+
+    async def _looped(
+        self, agent: AgentDefinition, skill: SkillDef, model: ModelRef, visible: Visible, tools: Toolbox,
+        code: RunCode, budget: BudgetTracker, meta: RunMeta,
+    ) -> Ending:  # fmt: skip
+        runtime, order = self._runtime, self._order
         messages = await messages_up_to(runtime.store, order.thread.thread_id, order.parent_id)
         if order.nudge and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
-        request = await self._request(skill, model, caller, messages)
+        request = await self._request(skill, model, visible, code.mode, messages)
         loop = RoundLoop(
             Answerer(runtime.client, retry=runtime.retry),
             tools,
@@ -190,7 +211,7 @@ class RunExecution:
             listener=self._listen,
             budget=budget,
             layers=runtime.chat_layers,
-            after_round=None if agent.stop_on_response else _goes_on,
+            after_round=lambda message, _round: _after(agent, code, message),
             config=LoopConfig(limit=round_limit(agent, budget)),
         )
         result = await loop.run(messages, self._preparation(request), meta)
@@ -213,26 +234,29 @@ class RunExecution:
             )
         return found
 
-    def _root(self, meta: RunMeta, caller: Caller, model: ModelRef, budget: BudgetTracker) -> Invocation:
+    def _root(self, meta: RunMeta, allowed: AllowedTools, model: ModelRef, budget: BudgetTracker) -> Invocation:
         """Where the run's calls hang; what agents below need of it goes down with them (R-INV-7)."""
         host = host_of(self._runtime, model, budget, self._order.environment)
-        inherited = {HOST: host, PERMISSIONS: caller.allowed, "rootContextId": meta.run_id}
+        inherited = {HOST: host, PERMISSIONS: allowed, "rootContextId": meta.run_id}
         return Invocation(meta, inherited=inherited, shared=self._runtime.skills.shared)
 
     async def _request(
-        self, skill: SkillDef, model: ModelRef, caller: Caller, messages: Sequence[ChatMessage]
+        self, skill: SkillDef, model: ModelRef, visible: Visible, mode: ToolMode, messages: Sequence[ChatMessage]
     ) -> ModelRequest:
         runtime, skills = self._runtime, self._runtime.skills
-        visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name)
         safety = runtime.safety() if runtime.safety is not None else None
-        schemas = tuple(runtime.pipeline.schema(tool.spec) for tool in visible.inlined)
+        native = visible.inlined if mode != "code" else ()
+        schemas = [runtime.pipeline.schema(tool.spec) for tool in native]
         asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
         text = await skills.expanded(skill, {}, skill.metadata, {}, token=self._order.token)
         system = system_text(
-            text, visible.inlined, safety, self._order.environment, await self._brought_in(asked, skill),
-            discovery=visible.discovery,
+            text, native, safety, self._order.environment, await self._brought_in(asked, skill),
+            discovery=visible.discovery and mode != "code",
         )  # fmt: skip
-        return ModelRequest(model, (), system, schemas)
+        if mode != "direct":
+            schemas.append(code_tool())
+            system = f"{system}\n{document(visible, runtime.pipeline)}"
+        return ModelRequest(model, (), system, tuple(schemas))
 
     async def _brought_in(self, asked: str, skill: SkillDef) -> list[tuple[str, str]]:
         """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5).
@@ -311,7 +335,7 @@ def host_of(
     return Host(
         pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=system,
         allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
-        retry=runtime.retry, layers=runtime.chat_layers,
+        retry=runtime.retry, layers=runtime.chat_layers, code=runtime.code, redact=runtime.redact, spawn=runtime.spawn,
     )  # fmt: skip
 
 
@@ -329,6 +353,8 @@ def round_limit(agent: AgentDefinition, budget: BudgetTracker) -> Limit:
     return tightest(own, budget.rounds_left(), whole) or own
 
 
-def _goes_on(message: ChatMessage, _round: int) -> Verdict:
-    """``stopOnResponse: false``: a text is followed by another round (R-SES-20)."""
+def _after(agent: AgentDefinition, code: RunCode, message: ChatMessage) -> Verdict:
+    """Code that finished ends the run; with ``stopOnResponse: false`` another round follows a text (R-SES-20)."""
+    if code.finished or agent.stop_on_response:
+        return Verdict(stop=code.finished)
     return Verdict() if any(isinstance(block, ToolCallBlock) for block in message.blocks) else Verdict(nudge=NUDGE)

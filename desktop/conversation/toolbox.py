@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 
 from desktop.conversation.recorder import RunRecorder
+from desktop.conversation.run_code import RunCode
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.events import EventSink
 from desktop.domain.ids import new_id
@@ -25,7 +26,7 @@ class Toolbox:
 
     def __init__(
         self, pipeline: Pipeline, caller: Caller, meta: RunMeta, sink: EventSink, recorder: RunRecorder,
-        budget: BudgetTracker, journal: Journal, root: Invocation | None = None,
+        budget: BudgetTracker, journal: Journal, root: Invocation | None = None, code: RunCode | None = None,
     ) -> None:  # fmt: skip
         self.caller = caller
         self._pipeline = pipeline
@@ -34,13 +35,15 @@ class Toolbox:
         self._recorder = recorder
         self._budget = budget
         self._journal = journal
+        self._code = code
 
     async def run(self, call: ToolCallBlock) -> ToolResultBlock:
         """One call through every gate; its result is stored under the id given here."""
         started = time.time()
         result_id = self._recorder.result_ids[call.call_id] = new_id()
+        block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
         outcome = await self._pipeline.invoke(
-            CallRequest(call, self.caller, self._root, self._sink, self._recorder.message_id, result_id)
+            CallRequest(block, caller, self._root, self._sink, self._recorder.message_id, result_id)
         )
         self._journal.append(
             "tool", call.tool, arguments=call.arguments, result=outcome.result.text, started=started,

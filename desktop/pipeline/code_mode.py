@@ -18,7 +18,7 @@ from desktop.pipeline.context import Call, CodePlace
 from desktop.pipeline.execute import cut
 from desktop.pipeline.manager import Invoker, Manager
 from desktop.pipeline.names import Caller
-from desktop.pipeline.skill_context import Served
+from desktop.pipeline.skill_context import Context, Envelope, Served
 from desktop.pipeline.skill_run import context_of
 
 INVOKE = "invoke"
@@ -39,12 +39,13 @@ Finish = Callable[[Any], Awaitable[None]]
 class CodeTool:
     """One for each agent: runs code in its session. ``caller`` is the agent, with origin ``code``.
 
-    ``served`` is what the agent works for: ``fail`` ends it, and ``next`` goes on with what it serves (R-AG-13).
+    ``served`` is what the agent works for: ``next`` goes on with what it serves (R-AG-13); ``target`` is its context:
+    ``fail`` ends that.
     """
 
     def __init__(
         self, name: str, session: CodeSession, pipeline: Invoker, caller: Caller, finish: Finish, *,
-        served: Served | None = None, limits: CodeLimits | None = None,
+        served: Served | None = None, target: Context | None = None, limits: CodeLimits | None = None,
     ) -> None:  # fmt: skip
         self._limits = limits or CodeLimits()
         self.spec = ToolSpec(
@@ -56,6 +57,8 @@ class CodeTool:
         self._caller = caller
         self._finish = finish
         self._served = served
+        self._target = target
+        self._over = False
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
         """Running code is reading; what it does is asked about when it does it."""
@@ -81,11 +84,14 @@ class CodeTool:
             self._pipeline, call, self._caller, self._served, default_timeout_s=NESTED_TIMEOUT_S
         )  # fmt: skip
         manager.context = ctx
-        ctx.bind(ctx.envelope, manager)
+        envelope = ctx.envelope
+        ctx.bind(Envelope(envelope.id, self._target or ctx, envelope.parent, envelope.signal), manager)
         call.invocation.view = call.context = ctx
         lines, made = code.splitlines(), [0]
 
         async def serve(asked: CodeCall) -> Any:
+            if self._over:
+                raise Denied("There is a result already; nothing more is done.", code="denied.finished")
             if asked.op == "invoke":
                 made[0] += 1
                 if made[0] > self._limits.calls:
@@ -93,6 +99,7 @@ class CodeTool:
                 return await manager.invoke(asked.ref, asked.args, asked.options, place=_place(lines, asked.line))
             if asked.op == "finish":
                 await self._finish(asked.value)
+                self._over = True
                 return None
             if asked.op == "fail":
                 manager.fail(str(asked.value))

@@ -218,7 +218,7 @@ class Pipeline:
         if call is not None:
             facts.update(_decided(call))
         outcome = Outcome(result, state, facts, max(0, elapsed))
-        self._tell(request, outcome)
+        self._tell(request, call, outcome)
         if self._journal is not None:
             self._journal(request, call, outcome)
         return outcome
@@ -237,7 +237,7 @@ class Pipeline:
         )
 
     @staticmethod
-    def _tell(request: CallRequest, outcome: Outcome) -> None:
+    def _tell(request: CallRequest, call: Call | None, outcome: Outcome) -> None:
         meta, result = request.parent.meta, outcome.result
         request.sink(
             ToolCallFinished(
@@ -245,7 +245,7 @@ class Pipeline:
                 run_id=meta.run_id,
                 message_id=request.message_id,
                 call_id=request.block.call_id,
-                tool=request.block.tool[:64],
+                tool=(call.definition.alias if call is not None else "") or request.block.tool[:64],
                 state=outcome.state,
                 text=result.text,
                 is_error=result.is_error,

@@ -47,7 +47,8 @@ async def tell(ctx, args, event):
     """One event to the hook; its directive, or an empty one."""
     if not args.get("hookRef"):
         return {}
-    return await ctx.manager.invoke(args["hookRef"], event) or {}
+    directive = await ctx.manager.invoke(args["hookRef"], event)
+    return directive if isinstance(directive, dict) else {}
 
 
 async def call(ctx, args, asked, call_id):

@@ -1,0 +1,79 @@
+"""Code mode in a chat: the ``invoke`` tool of one run and the sandbox behind it (semantics.md 10, C-10).
+
+The session is the run's: what code keeps in ``memory`` lasts from call to call and goes with the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.agents.discovery import Visible
+from desktop.agents.policy_settings import PolicySettings, ToolMode
+from desktop.domain.code import CodeEngine, CodeSession
+from desktop.domain.errors import ConfigurationError
+from desktop.domain.messages import ToolCallBlock
+from desktop.pipeline.code_mode import INVOKE, CodeTool
+from desktop.pipeline.names import Caller, ExactTools
+from desktop.pipeline.pipeline import Pipeline
+from desktop.skills.resolution.fabric import SkillFabric
+
+LABEL = "agent-code"
+
+
+class RunCode:
+    """Used as a context that opens and closes the sandbox; in direct mode it does nothing at all."""
+
+    def __init__(
+        self, mode: ToolMode, engine: CodeEngine | None, pipeline: Pipeline, fabric: SkillFabric, caller: Caller,
+        visible: Visible,
+    ) -> None:  # fmt: skip
+        self.mode = mode
+        self.finished = False
+        self._engine = engine
+        self._pipeline = pipeline
+        self._fabric = fabric
+        known = frozenset(tool.spec.name for tool in visible.middleware)
+        self._caller = Caller("code", caller.chain, caller.allowed, known)
+        self._session: CodeSession | None = None
+        self._ref = ""
+
+    async def __aenter__(self) -> RunCode:
+        """Raises ConfigurationError where code was asked for and cannot be run."""
+        if self.mode == "direct":
+            return self
+        if self._engine is None:
+            raise ConfigurationError("There is no code sandbox here.", next_step="Use this agent with direct calls.")
+        self._session = self._engine.session()
+        tool = CodeTool(LABEL, self._session, self._pipeline, self._caller, self._finish)
+        self._ref = self._fabric.hand_out(LABEL, tool=tool)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            self._fabric.take_back(self._ref)
+            await self._session.close()
+
+    def routed(self, call: ToolCallBlock, caller: Caller) -> tuple[ToolCallBlock, Caller]:
+        """Where a model's call goes: code to the sandbox, everything else as it is. In pure code mode nothing else is
+        a tool (R-COD-1)."""
+        if self.mode == "direct":
+            return call, caller
+        if call.tool == INVOKE:
+            block = ToolCallBlock(call.call_id, self._ref, call.arguments, call.raw, call.problem)
+            return block, Caller("skill", caller.chain, ExactTools(None))
+        return (call, caller) if self.mode == "both" else (call, Caller(caller.origin, caller.chain, ExactTools(())))
+
+    async def _finish(self, _value: Any) -> None:
+        """The run ends after this round; the value stands in the call's result."""
+        self.finished = True
+
+
+def mode_of(metadata: Mapping[str, Any], chosen: str) -> ToolMode:
+    """``chosen`` in the app for this agent, else what its prompt's ``model.toolMode`` says. Raises ConfigurationError
+    for what is none."""
+    model = metadata.get("model")
+    given = dict(model) if isinstance(model, Mapping) else {}
+    if chosen:
+        given["toolMode"] = chosen
+    return PolicySettings.of({"toolMode": given.get("toolMode", "direct")}, "the agent").mode
