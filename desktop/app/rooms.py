@@ -13,6 +13,7 @@ from pathlib import Path
 
 from desktop.agents.host import Host
 from desktop.app.cli_rooms import cli_tools
+from desktop.app.code_rooms import CodeRoom
 from desktop.app.key_rooms import KeyRooms, open_keys
 from desktop.app.mcp_rooms import mcp_servers
 from desktop.app.rule_rooms import RuleRooms, open_rules
@@ -81,6 +82,7 @@ class Rooms:
     cli: CliTools
     mcp: McpServers
     child: Child
+    code: CodeRoom
     models: Models
     agents: AgentBook
     skills: SkillWorld
@@ -95,7 +97,7 @@ class Rooms:
 
     async def stop_children(self) -> None:
         """End the processes that outlive a call."""
-        await asyncio.gather(self.child.stop(), self.mcp.close(), self.secrets.close())
+        await asyncio.gather(self.child.stop(), self.mcp.close(), self.secrets.close(), self.code.close())
 
     async def close(self) -> None:
         """After the runs are over: write and close the database."""
@@ -199,6 +201,7 @@ async def _rooms(
     skills.runs.pipeline = pipeline
     bus.listen(lambda event: _over(event, gate, skills))
     child = model_host(secrets=redactor.values)
+    code = CodeRoom()
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store,
@@ -208,6 +211,7 @@ async def _rooms(
         agents=agents,
         skills=skills,
         slots=RunSlots(settings.current.limits.concurrent_runs),
+        code=code.engine, spawn=owner.spawn,
         context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
     )  # fmt: skip
     _keep_skills(skills, settings, home, owner)
@@ -221,7 +225,7 @@ async def _rooms(
         confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
-        child=child, models=models, agents=agents, skills=skills, desk=desk, gate=gate, rules=rules,
+        child=child, code=code, models=models, agents=agents, skills=skills, desk=desk, gate=gate, rules=rules,
         service=ConversationService(runtime, owner),
     )  # fmt: skip
 
