@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ class McpRow:
 
 class McpServersViewModel(YamlFileViewModel):
     """``changed`` after anything about the servers did, ``requests_wanted`` when the person wants to see what waits for
-    an answer; the text is its base's. ``difference`` is what is being looked at, and ``accept`` agrees to exactly it."""
+    an answer; the text is its base's. ``difference`` is what is looked at, and ``accept`` agrees to exactly that."""
 
     changed = Signal()
     requests_wanted = Signal()
@@ -122,8 +122,7 @@ class McpServersViewModel(YamlFileViewModel):
         server = self._state.server(name)
         unseen = [tool for tool in server.tools if tool.standing in ("new", "changed")][:MOST_AT_ONCE]
         self._looked_at = (name, {tool.offered.raw: tool.offered.digest for tool in unseen})
-        files = tuple(FileDifference(t.offered.name, t.seen_text or None, t.offered.text) for t in unseen)
-        self._difference = Difference(name, "", files)
+        self._difference = compared(name, [(t.offered.name, t.seen_text or None, t.offered.text) for t in unseen])
         self.difference_ready.emit(self._difference)
 
     def accept(self) -> None:
@@ -147,6 +146,11 @@ class McpServersViewModel(YamlFileViewModel):
         """The form of a tool's arguments; None where no form can hold them."""
         found = [t.offered for s in self._state.servers for t in s.tools if t.offered.name == name]
         return fields_of(found[0].schema) if found else None
+
+
+def compared(server: str, tools: Sequence[tuple[str, str | None, str]]) -> Difference:
+    """Tools of a server as they were seen (None: never) and as they are."""
+    return Difference(server, "", tuple(FileDifference(*tool) for tool in tools))
 
 
 def _row(server: ServerFacts) -> McpRow:

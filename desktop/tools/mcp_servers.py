@@ -107,25 +107,12 @@ class McpServers:
     @property
     def state(self) -> McpState:
         """Everything as it is now."""
-        return McpState(tuple(self._facts(one) for one in self._servers.values()), self._problems, self._kept)
+        return McpState(tuple(_facts(one, self._off) for one in self._servers.values()), self._problems, self._kept)
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Called on the loop after every change; returns what ends that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
-
-    def _facts(self, server: McpServer) -> ServerFacts:
-        tools = tuple(self._tool_facts(server, one) for one in server.offered)
-        return ServerFacts(
-            server.definition, server.condition, server.reason, server.about, server.walls.sentence,
-            server.walls.weak, server.restarts, tools, server.log,
-        )  # fmt: skip
-
-    def _tool_facts(self, server: McpServer, offered: Offered) -> ToolFacts:
-        rule = server.definition.rule(offered.raw)
-        category = Category.ADMIN if server.walls.weak else rule.category or server.definition.category
-        standing, before = server.standings.get(offered.raw, (None, ""))
-        return ToolFacts(offered, category, standing, self._off(server, offered), before)
 
     def _off(self, server: McpServer, offered: Offered) -> str:
         """Why a tool is not registered, or ""."""
@@ -328,3 +315,18 @@ class McpServers:
         else:
             self._tools = tools
         self._told()
+
+
+def _facts(server: McpServer, off: Callable[[McpServer, Offered], str]) -> ServerFacts:
+    tools = tuple(_tool_facts(server, one, off(server, one)) for one in server.offered)
+    return ServerFacts(
+        server.definition, server.condition, server.reason, server.about, server.walls.sentence, server.walls.weak,
+        server.restarts, tools, server.log,
+    )  # fmt: skip
+
+
+def _tool_facts(server: McpServer, offered: Offered, off: str) -> ToolFacts:
+    rule = server.definition.rule(offered.raw)
+    category = Category.ADMIN if server.walls.weak else rule.category or server.definition.category
+    standing, before = server.standings.get(offered.raw, (None, ""))
+    return ToolFacts(offered, category, standing, off, before)

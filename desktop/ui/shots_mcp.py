@@ -8,9 +8,8 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.mcp_example import EXAMPLE
-from desktop.presenter.mcp_servers import McpRow, McpToolRow
+from desktop.presenter.mcp_servers import McpRow, McpToolRow, compared
 from desktop.presenter.skills_forms import FormField, fields_of
-from desktop.skills.resolution.pins import Difference, FileDifference
 from desktop.ui.shots_cli import PARAMS, SampleTrials
 
 TEXT = EXAMPLE.replace("enabled: false ", "enabled: true  ")
@@ -66,7 +65,7 @@ class SampleMcp(QObject):
     name, holds, example = "mcp.yaml", "servers", EXAMPLE
     kept = dirty = False
     shown = TEXT
-    difference = Difference("files", "", (FileDifference("files-read-file", _BEFORE, _AFTER),))
+    difference = compared("files", [("files-read-file", _BEFORE, _AFTER)])
 
     def __init__(self) -> None:
         super().__init__()

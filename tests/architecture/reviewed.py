@@ -6,6 +6,9 @@ TASK_OWNERS: dict[str, str] = {
     "desktop/supervision/tasks.py": "the one owner of tasks of runs, closed at shutdown",
     "desktop/workers/child.py": "one keeper task a child process, ended by stop()",
     "desktop/workers/inside.py": "in a child process: one task a call, cancelled with it",
+    "desktop/workers/mcp_host/connection.py": "in a child process: two waits of one connection, ended with it",
+    "desktop/workers/mcp_host/host.py": "in a child process: what a server tells is forwarded until it is gone",
+    "desktop/workers/mcp_host/process.py": "in a child process: the last output of a server that ends is read away",
     "desktop/workers/link.py": "the two readers of a child's pipes, ended with the child",
 }
 
@@ -34,6 +37,7 @@ BROAD_EXCEPTS: dict[str, int] = {
     "desktop/ui/transcript/pooled.py": 1,
     "desktop/workers/inside.py": 2,
     "desktop/workers/keyring_host/host.py": 1,
+    "desktop/workers/mcp_host/host.py": 1,
     "desktop/workers/model_host/library.py": 1,
     "desktop/workers/model_host/streaming.py": 2,
     "desktop/workers/python_skill/host.py": 2,

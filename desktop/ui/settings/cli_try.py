@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QPlainTextEdit
 
 from desktop.domain.errors import KnownError
 from desktop.presenter.cli_tools import CliRow, CliToolsViewModel

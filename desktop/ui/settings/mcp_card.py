@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -16,6 +19,7 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 LOG_ROWS = 14
+TOOLS_AT_FIRST = 20
 LAST_LINES = 4
 """Of the log, with a server that does not run."""
 STATES = {
@@ -37,39 +41,71 @@ class ServerCard(QFrame):
         super().__init__()
         self.setProperty("pane", "card")
         self._row: McpRow | None = None
-        self._inside = Column(self, margins=(16, 10, 12, 12), spacing=6)
-        self._log_open = False
+        column = Column(self, margins=(16, 10, 12, 12), spacing=6)
+        self._parts: dict[str, tuple[Column, object]] = {}
+        for name in ("head", "tools", "log"):
+            part = Column(spacing=6)
+            column.addLayout(part)
+            self._parts[name] = (part, None)
+        self._log_open = self._all_tools = False
 
     def show_row(self, row: McpRow) -> None:
-        """Follow; nothing is built anew while nothing changed."""
-        if row == self._row:
-            return
+        """Follow; a part is built anew only when something in it changed: a server may write to its log without end."""
         self._row = row
-        self._build(row)
+        broken = row.state in ("waiting", "failed")
+        head = replace(row, tools=(), log=row.log[-LAST_LINES:] if broken else ())
+        self._part("head", (head, row.unseen, self._log_open), lambda: self._head_widgets(row))
+        self._part("tools", (row.tools, self._all_tools), lambda: self._tool_widgets(row))
+        self._part("log", (self._log_open, row.log if self._log_open else ()), lambda: self._log_widgets(row))
 
-    def _build(self, row: McpRow) -> None:
-        inside = self._inside
-        clear(inside)
+    def _part(self, name: str, key: object, build: Callable[[], list[QWidget]]) -> None:
+        column, known = self._parts[name]
+        if key == known:
+            return
+        self._parts[name] = (column, key)
+        clear(column)
+        for widget in build():
+            column.addWidget(widget)
+
+    def _head_widgets(self, row: McpRow) -> list[QWidget]:
         self.setAccessibleName(f"{row.name}, {STATES[row.state][1]}: {shown_line(row.where)}")
-        inside.addLayout(self._head(row))
-        inside.addWidget(Text(shown_line(row.where), "code", "2", elide="right"))
-        inside.addWidget(Paragraph(shown_line(row.confinement), "small", "2"))
-        for words in (row.weak and f"Every call asks as admin: {row.weak}.", row.note):
-            if words:
-                inside.addWidget(Paragraph(shown(words), "small", "2"))
+        widgets: list[QWidget] = [self._head(row), Text(shown_line(row.where), "code", "2", elide="right")]
+        said = (row.confinement, row.weak and f"Every call asks as admin: {row.weak}.", row.note,
+                row.says and f"Its own words: {row.says}")  # fmt: skip
+        widgets += [Paragraph(shown(words), "small", "2") for words in said if words]
         if row.state in ("waiting", "failed"):
-            inside.addWidget(_trouble(row))
-        if row.says:
-            inside.addWidget(Paragraph(shown(f"Its own words: {row.says}"), "small", "2"))
+            widgets.append(_trouble(row))
         if row.unseen:
-            inside.addWidget(self._unseen(row))
-        for tool in row.tools:
-            inside.addWidget(self._tool(tool))
-        if self._log_open:
-            inside.addWidget(_log("Log", row.log or ("(nothing)",)))
+            widgets.append(self._unseen(row))
+        return widgets
 
-    def _head(self, row: McpRow) -> Row:
-        head = Row(spacing=8)
+    def _tool_widgets(self, row: McpRow) -> list[QWidget]:
+        tools = row.tools if self._all_tools else row.tools[:TOOLS_AT_FIRST]
+        widgets = [self._tool(tool) for tool in tools]
+        if len(tools) < len(row.tools):
+            more = Button(f"Show all {len(row.tools)} tools", "quiet", small=True)
+            more.clicked.connect(self._show_all)
+            widgets.append(more)
+        return widgets
+
+    def _log_widgets(self, row: McpRow) -> list[QWidget]:
+        return [_log("Log", row.log or ("(nothing)",))] if self._log_open else []
+
+    def _show_all(self) -> None:
+        self._all_tools = True
+        self._again()
+
+    def _toggle_log(self) -> None:
+        self._log_open = not self._log_open
+        self._again()
+
+    def _again(self) -> None:
+        if self._row is not None:
+            self.show_row(self._row)
+
+    def _head(self, row: McpRow) -> QWidget:
+        holder = QWidget()
+        head = Row(holder, spacing=8)
         head.addWidget(Text(shown_line(row.name), "code"))
         state = StateLabel()
         state.set_state(*STATES[row.state])
@@ -91,12 +127,7 @@ class ServerCard(QFrame):
             again = Button(words, small=True, icon="retry" if running else "play", tip=f"{words} {row.name}")
             again.clicked.connect(self.restart)
             head.addWidget(again)
-        return head
-
-    def _toggle_log(self) -> None:
-        self._log_open = not self._log_open
-        if self._row is not None:
-            self._build(self._row)
+        return holder
 
     def _unseen(self, row: McpRow) -> Notice:
         many = row.unseen != 1

@@ -16,7 +16,6 @@ from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Scroller, clear
 from desktop.ui.widgets.fields import Labelled, TextArea
 from desktop.ui.widgets.marks import Badge
-from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text

@@ -1,0 +1,136 @@
+"""MCP servers in the whole app: started after the first paint, looked at, called by a model, asked about."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.ui.settings.mcp_page import McpPage
+from desktop.ui.widgets.buttons import Button
+from tests.gui.app.kit import Heartbeat, call
+from tests.servers.mcp import honest, hostile
+
+
+def home_with(tmp_path: Path, *entries: dict[str, Any]) -> Path:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    if entries:
+        (home / "mcp.yaml").write_text(json.dumps({"servers": entries}))
+    return home
+
+
+def entry(name: str, command: list[str], **more: Any) -> dict[str, Any]:
+    return {"name": name, "command": command[0], "args": command[1:], **more}
+
+
+def button(page: McpPage, label: str) -> Button:
+    return next(b for b in page.findChildren(Button) if b.label == label and b.isVisible())
+
+
+async def open_page(app: Any) -> McpPage:
+    app.startup._shell.go("settings")
+    page = app.window.page("settings")
+    page.show_settings("MCP servers")
+    shown: McpPage = page.findChild(McpPage)
+    return shown
+
+
+@pytest.mark.spec("R-TOOL-1", "R-PRM-1", "R-PRM-2", "R-FS-10", "R-RES-10")
+async def test_a_model_calls_a_tool_that_the_person_has_looked_at(start, tmp_path):
+    home = home_with(
+        tmp_path, entry("files", honest(), tools={"say": "read"}), entry("off", hostile("plain"), enabled=False)
+    )
+    app = await start(
+        call("files_say", text="unasked"), call("files_add", a=1, b=2),
+        call("write_file", path=str(home / "mcp.yaml"), content="servers: []"), [{"text": "Done."}],
+    )  # fmt: skip
+    mcp = app.models.mcp
+    await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
+    assert mcp.rows[1].state == "off"
+    assert all(tool.off == "not looked at yet" for tool in mcp.rows[0].tools)
+    page = await open_page(app)
+    await app.until(
+        lambda: page.isVisible() and [b for b in page.findChildren(Button) if b.label == "Look at them"], "it"
+    )
+    button(page, "Look at them").click()
+    accept = button(page, "I have seen this, use them")
+    await app.until(accept.isEnabled, "the difference")
+    accept.click()
+    await app.until(lambda: not any(tool.off for tool in mcp.rows[0].tools), "the tools on")
+    skills = app.startup._rooms.skills.fabric
+    await app.until(lambda: skills.find_tool("mcp://files/say"), "the reference")
+    assert skills.find_tool("mcp://files/say").name == "files-say"
+    assert skills.find_tool("files-say").source == "mcp"
+    app.startup._shell.go("chats")
+    app.say("go")
+    request = await app.asked()
+    assert (request.tool, request.preview["server"], request.category.value) == ("files-add", "files", "admin")
+    app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
+    await app.answered("Done.")
+    said, added, refused = app.calls
+    assert said.result == "unasked"
+    assert "3" in added.result
+    assert "belongs to Assent itself" in refused.result
+    assert "mcp" not in sys.modules
+
+
+@pytest.mark.spec("R-CLI-1")
+async def test_a_tool_is_tried_from_the_page_through_the_gate(start, tmp_path):
+    home_with(tmp_path, entry("files", honest()))
+    app = await start([{"text": "Hello."}])
+    mcp = app.models.mcp
+    await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
+    mcp.look_at("files")
+    mcp.accept()
+    await app.until(lambda: mcp.tool("files-add"), "the tools")
+    page = await open_page(app)
+    page.try_tool("files-add")
+    assert page.trying.form is not None
+    for name, value in (("a", "2"), ("b", "3")):
+        page.trying.form._controls[name].setText(value)
+    page.trying.result.run_button.click()
+    request = await app.asked()
+    assert request.arguments == {"a": 2, "b": 3}
+    app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
+    await app.until(lambda: mcp.trials.trial is not None and mcp.trials.trial.over, "the result")
+    assert mcp.trials.trial.state == "done"
+    assert "5" in mcp.trials.trial.text
+
+
+@pytest.mark.spec("R-CLI-14", "R-UI-8")
+async def test_the_form_puts_a_server_into_the_text_and_a_failing_one_shows_why(start, tmp_path):
+    home = home_with(tmp_path)
+    app = await start([{"text": "Hello."}])
+    mcp = app.models.mcp
+    page = await open_page(app)
+    await app.until(lambda: mcp._file is not None, "the text")
+    page.add_server()
+    page.form.name.setText("broken")
+    page.form.command.setText(hostile("dies")[0])
+    page.form.args.setPlainText("\n".join(hostile("dies")[1:]))
+    page.form.enabled.setChecked(True)
+    page.form.put.click()
+    await app.until(page.editor.save.isEnabled, "something to save")
+    page.editor.save.click()
+    await app.until((home / "mcp.yaml").exists, "saved")
+    await app.until(lambda: mcp.rows and "exit code 3" in mcp.rows[0].reason, "the reason")
+    assert any("no such thing" in line for line in mcp.rows[0].log)
+    page.show_view("servers")
+    button(page, "Stop").click()
+    await app.until(lambda: mcp.rows[0].state == "off", "stopped")
+
+
+@pytest.mark.spec("R-PRM-7")
+async def test_the_qt_thread_works_little_while_servers_start(start, tmp_path):
+    app = await start([{"text": "Hello."}])
+    mcp = app.models.mcp
+    (app.home.path / "mcp.yaml").write_text(
+        json.dumps({"servers": [entry("files", honest()), entry("many", hostile("many"))]})
+    )
+    with Heartbeat() as beat:
+        mcp.look_at_file()
+        await app.until(lambda: [row.state for row in mcp.rows] == ["running", "running"], "the servers")
+    beat.says("two servers start, one with 200 tools")
+    assert "mcp_types" not in sys.modules

@@ -1,0 +1,109 @@
+"""mcp.yaml: every mistake is named with its place, and costs its own entry only."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.tools import Category
+from desktop.presenter.mcp_example import EXAMPLE, with_server
+from desktop.safety.environment import needs_admin
+from desktop.tools.mcp_definitions import McpFile, parse
+from desktop.tools.mcp_offered import canonical, judged
+
+README = Path(__file__).resolve().parents[3] / "README.md"
+
+
+def read(text: str) -> McpFile:
+    return parse(text, needs_admin)
+
+
+@pytest.mark.spec("R-CLI-1", "R-TOOL-1")
+def test_a_server_has_what_is_declared_and_admin_where_nothing_is() -> None:
+    found = read(
+        "servers:\n"
+        "  - name: git_hub\n    command: npx\n    args: [-y, server]\n    env: {TOKEN: '${keyring:github/ida}'}\n"
+        "    network: true\n    timeout: 5\n    tools:\n      list_issues: read\n"
+        "      close: {category: write, timeout: 9, enabled: false}\n"
+        "  - {name: web, url: 'https://example.org/mcp', bearer: '${keyring:web/ida}', enabled: false}\n"
+    )
+    assert found.problems == ()
+    one, web = found.definitions
+    assert (one.name, one.where, one.network, one.timeout_s) == ("git-hub", "npx -y server", True, 5.0)
+    assert one.category is Category.ADMIN
+    assert one.rule("list_issues").category is Category.READ
+    assert (one.rule("close").timeout_s, one.rule("close").enabled) == (9.0, False)
+    assert one.rule("other").category is None
+    assert (web.url, web.enabled, web.line) == ("https://example.org/mcp", False, 11)
+    assert one.identity != web.identity
+
+
+@pytest.mark.parametrize(
+    ("entry", "field", "words"),
+    [
+        ("{name: a}", "command", "needs a command"), ("{command: x}", "name", "needs a name"),
+        ("{name: A b, command: x}", "name", "a to z"), ("{name: a, command: ./x}", "command", "absolute"),
+        ("{name: a, command: 'x; y'}", "command", "absolute"), ("{name: a, command: [x]}", "command", "text"),
+        ("{name: a, command: x, args: y}", "args", "list"), ("{name: a, command: x, argz: [y]}", "argz", "mean args"),
+        ("{name: a, command: x, url: 'https://y'}", "url", "not both"),
+        ("{name: a, url: 'ftp://y'}", "url", "https://"), ("{name: a, url: 'https://u:p@y'}", "url", "bearer"),
+        ("{name: a, url: 'http://y.example', bearer: '${keyring:a/b}'}", "url", "unprotected"),
+        ("{name: a, url: 'https://y', bearer: sk-live-1234}", "bearer", "not written into a file"),
+        ("{name: a, url: 'https://y', env: {A: b}}", "env", "only a server with a command"),
+        ("{name: a, command: x, category: often}", "category", "read, write or admin"),
+        ("{name: a, command: x, tools: {t: often}}", "tools.t", "read, write or admin"),
+        ("{name: a, command: x, tools: {t: {colour: red}}}", "tools.t", "no key 'colour'"),
+        ("{name: a, command: x, tools: {'a b': read}}", "tools.a b", "name of a tool"),
+        ("{name: a, command: x, category: read, env: {LD_PRELOAD: y}}", "env.LD_PRELOAD", "admin"),
+        ("{name: a, command: x, timeout: 0}", "timeout", "seconds"), ("{name: a, command: x, enabled: 5}", "enabled",
+                                                                     "true or false"),
+        ("{name: a, command: x, cwd: here}", "cwd", "absolute"), ("just words", "servers[1]", "mapping"),
+        ("{name: good, command: x}", "name", "declared in line 2"),
+    ],
+)  # fmt: skip
+@pytest.mark.spec("R-CLI-1", "R-ENV-7", "R-ENV-5")
+def test_a_mistake_is_named_with_its_place_and_the_others_load(entry: str, field: str, words: str) -> None:
+    found = read(f"servers:\n  - {{name: good, command: x}}\n  - {entry}\n")
+    assert [one.name for one in found.definitions] == ["good"]
+    assert any(field in one.message and words in one.message for one in found.problems), found.problems
+    assert {one.line for one in found.problems} == {3}
+
+
+@pytest.mark.parametrize("text", ["servers: [", "servers: 5", "tools: []", "- a", "servers:\n" + "  - {}\n" * 21])
+@pytest.mark.spec("R-CLI-14")
+def test_what_is_no_list_of_servers_is_broken_as_a_whole(text: str) -> None:
+    assert read(text).broken
+
+
+@pytest.mark.spec("R-CLI-1")
+def test_the_example_holds_and_a_form_adds_a_server_without_touching_the_rest() -> None:
+    assert read(EXAMPLE).problems == ()
+    assert not read(EXAMPLE).definitions[0].enabled
+    more = with_server(EXAMPLE, {"name": "more", "command": "x", "args": ["a: b", "#c"], "enabled": False})
+    assert more.startswith(EXAMPLE.rstrip("\n"))
+    found = read(more)
+    assert (found.problems, [one.name for one in found.definitions]) == ((), ["files", "more"])
+    assert found.definitions[1].args == ("a: b", "#c")
+    for start in ("", "servers: []\n", "# mine\nservers:\n- name: a\n  command: x\n# end\n"):
+        added = read(with_server(start, {"name": "more", "url": "https://y"}))
+        assert (added.problems, added.definitions[-1].name) == ((), "more")
+
+
+@pytest.mark.spec("R-CLI-1")
+def test_the_servers_that_the_readme_shows_are_declared_without_a_mistake() -> None:
+    (block,) = re.findall(r"```yaml\n(servers:.*?)```", README.read_text("utf-8"), re.DOTALL)
+    found = read(block)
+    assert found.problems == ()
+    assert [(one.name, one.enabled) for one in found.definitions] == [("tickets", True), ("search", False)]
+    assert canonical("tickets", "list_tickets") == "tickets-list-tickets"
+
+
+@pytest.mark.spec("R-TOOL-8")
+def test_names_become_canonical_and_a_cut_one_stays_its_own() -> None:
+    assert canonical("git", "listIssues") == "git-list-issues"
+    assert canonical("git", "__a..B/c__") == "git-a-b-c"
+    long = {canonical("git", "x" * 100 + str(number)) for number in range(20)}
+    assert len(long) == 20
+    assert max(map(len, long)) <= 64
+    (one,) = judged("s", ['{"name": "a", "inputSchema": {"type": "object"}}'], lambda _: "")
+    assert (one.name, one.problem) == ("s-a", "")
