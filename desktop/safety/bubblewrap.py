@@ -78,6 +78,8 @@ def _layers(walls: Walls) -> list[str]:
         argv += ["--ro-bind", path, path]
     for path in walls.again_writable:
         argv += ["--bind", path, path]
+    for path in walls.sealed:
+        argv += ["--ro-bind", path, path]
     hidden = list(walls.hidden)
     if not walls.network:
         hidden += _services(walls)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from desktop.domain.safety import ProcessSpec
 from desktop.safety import syscall_filter
 from desktop.safety.launcher import landlock_abi
-from desktop.safety.paths import is_within
+from desktop.safety.paths import Identity, existing_identities, identity_of, is_within
 from desktop.safety.walls import Walls
 
 MIN_ABI = 3
@@ -32,20 +32,35 @@ def usable_abi(libc: ctypes.CDLL) -> int:
 
 def in_landlock(launcher: tuple[str, ...], private: str, spec: ProcessSpec, walls: Walls) -> ProcessSpec:
     """``private`` is a folder of the commands' own, for TMPDIR."""
-    closed = (*walls.hidden, *walls.read_only)
+    shut = (*walls.hidden, *walls.sealed)
     apart = os.path.realpath(tempfile.gettempdir())
-    write = [path for root in walls.writable for path in readable(root, closed)]
-    write += [*walls.again_writable, private, *_DEVICES]
+    write = [path for root in walls.writable for path in readable(root, (*shut, *walls.read_only))]
+    write += [path for root in walls.again_writable for path in readable(root, shut)]
+    write = [*_apart_from(write, shut), private, *_DEVICES]
     roots = ("/",) if walls.seen is None else (*walls.seen, *walls.writable)
     read = [path for root in roots for path in readable(root, (*walls.hidden, apart, "/dev"))]
     read += [path for root in walls.of_program(apart) for path in readable(root, walls.hidden)]
-    read += [path for root in walls.read_only for path in readable(root, walls.hidden)]
-    read, write = list(dict.fromkeys(read)), list(dict.fromkeys(write))
+    read += [path for root in (*walls.read_only, *walls.sealed) for path in readable(root, walls.hidden)]
+    read, write = list(dict.fromkeys(_apart_from(read, walls.hidden))), list(dict.fromkeys(write))
     held = syscall_filter.in_landlock(walls.network, frozen=walls.seen is not None)
     code = syscall_filter.program(os.uname().machine, held).hex()
     numbers = ("1" if walls.network else "0", str(len(read)), str(len(write)))
     argv = (*launcher, "landlock", spec.cwd, code, *numbers, *read, *write, *spec.argv)
     return replace(spec, argv=argv, env={**spec.env, "TMPDIR": private}, contained=True)
+
+
+def _apart_from(paths: list[str], hidden: tuple[str, ...]) -> list[str]:
+    """Without the folders that lie above something hidden under another name: a rule holds for a folder whatever it is
+    called, so one that is mounted inside itself would open all that is mounted there."""
+    above = {identity for path in hidden for identity in existing_identities(path)}
+    return [path for path in paths if _identity(path) not in above]
+
+
+def _identity(path: str) -> Identity | None:
+    try:
+        return identity_of(os.lstat(path))
+    except OSError:
+        return None
 
 
 def readable(root: str, hidden: tuple[str, ...]) -> list[str]:

@@ -40,6 +40,7 @@ def profile(walls: Walls, temporary: str) -> str:
     rules.append(_rule("allow file-write-data file-ioctl", _DEVICES, exact=True))
     rules.append(_rule("deny file-write*", walls.read_only))
     rules.append(_rule("allow file-write*", walls.again_writable))
+    rules.append(_rule("deny file-write*", walls.sealed))
     rules.append(_rule("deny file-read* file-write*", walls.hidden))
     rules.append("(deny file-write-setugid)")
     rules.append("(deny network*)")

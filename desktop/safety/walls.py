@@ -25,8 +25,9 @@ MAX_SCANNED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Walls:
-    """What a command may reach. All paths are resolved. ``read_only``: the app's own folders inside writable ones.
-    ``seen``: all that it may read beside those; None: everything that is not hidden. ``installed``: the app's program,
+    """What a command may reach. All paths are resolved. ``read_only``: the app's own folders inside writable ones;
+    ``again_writable``: the workspace inside those; ``sealed``: what in any of them cannot be written either: mounts of
+    what lies outside, and second names of the app's own files. Nothing writes or reads what is ``hidden``. ``seen``: all that it may read beside those; None: everything that is not hidden. ``installed``: the app's program,
     which can be read (unless hidden) also where everything around it is put out of sight, as in /tmp."""
 
     writable: tuple[str, ...]
@@ -36,6 +37,7 @@ class Walls:
     network: bool
     seen: tuple[str, ...] | None = None
     installed: tuple[str, ...] = ()
+    sealed: tuple[str, ...] = ()
 
     def of_program(self, *places: str) -> list[str]:
         """What stays readable of folders that are put out of sight as a whole: the app's own program, and of what a
@@ -53,12 +55,12 @@ def walls_of(policy: PathPolicy, settings: SettingsProvider) -> Walls:
     mounts = Mounts()
     hidden |= {door for path in list(hidden) for door in mounts.doors(path)}
     own, open_again = _own_folders(lists, list(writable))
-    read_only = {*own, *_doors_out(mounts, writable)}
+    sealed = set(_doors_out(mounts, writable))
     for path, secret in _second_names(lists, writable):
-        (hidden if secret else read_only).add(path)
+        (hidden if secret else sealed).add(path)
     return Walls(
-        by_depth(writable), by_depth(read_only), open_again, by_depth(hidden), settings().shell_network,
-        installed=tuple(rule.resolved for rule in lists.installed),
+        by_depth(writable), own, open_again, by_depth(hidden), settings().shell_network,
+        installed=tuple(rule.resolved for rule in lists.installed), sealed=by_depth(sealed),
     )  # fmt: skip
 
 
@@ -86,7 +88,7 @@ def _own_folders(lists: Lists, writable: list[str]) -> tuple[tuple[str, ...], tu
     inner = lists.workspace
     overlaps = any(is_within(inner, path) or is_within(path, inner) for path in protected)
     ours = home and inner != home and is_within(inner, home) and not overlaps and os.path.isdir(inner)
-    return touched, ((inner,) if ours and any(is_within(inner, root) for root in writable) else ())
+    return touched, ((inner,) if ours and any(is_within(inner, path) for path in touched) else ())
 
 
 # -- hard links -------------------------------------------------------------------------------------------------------
