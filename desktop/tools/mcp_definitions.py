@@ -63,7 +63,7 @@ class McpDefinition:
     network: bool | None = None
     url: str = ""
     bearer: str = ""
-    enabled: bool = True
+    enabled: bool = False
     timeout_s: float = DEFAULT_TIMEOUT_S
     category: Category = Category.ADMIN
     tools: Mapping[str, ToolRule] = field(default_factory=dict)
@@ -176,7 +176,7 @@ class _Entry:
                      key=lambda one: one.rank)  # fmt: skip
         return McpDefinition(
             name, self._command(), self._args(), read_env(node.get("env"), lowest, self._needs_admin, notes),
-            self._cwd(), self._flag(node, "network", ""), url, bearer, self._flag(node, "enabled", "") is not False,
+            self._cwd(), self._flag(node, "network", ""), url, bearer, self._flag(node, "enabled", "") is True,
             self._timeout(node, "") or DEFAULT_TIMEOUT_S, category or Category.ADMIN, tools, node.line,
         )  # fmt: skip
 

@@ -31,8 +31,8 @@ from desktop.ui.settings.page import SettingsPage
 from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.shots_cli import SampleCli, request
-from desktop.ui.shots_mcp import SampleMcp
 from desktop.ui.shots_keys import SampleKeys
+from desktop.ui.shots_mcp import SampleMcp, mcp_request
 from desktop.ui.shots_sheet import ComponentSheet
 from desktop.ui.skills import shots as skill_shots
 from desktop.ui.skills.page import SkillsPage
@@ -173,6 +173,9 @@ def _cli(stage: Stage, view: str) -> QWidget:
 
 
 def _mcp(stage: Stage, view: str = "") -> QWidget:
+    if view == "request":
+        stage.approvals.put(mcp_request())
+        return _approval(stage, "r8")
     page = stage.page("settings")
     page.show_settings("MCP servers")
     shown = page.findChild(McpPage)
@@ -322,7 +325,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-cli-try": lambda s: _cli(s, "try"),
     "07-mcp": _mcp,
     "07-mcp-960": _mcp,
-    **{f"07-mcp-{view}": partial(_mcp, view=view) for view in ("look", "add", "try", "text")},
+    **{f"07-mcp-{view}": partial(_mcp, view=view) for view in ("look", "add", "try", "text", "request")},
     "07-keys": _keys,
     "07-keys-960": _keys,
     "07-keys-add": lambda s: _keys(s, "add"),

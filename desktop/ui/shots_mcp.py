@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.permission import PermissionRequest
 from desktop.domain.skills import SkillProblem
+from desktop.domain.tools import Category
 from desktop.presenter.mcp_example import EXAMPLE
 from desktop.presenter.mcp_servers import McpRow, McpToolRow, compared
 from desktop.presenter.skills_forms import FormField, fields_of
@@ -47,6 +50,21 @@ ROWS = (
         "It runs elsewhere: nothing on this computer holds what it does with these arguments.", "", "", "", (), (), 20,
     ),
 )  # fmt: skip
+
+
+def mcp_request() -> PermissionRequest:
+    """A call of a tool that says it is harmless."""
+    return PermissionRequest(
+        request_id="r8", run_id="run1", thread_id="t1", call_id="c8", tool="files-write-file",
+        description="Write a file", category=Category.ADMIN, raised_because="", chain=("Workbench",),
+        arguments={"path": "notes/gauges.md", "content": "# Gauges\n\nTwo of them are broken.\n"}, paths=(),
+        judgements=(),
+        preview={
+            "kind": "mcp", "server": "files", "tool": "write_file", "where": ROWS[0].where,
+            "claims": ["only reads", "destroys nothing"], "confinement": _CONFINED,
+        },
+        digest="d8", asked_at=time.time() - 9,
+    )  # fmt: skip
 
 
 class SampleMcp(QObject):

@@ -103,6 +103,8 @@ def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWi
         facts.append(("Runs in", _beside(_mono(str(request.preview.get("cwd", ""))))))
     elif request.preview.get("kind") == "argv":
         facts += _program(request)
+    elif request.preview.get("kind") == "mcp":
+        facts += _server(request)
     else:
         facts += _paths(request)
     facts += _original(request)
@@ -137,6 +139,20 @@ def _program(request: PermissionRequest) -> list[tuple[str, QWidget]]:
     names = preview.get("environment")
     if isinstance(names, list) and names:
         facts.append(("Variables", _beside(_mono(", ".join(map(str, names))))))
+    return facts
+
+
+def _server(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    """Of a tool of an MCP server: which server, what that is, and its own words about the tool."""
+    preview = request.preview
+    facts: list[tuple[str, QWidget]] = []
+    for caption, key in (("MCP server", "server"), ("Which is", "where"), ("Its tool", "tool")):
+        if text := str(preview.get(key, "")):
+            facts.append((caption, _beside(_mono(text))))
+    claims = preview.get("claims")
+    if isinstance(claims, list) and claims:
+        said = ", ".join(shown_line(str(claim)) for claim in claims)
+        facts.append(("It says", Paragraph(f"{said}. That is the server's word and counts for nothing.", "body", "2")))
     return facts
 
 

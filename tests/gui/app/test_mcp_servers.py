@@ -22,7 +22,7 @@ def home_with(tmp_path: Path, *entries: dict[str, Any]) -> Path:
 
 
 def entry(name: str, command: list[str], **more: Any) -> dict[str, Any]:
-    return {"name": name, "command": command[0], "args": command[1:], **more}
+    return {"name": name, "command": command[0], "args": command[1:], "enabled": True, **more}
 
 
 def button(page: McpPage, label: str) -> Button:

@@ -115,7 +115,7 @@ class McpBench:
         return len(self.audit)
 
     async def put(self, *entries: Mapping[str, Any], text: str = "") -> None:
-        self.path.write_text(text or json.dumps({"servers": entries}))
+        self.path.write_text(text or json.dumps({"servers": [{"enabled": True, **entry} for entry in entries]}))
         await asyncio.to_thread(self.servers.reload)
         await asyncio.sleep(0)
         self.servers.begin()

@@ -22,19 +22,20 @@ def read(text: str) -> McpFile:
 def test_a_server_has_what_is_declared_and_admin_where_nothing_is() -> None:
     found = read(
         "servers:\n"
-        "  - name: git_hub\n    command: npx\n    args: [-y, server]\n    env: {TOKEN: '${keyring:github/ida}'}\n"
+        "  - name: git_hub\n    enabled: true\n    command: npx\n    args: [-y, server]\n    env: {TOKEN: '${keyring:github/ida}'}\n"
         "    network: true\n    timeout: 5\n    tools:\n      list_issues: read\n"
         "      close: {category: write, timeout: 9, enabled: false}\n"
-        "  - {name: web, url: 'https://example.org/mcp', bearer: '${keyring:web/ida}', enabled: false}\n"
+        "  - {name: web, url: 'https://example.org/mcp', bearer: '${keyring:web/ida}'}\n"
     )
     assert found.problems == ()
     one, web = found.definitions
     assert (one.name, one.where, one.network, one.timeout_s) == ("git-hub", "npx -y server", True, 5.0)
+    assert one.enabled
     assert one.category is Category.ADMIN
     assert one.rule("list_issues").category is Category.READ
     assert (one.rule("close").timeout_s, one.rule("close").enabled) == (9.0, False)
     assert one.rule("other").category is None
-    assert (web.url, web.enabled, web.line) == ("https://example.org/mcp", False, 11)
+    assert (web.url, web.enabled, web.line) == ("https://example.org/mcp", False, 12)
     assert one.identity != web.identity
 
 
