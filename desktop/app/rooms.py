@@ -188,7 +188,7 @@ async def _rooms(
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
     safety = safety_of(settings, home)
     walls = _walls(home, safety, keys)
-    rules = await open_rules(store, redactor, walls.tools, safety)
+    rules = await open_rules(store, redactor, walls.tools, safety, walls.policy)
     log = RedactedLog(store.audit, redactor)
     store.audit.mask = redactor.mask_known
     gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor)

@@ -10,8 +10,12 @@ from pathlib import Path
 from desktop.conversation.rule_calls import recorded
 from desktop.conversation.rule_desk import RuleDesk
 from desktop.conversation.rule_simulator import Simulator
+from desktop.conversation.rule_trial import Judges
 from desktop.conversation.trust import TrustRules
 from desktop.domain.safety import CallFacts, Redactor, SettingsProvider
+from desktop.domain.tools import ToolSpec
+from desktop.safety.boundary import PathPolicy
+from desktop.safety.shell import ShellReader
 from desktop.store import Store
 from desktop.tools.registry import ToolRegistry
 
@@ -24,7 +28,9 @@ class RuleRooms:
     desk: RuleDesk
 
 
-async def open_rules(store: Store, redactor: Redactor, tools: ToolRegistry, safety: SettingsProvider) -> RuleRooms:
+async def open_rules(
+    store: Store, redactor: Redactor, tools: ToolRegistry, safety: SettingsProvider, policy: PathPolicy
+) -> RuleRooms:
     """Read what was remembered. Raises what the store raises."""
     real = await asyncio.to_thread(_real, safety().workspace, str(Path.home()))
 
@@ -33,8 +39,13 @@ async def open_rules(store: Store, redactor: Redactor, tools: ToolRegistry, safe
 
     book = TrustRules(kept=store.rules, cwd=real[0], home=real[1], record=record)
     await book.load()
+
+    def specs() -> list[ToolSpec]:
+        return [tool.spec for tool in tools.tools()]
+
+    judges = Judges(ShellReader(policy, safety).read_now, policy.explain, specs, *real)
     desk = RuleDesk(
-        book, lambda: [tool.spec for tool in tools.tools()], Simulator(store.rules).run,
+        book, specs, Simulator(store.rules, judges).run,
         writes_pass=lambda: safety().auto_approve_workspace_writes,
     )  # fmt: skip
     return RuleRooms(book, desk)

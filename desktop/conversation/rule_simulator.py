@@ -9,15 +9,18 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from desktop.conversation.rule_calls import facts_of, text_of
+from desktop.conversation.rule_suggest import narrower
+from desktop.conversation.rule_text import problem_of, read_rule
+from desktop.conversation.rule_trial import Judges, Trial
 from desktop.conversation.trust import RuleSet, TrustRules
 from desktop.domain.permission import RecordedCall
 from desktop.domain.rules import Outcome, RuleDraft, SimulatedCall, Simulation
-from desktop.domain.safety import CallFacts
+from desktop.domain.safety import CallFacts, ShellReading
 from desktop.safety.assent import answer
 from desktop.skills.patterns.grammar import Pattern
 
@@ -78,45 +81,97 @@ def outcome(rules: RuleSet, facts: CallFacts) -> Outcome:
 class Simulator:
     """Tries drafts. One per app; each trial stands by itself."""
 
-    def __init__(self, calls: RecordedCalls) -> None:
+    def __init__(self, calls: RecordedCalls, judges: Judges) -> None:
         self._calls = calls
+        self._judges = judges
 
     async def run(self, rules: TrustRules, draft: RuleDraft, pattern: Pattern) -> Simulation:
         """What would change. Cancelling it ends its thread within a slice."""
-        before, after = rules.set, rules.with_rule(pattern, draft.thread_id, draft.replaces)
+        attempt = _Attempt(rules, draft, pattern, self._judges, Slices())
         calls = await self._calls.recorded(limit=MAX_RECORDED)
-        slices = Slices()
         try:
-            return await asyncio.to_thread(_simulate, before, after, calls, slices)
+            return await asyncio.to_thread(attempt.run, calls)
         finally:
-            slices.stopped.set()
+            attempt.slices.stopped.set()
 
 
-def _simulate(before: RuleSet, after: RuleSet, calls: Sequence[RecordedCall], slices: Slices) -> Simulation:
-    passing, stopped, tried = Tally(), Tally(), 0
-    for call, was, now in replayed(before, after, calls, slices.turn):
-        tried += 1
-        if was != "passes" and now == "passes":
-            passing.add(call)
-        elif was == "passes" and now != "passes":
-            stopped.add(call)
-    return Simulation(
-        tried, 0, tuple(passing.shown), passing.count, tuple(stopped.shown), stopped.count,
-    )  # fmt: skip
+class _Attempt:
+    """One simulation, in a thread."""
 
+    def __init__(self, rules: TrustRules, draft: RuleDraft, pattern: Pattern, judges: Judges, slices: Slices) -> None:
+        self.slices = slices
+        self._rules = rules.frozen()
+        self._draft = draft
+        self._pattern = pattern
+        self._judges = judges
+        self._before = rules.set
+        self._readings: dict[str, ShellReading] = {}
 
-def replayed(
-    before: RuleSet, after: RuleSet, calls: Iterable[RecordedCall], turn: Callable[[], None]
-) -> Iterable[tuple[SimulatedCall, Outcome, Outcome]]:
-    """Each recorded call with what became of it and what would; a record that cannot be read is left out."""
-    for call in calls:
-        turn()
-        try:
-            facts = facts_of(call)
-        except (LookupError, TypeError, ValueError):
-            continue
-        was, now = outcome(before, facts), outcome(after, facts)
-        shown = SimulatedCall(
-            call.tool, text_of(facts), was, now, times=call.times, thread_id=call.thread_id, at=call.at
-        )
-        yield shown, was, now
+    def run(self, calls: Sequence[RecordedCall]) -> Simulation:
+        after = self._with(self._pattern)
+        passing, stopped, tried = Tally(), Tally(), 0
+        let: list[tuple[CallFacts, int]] = []
+        for call, facts in self._replayed(calls, after):
+            tried += call.times
+            if call.before != "passes" and call.after == "passes":
+                passing.add(call, call.times)
+                let.append((facts, call.times))
+            elif call.before == "passes" and call.after != "passes":
+                stopped.add(call, call.times)
+        through, held, tricks = self._tricks(self._pattern, after)
+        suggestion, lets = self._suggestion(let) if through.count else ("", 0)
+        return Simulation(
+            tried, tricks, tuple(passing.shown), passing.count, tuple(stopped.shown), stopped.count,
+            tuple(through.shown), through.count, tuple(held.shown), held.count, suggestion, lets,
+        )  # fmt: skip
+
+    def _with(self, pattern: Pattern) -> RuleSet:
+        return self._rules.with_rule(pattern, self._draft.thread_id, self._draft.replaces)
+
+    def _replayed(self, calls: Sequence[RecordedCall], after: RuleSet) -> Iterator[tuple[SimulatedCall, CallFacts]]:
+        """Each recorded call with what became of it and what would; a record that cannot be read is left out."""
+        for call in calls:
+            self.slices.turn()
+            try:
+                facts = facts_of(call)
+            except (LookupError, TypeError, ValueError):
+                continue
+            was, now = outcome(self._before, facts), outcome(after, facts)
+            shown = SimulatedCall(
+                call.tool, text_of(facts), was, now, times=call.times, thread_id=call.thread_id, at=call.at
+            )
+            yield shown, facts
+
+    def _tricks(self, pattern: Pattern, after: RuleSet) -> tuple[Tally, Tally, int]:
+        """(those that would pass and did not, those that stay stopped, how many different ones were tried)"""
+        through, held, seen = Tally(), Tally(), set[tuple[str, str, str]]()
+        trial = Trial(pattern, self._judges, self._draft.thread_id, self._readings)
+        for trick, facts in trial.calls():
+            self.slices.turn()
+            key = (trick.tool, trick.source or trick.family if trick.arguments else "", trick.text + trick.leads)
+            if key in seen:
+                continue
+            seen.add(key)
+            was: Outcome = "blocked" if facts is None else outcome(self._before, facts)
+            now: Outcome = "blocked" if facts is None else outcome(after, facts)
+            call = SimulatedCall(trick.tool or trial.name, trick.text, was, now, trick.why, trick.marked)
+            if now != "passes":
+                held.add(call)
+            elif was != "passes":
+                through.add(call)
+        return through, held, len(seen)
+
+    def _suggestion(self, let: Sequence[tuple[CallFacts, int]]) -> tuple[str, int]:
+        """The widest narrower pattern that lets such calls through and no trick; verified like the draft itself."""
+        for text in narrower(self._pattern, [facts for facts, _ in let], self._judges.workspace):
+            if problem_of(text, self._draft.decision) is not None:
+                continue
+            pattern = read_rule(text, self._draft.decision)
+            rules = self._with(pattern)
+            lets = 0
+            for facts, times in let:
+                self.slices.turn()
+                lets += times if outcome(rules, facts) == "passes" else 0
+            if lets and not any(self._tricks(one, rules)[0].count for one in (pattern, self._pattern)):
+                return text, lets
+        return "", 0

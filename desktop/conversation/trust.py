@@ -107,6 +107,28 @@ class Kept:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FrozenRules:
+    """The rules at one moment and what they could become; may be used in any thread."""
+
+    fixed: tuple[Entry, ...]
+    kept: tuple[tuple[str, Kept], ...]
+    where: Where
+
+    @property
+    def all(self) -> RuleSet:
+        """As they are."""
+        return self._made()
+
+    def with_rule(self, pattern: Pattern, thread_id: str = "", replaces: str = "") -> RuleSet:
+        """As they would be with one more, or with one in the place of another."""
+        return self._made([Entry(pattern, Owner("draft", thread_id))], without=replaces)
+
+    def _made(self, more: Sequence[Entry] = (), without: str = "") -> RuleSet:
+        kept = [found.entry for rule_id, found in self.kept if found.entry and rule_id != without]
+        return RuleSet([*self.fixed, *kept, *more], self.where)
+
+
 class TrustRules:
     """Implements ``domain.safety.RuleBook``. ``text`` is in the pattern language and raises PatternError; ``given`` and
     what ``kept`` holds are plain rules. ``cwd`` and ``home`` are real paths. ``record`` gets every decided call and
@@ -153,9 +175,9 @@ class TrustRules:
         """The rule in force for a call."""
         return self.set.match(facts)
 
-    def with_rule(self, pattern: Pattern, thread_id: str = "", replaces: str = "") -> RuleSet:
-        """The rules as they would be with one more, or with one in the place of another."""
-        return self._made([Entry(pattern, Owner("draft", thread_id))], without=replaces)
+    def frozen(self) -> FrozenRules:
+        """The rules as they are now, for work in a thread."""
+        return FrozenRules(tuple(self._fixed), tuple(self._kept.items()), self._where)
 
     # -- changing -----------------------------------------------------------------------------------------------------
 
@@ -262,9 +284,8 @@ class TrustRules:
         for listener in tuple(self._listeners):
             listener()
 
-    def _made(self, more: Sequence[Entry] = (), without: str = "") -> RuleSet:
-        kept = [found.entry for rule_id, found in self._kept.items() if found.entry and rule_id != without]
-        return RuleSet([*self._fixed, *kept, *more], self._where)
+    def _made(self) -> RuleSet:
+        return self.frozen().all
 
 
 def _owner_of(rule: TrustRule) -> Owner:

@@ -1,0 +1,152 @@
+"""Tricks as calls: read by the reader of commands and judged by the boundary, as a real call is before rules see it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from desktop.conversation.rule_tricks import Trick, about_the_tool, lookalike, samples
+from desktop.conversation.rule_tricks_paths import path_tricks
+from desktop.conversation.rule_tricks_shell import shell_tricks
+from desktop.domain.safety import Access, CallFacts, ShellReading, Verdict
+from desktop.domain.tools import Category, ToolSpec
+from desktop.skills.patterns.commands import ARGUMENT
+from desktop.skills.patterns.grammar import Pattern
+from desktop.skills.patterns.paths import is_path_name
+
+SHELL = "bash"
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """What stands before the rules: the reader of shell commands and the boundary, both blocking; the tools; and the
+    real folders that relative paths and ``~`` mean."""
+
+    read: Callable[[str], ShellReading]
+    explain: Callable[[str, Access], Verdict]
+    tools: Callable[[], Iterable[ToolSpec]]
+    workspace: str
+    home: str
+
+
+@dataclass(slots=True)
+class Trial:
+    """The tricks of one pattern. ``readings`` are kept over several trials of one simulation. Blocking."""
+
+    pattern: Pattern
+    judges: Judges
+    thread_id: str = ""
+    readings: dict[str, ShellReading] = field(default_factory=dict)
+    spec: ToolSpec | None = field(init=False)
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        selector = self.pattern.selector
+        found = samples(selector.text)[0].base if selector.kind == "glob" else ""
+        self.name = found or "some-tool"
+        self.spec = next((spec for spec in self.judges.tools() if spec.name == self.name), None)
+
+    def calls(self) -> Iterator[tuple[Trick, CallFacts | None]]:
+        """Each trick and the call that it would be; None: the blocklist or the boundary refuses it."""
+        for trick in self._tricks():
+            yield trick, self._facts(trick)
+
+    @property
+    def _path_argument(self) -> str:
+        named = [part.name for part in self.pattern.constraints if is_path_name(part.name)]
+        properties = self.spec.params.get("properties", {}) if self.spec is not None else {}
+        return named[0] if named else next((str(name) for name in properties if is_path_name(str(name))), "")
+
+    def _glob(self, name: str, otherwise: str) -> str:
+        return next((part.glob for part in self.pattern.constraints if part.name == name), otherwise)
+
+    def _tricks(self) -> Iterator[Trick]:
+        if self.name == SHELL:
+            glob = self._glob(ARGUMENT, "*")
+            base = samples(glob)[0].base.strip() or "git status"
+            key = os.path.relpath(f"{self.judges.home}/.ssh/id_ed25519", self.judges.workspace)
+            yield from shell_tricks(glob, key)
+            yield from about_the_tool(self.name, base, {ARGUMENT: base})
+            return
+        if name := self._path_argument:
+            glob = self._glob(name, "**")
+            yield from path_tricks(glob, self.judges.workspace, self.judges.home)
+        arguments = self._sampled()
+        text = ", ".join(f"{key}={value}" for key, value in arguments.items())
+        yield from about_the_tool(self.name, text or self.name, dict(arguments))
+        for name in arguments:
+            if name != self._path_argument:
+                yield from _values(name, str(arguments[name]), arguments)
+
+    def _sampled(self) -> dict[str, object]:
+        """A value for each constraint on an argument."""
+        about = [part for part in self.pattern.constraints if not part.name.startswith("call-")]
+        return {part.name: samples(part.glob)[0].base or "a.md" for part in about}
+
+    def _facts(self, trick: Trick) -> CallFacts | None:
+        category = trick.category or (self.spec.category if self.spec is not None else Category.WRITE)
+        tags = self.spec.tags if self.spec is not None else ()
+        if self.pattern.selector.kind == "tag":
+            tags = (*tags, self.pattern.selector.text)
+        arguments = trick.arguments or {**self._sampled(), self._path_argument or ARGUMENT: trick.text}
+        facts = CallFacts(
+            trick.tool or self.name, category, trick.text, tags, arguments, trick.source or "library",
+            thread_id=self.thread_id,
+        )  # fmt: skip
+        if ARGUMENT in arguments and self.name == SHELL:
+            return self._command(facts, str(arguments[ARGUMENT]))
+        path = arguments.get(self._path_argument) if self._path_argument else None
+        return self._path(facts, str(path), trick.leads) if path is not None else facts
+
+    def _command(self, facts: CallFacts, command: str) -> CallFacts | None:
+        reading = self.readings.get(command)
+        if reading is None:
+            reading = self.readings[command] = self.judges.read(command)
+        if reading.blocked is not None:
+            return None
+        return _with(facts, category=_higher(facts.category, reading.category), parts=reading.parts)
+
+    def _path(self, facts: CallFacts, path: str, leads: str) -> CallFacts | None:
+        access = Access.READ if facts.category is Category.READ else Access.WRITE
+        verdict = self.judges.explain(leads or path, access)
+        if not verdict.allowed:
+            return None
+        category = Category.ADMIN if verdict.elevated else facts.category
+        return _with(facts, category=category, resolved={self._path_argument: verdict.resolved})
+
+
+def _values(name: str, value: str, arguments: dict[str, object]) -> Iterator[Trick]:
+    """Values of an argument that are nearly the one that is meant."""
+    for family, other, why in (
+        ("value before", f"x{value}", "a value that ends the same"),
+        ("capitals", value.upper(), "capitals are other letters"), ("look-alike", lookalike(value),
+        "one letter only looks the same"),
+        ("new line", f"{value}\n", "a new line belongs to the value"),
+        ("unseen character", f"{value}\u200b", "it holds a character that cannot be seen"),
+        ("parent", f"{value}/../../x", "'..' leads elsewhere"),
+        ("null", f"{value}\0", "no such character can be meant"),
+        ("option", f"{value} --force", "more than one word"),
+        ("second command", f"{value}; ./evil", "what a shell would take for two commands"),
+        ("substitution", f"{value}$(./evil)", "what a shell would run"),
+        ("list", [value, "x"], "each element counts"),
+        ("object", {"value": value}, "an object is no text"), ("number", 1, "a number is another value"),
+        ("nothing", None, "nothing is another value"),
+    ):  # fmt: skip
+        if other in ("", value):
+            continue
+        text = f"{name}={other}"
+        yield Trick(
+            family, text, ((len(name) + 1, len(text) - len(name) - 1),), why, arguments={**arguments, name: other}
+        )
+    without = {key: held for key, held in arguments.items() if key != name} or {"another": "x"}
+    yield Trick("missing", f"without {name}", ((0, 7),), "the argument has to be there", arguments=without)
+
+
+def _higher(one: Category, other: Category) -> Category:
+    return one if one.rank >= other.rank else other
+
+
+def _with(facts: CallFacts, **changes: object) -> CallFacts:
+    values = {name: getattr(facts, name) for name in CallFacts.__slots__}
+    return CallFacts(**{**values, **changes})
