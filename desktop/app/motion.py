@@ -127,13 +127,20 @@ def _speaks(address: str) -> bool:
         return False
 
 
+_PASSED = frozenset(("PATH", "HOME", "USER", "LANG", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"))
+"""What gsettings needs of the environment: no key of the person's is passed on to it (R-ENV-6)."""
+
+
 def _gnome_says(key: str) -> str:
     program = shutil.which("gsettings")
     if program is None:
         return ""
     command = [program, "get", "org.gnome.desktop.interface", key]
+    passed = {name: value for name, value in os.environ.items() if name in _PASSED or name.startswith("XDG_")}
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, env=passed
+        )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
         return ""
     return done.stdout.strip()

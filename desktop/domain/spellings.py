@@ -25,7 +25,8 @@ def spellings(value: str) -> set[str]:
     if len(value) < MIN_SECRET:
         return set()
     raw = value.encode("utf-8", "surrogatepass")
-    found = {value, value[::-1], *_escaped(value), *_hexadecimal(raw), *_base64(raw), base64.b32encode(raw).decode()}
+    found = {value, value[::-1], "\0".join(value), base64.b32encode(raw).decode()}
+    found |= {*_escaped(value), *_hexadecimal(raw), *_base64(raw)}
     found |= _base64(value.encode("utf-16-le", "surrogatepass"))
     return {text for text in (text.rstrip("=") for text in found) if len(text) >= MIN_SECRET} | {value}
 

@@ -19,7 +19,8 @@ LONG = 12
 """Characters from which on white space within a writing does not hide it."""
 _LINE = 16
 _HEAD = 4
-_BETWEEN = r"(?:\s|\\[nr])*"
+_BETWEEN = r"(?:\s|\\+[nr])*"
+_TOKEN = re.compile(r"\\+(?P<end>[nr])?|\S")
 
 
 class _Pieces:
@@ -113,17 +114,23 @@ class KnownValues:
     def pending(self, text: str) -> int:
         """Where the longest end of ``text`` begins that a value could begin with, white space within it or not."""
         reach = max(0, len(text) - 2 * self._longest - 64)
-        places = [at for at in range(reach, len(text)) if not text[at].isspace()]
+        places = [found.start() for found in _TOKEN.finditer(text, reach) if not found["end"]]
         close = "".join(text[at] for at in places)
+        if close.endswith("\\"):  # the beginning of an escaped line end, or of something else
+            return min(self._first(close, places, len(text)), self._first(close[:-1], places, len(text)))
+        return self._first(close, places, len(text))
+
+    def _first(self, close: str, places: list[int], none: int) -> int:
+        """Where the longest end of ``close`` that begins a writing stands in the text, or ``none``."""
         heads = self._heads
-        for start, at in enumerate(places):
+        for start in range(len(close)):
             known = heads.get(close[start : start + _HEAD])
             if known is None:
                 continue
             end = close[start:]
             if len(end) < _HEAD or any(len(w) > len(end) and w.startswith(end) for w in known):
-                return at
-        return len(text)
+                return places[start]
+        return none
 
 
 def merged(found: Iterable[Span]) -> list[Span]:
@@ -138,9 +145,11 @@ def merged(found: Iterable[Span]) -> list[Span]:
 
 
 def _close(text: str) -> str:
-    """Without white space and the escapes of line ends."""
+    """Without white space and the escapes of line ends; what was escaped several times as if it were once."""
     close = "".join(text.split())
-    if "\\n" in close or "\\r" in close:
+    if "\\" in close:
+        while "\\\\" in close:
+            close = close.replace("\\\\", "\\")
         close = close.replace("\\n", "").replace("\\r", "")
     return close
 
@@ -153,7 +162,7 @@ def _places(text: str, writing: str, count: int) -> list[Span]:
         at = text.find(writing, at + 1)
     if len(found) >= count:
         return found
-    pattern = re.compile(_BETWEEN.join(map(re.escape, writing)))
+    pattern = re.compile(_BETWEEN.join(r"\\+" if letter == "\\" else re.escape(letter) for letter in writing))
     at = 0
     while match := pattern.search(text, at):
         found.append(match.span())

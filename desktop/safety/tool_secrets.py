@@ -97,9 +97,7 @@ class ToolSecrets:
             return "That is the key of a provider, which no tool is ever given."
         if entry.service == OWN_SERVICE or (tool and self.agreed(entry, tool)):
             return ""
-        return (
-            "Assent does not keep that entry, and nobody has agreed yet that this tool reads it (Settings, Keyring)."
-        )
+        return "Assent does not keep that entry, and nobody has agreed yet that this tool reads it (Settings, Keyring)."
 
     async def length(self, entry: KeyringEntry) -> int | None:
         """Characters of the value, None when there is none. Its value is known to redaction from then on.

@@ -230,7 +230,7 @@ def test_what_is_cleaned() -> None:
     assert cleaned("sk-grüße") == ("sk-grüße", "")
 
 
-# -- the view-model over a real keyring ---------------------------------------------------------------------------------
+# -- the view-model over a real keyring -------------------------------------------------------------------------------
 
 
 class State:

@@ -64,3 +64,22 @@ async def test_an_ordinary_message_has_no_notice_and_an_edited_one_loses_its_own
         await made.service.edit(first.message_id, "use nothing")
         (question, *_) = await made.settled(thread)
         assert question.blocks == (TextBlock("use nothing"),)
+
+
+@pytest.mark.spec("R-SEC-4")
+async def test_a_title_never_holds_what_looks_like_a_key_and_an_export_nothing_that_is_known_by_now(
+    tmp_path: Path,
+) -> None:
+    redactor, pasted = Redactor(), "ghp_0123456789abcdefghijABCD"
+    clean = {"mask": redactor.mask_known, "redact": redactor.redact_text}
+    async with world(tmp_path, MaskedModel(Echo(), redactor), **clean) as made:
+        thread = await made.thread()
+        question, *_ = await made.ask(thread, f"{pasted} is my token")
+        assert question.blocks == (TextBlock(f"{pasted} is my token"),), "no keyring keeps it: it is the person's text"
+        (listed,) = await made.service.threads()
+        assert pasted not in listed.title
+        for form in ("md", "html", "json"):
+            assert pasted.encode() in await made.service.export(thread, form)
+        redactor.remember(pasted)
+        for form in ("md", "html", "json"):
+            assert pasted.encode() not in await made.service.export(thread, form)

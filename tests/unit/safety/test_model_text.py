@@ -1,12 +1,13 @@
 """A server that repeats the key it was sent: nothing behind the stream ever sees it (R-SEC-1, R-SEC-5)."""
 
+import base64
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
-from desktop.domain.errors import ModelStreamCut
+from desktop.domain.errors import ModelBadRequest, ModelStreamCut
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.models import Finished, ModelRef, ModelRequest, ReasoningDelta, TextDelta, ToolCallProgress
 from desktop.safety.model_text import MaskedModel
@@ -68,3 +69,21 @@ async def test_of_a_stream_that_is_cut_nothing_is_lost_that_was_held_back() -> N
     items = await said(Server(TextDelta("the end is sk-li"), error=ModelStreamCut("cut")))
     assert text_of(items, TextDelta) == "the end is sk-li"
     assert isinstance(items[-1], ModelStreamCut)
+
+
+@pytest.mark.spec("R-SEC-6")
+async def test_what_a_server_says_of_a_failure_is_masked_in_every_writing() -> None:
+    written = base64.b64encode(f"me:{KEY}".encode()).decode()
+    error = ModelBadRequest(f"It says: Basic {written[:20]}\n{written[20:]}", next_step=f"Look at {KEY}")
+    redactor = Redactor()
+    redactor.remember(KEY)
+    stream = MaskedModel(Server(TextDelta("Half"), error=error), redactor).stream(
+        REQUEST, RunMeta("r", CancellationToken())
+    )
+    with pytest.raises(ModelBadRequest) as caught:
+        async for _ in stream:
+            pass
+    assert str(caught.value).startswith("It says: Basic ")
+    assert "[REDACTED]" in str(caught.value)
+    assert base64.b64encode(KEY.encode()).decode()[4:16] not in "".join(str(caught.value).split())
+    assert caught.value.next_step == "Look at [REDACTED]"

@@ -15,11 +15,14 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.errors import SecretsUnavailable
+from desktop.domain.errors import SecretsUnavailable, ToolFailure
+from desktop.domain.safety import SafetySettings
+from desktop.safety.environment import EnvironmentBuilder
 from desktop.safety.redaction import Redactor
 from desktop.safety.secrets import KeyringSecrets
 from desktop.workers.child import ChildProcess
 from desktop.workers.keyring_child import keyring_host
+from desktop.workers.model_child import model_host
 
 ODD = """
 import os, sys, time, types
@@ -230,3 +233,60 @@ def test_importing_the_room_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30)
     assert done.stdout == "[]\n", done.stderr
+
+
+# -- tools and a keyring that does not answer ----------------------------------------------------------------------------
+
+
+@pytest.mark.spec("R-ENV-4", "R-ENV-5", "R-SEC-2")
+@pytest.mark.parametrize(
+    ("code", "timeout_s", "words"),
+    [
+        ("    def get_password(self, *_): time.sleep(600)\n", 1.0, "did not answer within 1 seconds"),
+        ("    def get_password(self, *_): raise type('KeyringLocked', (Exception,), {})('tok-leak')\n", 30.0, "is locked"),
+    ],
+    ids=["hangs", "is locked"],
+)  # fmt: skip
+async def test_a_tools_secret_that_cannot_be_had_is_an_error_in_time_that_names_the_variable(
+    odd: Odd, code: str, timeout_s: float, words: str
+) -> None:
+    child = odd(code)
+    await KeyringSecrets(child, timeout_s=30).backend_name()
+    secrets = KeyringSecrets(child, timeout_s=timeout_s)
+    settings = SafetySettings(workspace="/w")
+    builder = EnvironmentBuilder(lambda: settings, keyring=secrets.lookup)
+    began = time.monotonic()
+    with pytest.raises(ToolFailure, match=f"TOKEN refers to the keyring entry assent/x: The keyring {words}") as caught:
+        await builder.build({"TOKEN": "${keyring:assent/x}"}, tool="deploy")
+    assert time.monotonic() - began < 20
+    assert "tok-leak" not in str(caught.value)
+
+
+@pytest.mark.spec("R-SEC-1")
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed to see what only root may")
+async def test_a_process_with_keys_leaves_no_core_file_and_cannot_be_looked_into(tmp_path: Path) -> None:
+    """What may not be dumped belongs to root in /proc, whoever runs it."""
+    show = (
+        f"import sys, os, resource; sys.path.insert(0, {str(Path.cwd())!r})\n"
+        "before = os.stat('/proc/self/environ').st_uid\n"
+        "import {module}\n{call}\n"
+        "print(before, os.stat('/proc/self/environ').st_uid, resource.getrlimit(resource.RLIMIT_CORE))\n"
+    )
+    harden = show.format(module="desktop.workers.hardening", call="desktop.workers.hardening.harden()")
+    command = ["setpriv", "--reuid=65534", "--clear-groups", "--", "/usr/bin/python3", "-I", "-c", harden]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, cwd="/")
+    assert done.stdout == "65534 0 (0, 0)\n", done.stderr
+
+
+@pytest.mark.spec("R-SEC-1")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="as Linux tells it")
+async def test_both_processes_with_keys_have_done_so_when_they_answer(odd: Odd) -> None:
+    model = model_host()
+    await model.call("ping", timeout=60)
+    keyring = odd()
+    await KeyringSecrets(keyring, timeout_s=30).backend_name()
+    for child in (model, keyring):
+        limits = Path(f"/proc/{child.health.pid}/limits").read_text()
+        (core,) = [line.split() for line in limits.splitlines() if line.startswith("Max core file size")]
+        assert core[4:6] == ["0", "0"]
+    await model.stop()
