@@ -204,14 +204,8 @@ async def _rooms(
     code = CodeRoom()
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
-        store=store,
-        bus=bus,
-        client=MaskedModel(models.client, redactor),
-        pipeline=pipeline,
-        agents=agents,
-        skills=skills,
-        slots=RunSlots(settings.current.limits.concurrent_runs),
-        code=code.engine, spawn=owner.spawn,
+        store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
+        skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
         context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
     )  # fmt: skip
     _keep_skills(skills, settings, home, owner)

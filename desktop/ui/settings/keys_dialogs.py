@@ -1,5 +1,5 @@
-"""The questions of the keyring page: a value to be entered, a deletion, an agreement. What is entered is forgotten by its
-field however the dialog ends."""
+"""The questions of the keyring page: a value to be entered, a deletion, an agreement. However a dialog ends, its field
+forgets what was entered."""
 
 from __future__ import annotations
 

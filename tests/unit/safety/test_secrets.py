@@ -235,7 +235,7 @@ def test_importing_the_room_imports_nothing_heavy() -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-# -- tools and a keyring that does not answer ----------------------------------------------------------------------------
+# -- tools and a keyring that does not answer --------------------------------------------------------------------------
 
 
 @pytest.mark.spec("R-ENV-4", "R-ENV-5", "R-SEC-2")
@@ -243,7 +243,7 @@ def test_importing_the_room_imports_nothing_heavy() -> None:
     ("code", "timeout_s", "words"),
     [
         ("    def get_password(self, *_): time.sleep(600)\n", 1.0, "did not answer within 1 seconds"),
-        ("    def get_password(self, *_): raise type('KeyringLocked', (Exception,), {})('tok-leak')\n", 30.0, "is locked"),
+        ("    def get_password(self, *_): raise type('KeyringLocked', (Exception,), {})('tok-leak')\n", 30, "is locked"),
     ],
     ids=["hangs", "is locked"],
 )  # fmt: skip
