@@ -76,10 +76,12 @@ class Person:
 class McpBench:
     """``put`` writes mcp.yaml and puts it in force; ``call`` goes through every gate."""
 
-    def __init__(self, folder: Path, registry: ToolRegistry | None = None, taken: Callable[[str], str] = str) -> None:
+    def __init__(
+        self, folder: Path, kinds: tuple[Any, ...] = ("bubblewrap", "landlock"), taken: Callable[[str], str] = str
+    ) -> None:
         self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), Redactor()
-        self.registry = registry or ToolRegistry()
+        self.registry = ToolRegistry()
         self.pins, self.host = Pinned(), mcp_host()
         self.told = 0
         self.audit: list[AuditEntry] = []
@@ -93,7 +95,7 @@ class McpBench:
             self.redactor.remember(KEY)
             return KEY if (service, user) == ("github", "ida") else None
 
-        self.confinement = Confinement(world.policy, settings)
+        self.confinement = Confinement(world.policy, settings, kinds=kinds)
         self.services = McpServices(
             self.host, world.policy, self.confinement, EnvironmentBuilder(settings, keyring=lookup), settings, held,
             _schema_problem, McpPins(self.pins), self.owner.spawn, self.redactor.redact_text, 0.05,

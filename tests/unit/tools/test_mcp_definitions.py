@@ -22,7 +22,8 @@ def read(text: str) -> McpFile:
 def test_a_server_has_what_is_declared_and_admin_where_nothing_is() -> None:
     found = read(
         "servers:\n"
-        "  - name: git_hub\n    enabled: true\n    command: npx\n    args: [-y, server]\n    env: {TOKEN: '${keyring:github/ida}'}\n"
+        "  - name: git_hub\n    enabled: true\n    command: npx\n    args: [-y, server]\n"
+        "    env: {TOKEN: '${keyring:github/ida}'}\n"
         "    network: true\n    timeout: 5\n    tools:\n      list_issues: read\n"
         "      close: {category: write, timeout: 9, enabled: false}\n"
         "  - {name: web, url: 'https://example.org/mcp', bearer: '${keyring:web/ida}'}\n"

@@ -18,9 +18,11 @@ from tests.unit.tools.mcp_kit import KEY, McpBench
 
 
 @pytest.fixture
-async def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[McpBench]:
+async def bench(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> AsyncIterator[McpBench]:
     monkeypatch.setenv("ASSENT_TEST_SECRET", "never-passed-on")
-    made = McpBench(tmp_path)
+    made = McpBench(tmp_path, getattr(request, "param", ("bubblewrap", "landlock")))
     yield made
     await made.end()
 
@@ -102,6 +104,7 @@ async def test_a_server_whose_program_agents_can_change_is_admin_whatever_was_co
     assert "agent itself can write" in bench.person.asked[0].raised_because
 
 
+@pytest.mark.parametrize("bench", [("bubblewrap",), ("landlock",)], indirect=True, ids=["bubblewrap", "landlock"])
 @pytest.mark.spec("R-FS-2", "R-FS-3", "R-ENV-1", "R-ENV-5", "R-SEC-5", "R-FS-10")
 async def test_a_server_sees_only_its_environment_and_cannot_leave_the_boundary(bench: McpBench) -> None:
     world = bench.world
@@ -225,6 +228,9 @@ async def test_a_tool_has_its_time_limit_and_the_result_says_how_far_it_was(benc
     assert "of 2000 step" in outcome.result.text
 
 
+@pytest.mark.parametrize(
+    "bench", [("bubblewrap",), ("landlock",), ()], indirect=True, ids=["bubblewrap", "landlock", "unconfined"]
+)
 @pytest.mark.expects_log("mcp-host ended with signal 9")
 @pytest.mark.spec("R-TMO-2")
 async def test_with_the_host_every_process_of_a_server_dies_also_on_kill_9(bench: McpBench) -> None:
