@@ -76,7 +76,7 @@ class Pages(QObject):
                 "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, m.rules, self._title_of),
                 "settings": page(
                     "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report, m.cli,
-                    m.keys,
+                    m.keys, m.mcp,
                 ),
             }
         )
@@ -171,15 +171,17 @@ class Pages(QObject):
         QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
         m.approvals.refused.connect(self._window.show_toast)
         m.rules.rules.told.connect(self._window.show_toast)
-        m.cli.requests_wanted.connect(lambda: self._shell.go("approvals"))
+        for tools in (m.cli, m.mcp):
+            tools.requests_wanted.connect(lambda: self._shell.go("approvals"))
         m.settings.refused.connect(self._setting_refused)
         m.approvals.changed.connect(lambda: self._window.set_pending(m.approvals.pending_count))
 
     def _state_changed(self, state: Qt.ApplicationState) -> None:
-        """Back from an editor, perhaps: take over what was changed in config.yaml and tools.yaml."""
+        """Back from an editor, perhaps: take over what was changed in the files of the person."""
         if state is Qt.ApplicationState.ApplicationActive:
             self._models.settings.look_at_file()
             self._models.cli.look_at_file()
+            self._models.mcp.look_at_file()
 
     def _setting_refused(self, _key: str, why: str) -> None:
         """The settings pages say it beside the setting; a shortcut or the palette has no such place."""

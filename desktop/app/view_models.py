@@ -87,6 +87,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         setup=setup,
         settings=SettingsViewModel(rooms.settings, bridge),
         cli=cli,
+        mcp=McpServersViewModel(rooms.mcp, SkillTrials(rooms.desk, bridge), bridge),
         keys=keys,
         boundaries=_boundaries(rooms, bridge),
         offers=OffersViewModel(bridge, _offers(rooms)),
