@@ -74,8 +74,8 @@ class Verdict:
 
     ``resolved`` is absolute with every link followed ("" when the text is no path at all). ``rule`` names what decided:
     ``allowed <entry>``, ``denied <entry>``, ``protected <path>``, ``special file``, ``outside``, ``malformed``.
-    ``elevated`` says why a permitted call here is admin, or is empty. ``identity`` is ``device:inode:size:mtime_ns``
-    of what is there now, or ``absent``.
+    ``elevated`` says why a permitted call here is admin, or is empty. ``identity`` is
+    ``device:inode:size:mtime_ns:ctime_ns`` of what is there now, or ``absent``.
     """
 
     allowed: bool
@@ -182,7 +182,8 @@ class ShellReading:
 
     ``paths`` is all that it names, ``bound`` the part of it whose present state an approval depends on: what it writes,
     deletes or runs, and whatever an unknown command is given. What is only read may change meanwhile. ``parts`` are
-    all its commands for rules; empty when it could not be taken apart.
+    all its commands for rules; empty when it could not be taken apart. ``states``: what the first 200 of ``bound`` are
+    now, as in ``Verdict.identity``, of a folder only which one it is.
     """
 
     category: Category
@@ -193,6 +194,7 @@ class ShellReading:
     uses_network: bool = False
     bound: tuple[str, ...] = ()
     parts: tuple[CommandPart, ...] = ()
+    states: Mapping[str, str] = field(default_factory=dict)
 
 
 class ShellReader(Protocol):

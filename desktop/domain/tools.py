@@ -71,7 +71,7 @@ class PreCheck:
 
     ``preview`` is for the request: ``{"kind": "diff", "path", "before", "after", "new": bool}``,
     ``{"kind": "command", "command", "cwd", "confinement"}``, ``{"kind": "argv", "argv"}`` or ``{}``.
-    ``identity`` is what must still hold right before execution (path -> device/inode/size/mtime or ``absent``).
+    ``identity`` is what must still hold right before execution (path -> device/inode/size/times or ``absent``).
     ``denied`` is None, or the refusal (R-INV-17). ``constraint`` is the normalised object of the call (a resolved path,
     the command) that "allow for this run" is scoped to; empty: the exact arguments (R-PRM-3). For rules: ``parts`` are
     all the commands of a shell command, ``resolved`` where arguments that are paths really lead (name -> absolute).
@@ -125,7 +125,10 @@ class Tool(Protocol):
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
     """A tool's declaration. ``name`` is the canonical kebab-case skill name, ``alias`` the provider's (C-3); ``uri``
-    another reference by which trusted callers find it (``mcp://server/tool``), or ""."""
+    another reference by which trusted callers find it (``mcp://server/tool``), or "". ``version`` stands for all that a
+    call does beside its arguments (a digest of the definition): an approval holds for that version; "" where only the
+    very same tool is the same.
+    """
 
     name: str
     description: str
@@ -140,6 +143,7 @@ class ToolSpec:
     timeout_s: float | None = None
     waits_for_person: bool = False
     uri: str = ""
+    version: str = ""
 
     @property
     def provider_name(self) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.errors import CancellationError, KnownError, ToolAborted, ToolFailure, ToolTimeout
+from desktop.domain.errors import CancellationError, Denied, KnownError, ToolAborted, ToolFailure, ToolTimeout
 from desktop.domain.events import ToolCallOutput
 from desktop.domain.safety import Redactor
 from desktop.domain.scopes import Interrupt
-from desktop.domain.tools import Category, ToolCallContext, ToolResult
+from desktop.domain.tools import Category, PreCheck, Tool, ToolCallContext, ToolResult
 from desktop.pipeline.context import Call
 from desktop.pipeline.gates import TrustGate, refused
 
@@ -21,6 +21,9 @@ ABORT_GRACE_S = 0.06
 
 Spawn = Callable[[Coroutine[Any, Any, ToolResult], str], "asyncio.Task[ToolResult]"]
 """Starts an owned task with a name; the owner outlives the call and gathers what a cancelled tool leaves behind."""
+
+Current = Callable[[Call], Awaitable[Tool | None]]
+"""What the call's own name stands for at this moment."""
 
 
 class Executor:
@@ -34,8 +37,9 @@ class Executor:
 
     def __init__(
         self, trust: TrustGate, spawn: Spawn, timeout_of: Callable[[str], float], margin_s: float,
-        redactor: Redactor | None = None,
+        redactor: Redactor | None = None, current: Current | None = None,
     ) -> None:  # fmt: skip
+        self._current = current
         self._trust = trust
         self._spawn = spawn
         self._timeout_of = timeout_of
@@ -49,20 +53,31 @@ class Executor:
         call.result = await self._limited(call)
 
     async def _still_as_approved(self, call: Call) -> None:
-        """Look at paths and files again; a change voids the approval and asks anew (R-PRM-5)."""
+        """Look at the tool, its paths and files again; a change voids the approval and asks anew (R-PRM-5)."""
         for _ in range(3):
             before = call.check
             fresh = await call.target.precheck(call.frozen)
             refused(fresh)
-            if before is None or (
-                dict(fresh.identity) == dict(before.identity)
-                and fresh.paths == before.paths
-                and fresh.category.rank <= call.category.rank
-            ):
+            await self._still_declared(call)
+            if before is None or same_as_approved(fresh, before, call.category):
                 return
             call.check, call.stale = fresh, True
             await self._trust.approve(call)
         raise ToolFailure("The files kept changing while the call was asked about.", code="denied.permission")
+
+    async def _still_declared(self, call: Call) -> None:
+        """Raise Denied where the name stands for another tool by now, or for none: neither the old one, which is not
+        wanted any more, nor the new one, which nobody has seen, may run."""
+        if self._current is None:
+            return
+        now = await self._current(call)
+        if now is not None and same_tool(now, call.target):
+            return
+        what = "was changed" if now is not None else "was removed"
+        raise Denied(
+            f"{call.target.spec.provider_name} {what} before this call could run; nothing was run.",
+            code="denied.permission",
+        )
 
     def _progress(self, call: Call) -> Callable[[str], None]:
         request, meta = call.request, call.meta
@@ -124,6 +139,26 @@ class Executor:
             around.remove(scope)
             if not task.done():
                 task.cancel()
+
+
+def same_tool(one: Tool, other: Tool) -> bool:
+    """Whether a call of both does the same."""
+    return one is other or (
+        one.spec.version != ""
+        and (one.spec.version, one.spec.name, one.spec.source)
+        == (other.spec.version, other.spec.name, other.spec.source)
+    )
+
+
+def same_as_approved(fresh: PreCheck, before: PreCheck, category: Category) -> bool:
+    """Whether what would happen now is what a person was shown: the same files in the same state, the same folder,
+    network and program, the same text before and after."""
+    return (
+        dict(fresh.identity) == dict(before.identity)
+        and fresh.paths == before.paths
+        and fresh.category.rank <= category.rank
+        and dict(fresh.preview) == dict(before.preview)
+    )
 
 
 def _being_cancelled() -> bool:

@@ -87,7 +87,8 @@ class Pipeline:
         self._journal = journal
         self._redactor = redactor
         fixed, trusting = gates(self.validator, trust)
-        self._executor = Executor(trusting, spawn, self._settings.timeout_of, self._settings.margin_s, redactor)
+        limits = self._settings
+        self._executor = Executor(trusting, spawn, limits.timeout_of, limits.margin_s, redactor, self._current)
         observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
         wrapping = [layer for layer in layers if not getattr(layer, "observe_only", False)]
         self._observed = compose(observers)
@@ -165,6 +166,13 @@ class Pipeline:
             await self.validator.check_result(call.definition, result.structured)
         elif isinstance(call.target, SkillTool):
             await self.validator.check_result(call.definition, None if result.facts.get("empty") else result.text)
+
+    async def _current(self, call: Call) -> Tool | None:
+        """What the name that was called stands for by now."""
+        name = call.request.block.tool
+        if self._skills is not None and _may_be_brought(call.request):
+            await self._skills.bring(name)
+        return self.table.find(name)
 
     async def _run(self, call: Call) -> ToolResult:
         """Steps 6 to 12, inside the onion."""

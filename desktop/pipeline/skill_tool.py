@@ -50,6 +50,7 @@ def category_of(definition: SkillDef) -> Category:
 
 def spec_of(definition: SkillDef) -> ToolSpec:
     """The declaration of a skill as gates and models know it."""
+    place = f"{definition.path}#{definition.entry}" if definition.path else ""
     return ToolSpec(
         definition.name,
         definition.description,
@@ -60,6 +61,7 @@ def spec_of(definition: SkillDef) -> ToolSpec:
         source=definition.source,
         returns=definition.returns,
         timeout_s=_limit_of(definition),
+        version=f"{definition.state} {place} {definition.stamp}" if place else "",
     )
 
 

@@ -183,8 +183,9 @@ def identity_of(status: os.stat_result) -> Identity:
 
 
 def describe_identity(status: os.stat_result) -> str:
-    """``device:inode:size:mtime_ns``, the form that approvals carry (PreCheck.identity)."""
-    return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
+    """``device:inode:size:mtime_ns:ctime_ns``, the form that approvals carry (PreCheck.identity). The last one moves
+    with every change of the content, the owner and the mode, also where the time of the content is set back."""
+    return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
 
 
 def existing_identities(path: str) -> set[Identity]:

@@ -8,6 +8,7 @@ they gave it; what is dangerous only because of the values is the model's, and r
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import shlex
 import shutil
@@ -78,7 +79,7 @@ class CliTool:
         category = Category.ADMIN if self._always_admin else definition.category
         self._spec = ToolSpec(
             name=definition.name, description=definition.description, params=definition.params, category=category,
-            tags=("cli",), source=SOURCE,
+            tags=("cli",), source=SOURCE, version=_version(definition),
         )  # fmt: skip
 
     @property
@@ -280,6 +281,11 @@ class CliTool:
         if context.identity and context.identity.get(program) != identity:
             return ToolFailure(f"{program} has changed since the call was judged.", code="tool.not_started")
         return None
+
+
+def _version(definition: CliDefinition) -> str:
+    """Everything that was declared; not where in the file."""
+    return hashlib.sha256(repr(replace(definition, line=1)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _stand_in(parameter: Parameter) -> str:

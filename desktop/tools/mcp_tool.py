@@ -41,6 +41,7 @@ class McpTool:
             name=offered.name, description=offered.description, params=offered.schema, category=self.category,
             tags=("mcp", f"mcp-{server.definition.name}"), source=SOURCE, uri=self.uri,
             timeout_s=self.timeout_s + START_PATIENCE_S + _AHEAD_OF_US_S,
+            version=f"{server.definition.launch!r} {offered.digest} {rule!r} {self.category.value} {self.timeout_s}",
         )  # fmt: skip
 
     @property
