@@ -10,7 +10,6 @@ from desktop.app.key_uses import secret_uses
 from desktop.app.rooms import Rooms, safety_of
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
-from desktop.domain.permission import AuditEntry
 from desktop.domain.safety import Access
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
@@ -70,14 +69,16 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     setup = ModelSetupViewModel(rooms.models.catalogue, rooms.secrets, bridge, _saved(rooms))
     cli = CliToolsViewModel(rooms.cli, SkillTrials(rooms.desk, bridge), bridge)
     keys = KeysViewModel(rooms.tool_secrets, rooms.secrets, setup, bridge, lambda: secret_uses(rooms.cli, rooms.mcp))
-    cli.changed.connect(keys.refresh)
+    mcp = McpServersViewModel(rooms.mcp, SkillTrials(rooms.desk, bridge), bridge)
+    for declared in (cli, mcp):
+        declared.changed.connect(keys.refresh)
     chat = ChatViewModel(rooms.service, bridge, board)
     chat.model_titles = setup.describe
     threads = ThreadsViewModel(rooms.service, bridge, board)
     for listener in (chat.take, board.take, threads.take):
         bridge.events.connect(listener)
     rooms.bus.listen(bridge.sink)
-    approvals = ApprovalsViewModel(bridge, lambda text, limit: _activity(rooms, text, limit))
+    approvals = ApprovalsViewModel(bridge, rooms.store.audit)
     made = ViewModels(
         board=board,
         chat=chat,
@@ -87,7 +88,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         setup=setup,
         settings=SettingsViewModel(rooms.settings, bridge),
         cli=cli,
-        mcp=McpServersViewModel(rooms.mcp, SkillTrials(rooms.desk, bridge), bridge),
+        mcp=mcp,
         keys=keys,
         boundaries=_boundaries(rooms, bridge),
         offers=OffersViewModel(bridge, _offers(rooms)),
@@ -136,10 +137,6 @@ def _saved(rooms: Rooms) -> Saved:
         keep_default_model=keep_default,
         keyring_note=note,
     )
-
-
-async def _activity(rooms: Rooms, text: str, limit: int) -> list[AuditEntry]:
-    return [entry for _, entry in await rooms.store.audit.list_entries(text=text.strip(), limit=limit)]
 
 
 def _skills_models(rooms: Rooms, bridge: Bridge, setup: ModelSetupViewModel) -> SkillsModels:

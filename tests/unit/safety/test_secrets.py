@@ -243,7 +243,7 @@ def test_importing_the_room_imports_nothing_heavy() -> None:
     ("code", "timeout_s", "words"),
     [
         ("    def get_password(self, *_): time.sleep(600)\n", 1.0, "did not answer within 1 seconds"),
-        ("    def get_password(self, *_): raise type('KeyringLocked', (Exception,), {})('tok-leak')\n", 30, "is locked"),
+        ("    def get_password(self, *_): raise type('KeyringLocked', (Exception,), {})('tok')\n", 30, "is locked"),
     ],
     ids=["hangs", "is locked"],
 )  # fmt: skip
@@ -259,7 +259,7 @@ async def test_a_tools_secret_that_cannot_be_had_is_an_error_in_time_that_names_
     with pytest.raises(ToolFailure, match=f"TOKEN refers to the keyring entry assent/x: The keyring {words}") as caught:
         await builder.build({"TOKEN": "${keyring:assent/x}"}, tool="deploy")
     assert time.monotonic() - began < 20
-    assert "tok-leak" not in str(caught.value)
+    assert "tok" not in str(caught.value)
 
 
 @pytest.mark.spec("R-SEC-1")
