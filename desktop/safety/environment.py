@@ -9,23 +9,18 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from desktop.domain.errors import SecretsUnavailable, ToolFailure
 from desktop.domain.keyring import KeyringEntry, referred_to
-from desktop.domain.safety import SettingsProvider
+from desktop.domain.safety import DEFAULT_ENVIRONMENT, SettingsProvider
+from desktop.safety.environment_names import OF_A_PERSON, needs_admin, usable_path
 
 WINDOWS_NAMES = (
     "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR",
 )  # fmt: skip
-ADMIN_ONLY = frozenset((
-    "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "NODE_OPTIONS",
-    "BASH_ENV",
-    "ENV", "IFS", "PATH", "PERL5LIB", "PERL5OPT", "RUBYOPT", "RUBYLIB", "SHELLOPTS", "BASHOPTS", "PS4",
-    "PROMPT_COMMAND",
-    "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "JAVA_TOOL_OPTIONS", "GCONV_PATH", "GLIBC_TUNABLES",
-))  # fmt: skip
-_ADMIN_PREFIXES = ("DYLD_", "BASH_FUNC_", "GIT_CONFIG_")
 _LAUNCHER = re.compile(r"^(_PYI|_MEI|APPIMAGE$|APPDIR$|ARGV0$|OWD$)|_ORIG$")
 _LOOKS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HOST_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+__all__ = ["EnvironmentBuilder", "KeyringLookup", "MayRead", "needs_admin", "warning_for"]
 
 KeyringLookup = Callable[[str, str], Awaitable[str | None]]
 """``(service, user)`` -> the value or None; raises SecretsUnavailable."""
@@ -34,19 +29,14 @@ MayRead = Callable[[str, str, str], str]
 """``(service, user, tool)`` -> why the tool may not read that entry, as a sentence, or ""."""
 
 
-def needs_admin(name: str) -> bool:
-    """Whether only an admin tool may set this variable (R-ENV-7)."""
-    upper = name.upper()
-    return upper in ADMIN_ONLY or upper.startswith(_ADMIN_PREFIXES)
-
-
 def warning_for(name: str) -> str:
     """What the settings say when a name is added to the allowlist, or "" (R-ENV-9)."""
     if not _NAME.fullmatch(name):
         return f"{name!r} is no name of an environment variable."
     if _LOOKS_SECRET.search(name):
         return f"{name} looks like a secret: every tool and every command of the agent could read it."
-    return f"{name} can make programs run other code." if needs_admin(name) and name.upper() != "PATH" else ""
+    usual = name in DEFAULT_ENVIRONMENT or name.upper() in OF_A_PERSON
+    return f"{name} can make programs run other code." if needs_admin(name) and not usual else ""
 
 
 class EnvironmentBuilder:
@@ -100,6 +90,8 @@ class EnvironmentBuilder:
             value = host.get(f"{name}_ORIG", host.get(name))  # what a packaged launcher put aside (R-ENV-10)
             if value and not _LAUNCHER.search(name) and not self._is_secret(value):
                 kept[name] = value
+        if "PATH" in kept:
+            kept["PATH"] = usable_path(kept["PATH"], ";" if self._windows else ":")
         return kept
 
     def _value(self, name: str, value: str) -> str:
