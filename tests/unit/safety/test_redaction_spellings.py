@@ -35,7 +35,7 @@ WRITINGS: dict[str, Callable[[str], str]] = {
     "url": lambda v: urllib.parse.quote(v, safe=""),
     "url path": urllib.parse.quote,
     "url form": urllib.parse.quote_plus,
-    "url, small letters": lambda v: "".join(f"%{b:02x}" if b > 127 or not chr(b).isalnum() and chr(b) not in "-_.~"
+    "url, small letters": lambda v: "".join(f"%{b:02x}" if b > 127 or (not chr(b).isalnum() and chr(b) not in "-_.~")
                                             else chr(b) for b in v.encode()),
     "url, every byte": lambda v: "".join(f"%{b:02X}" for b in v.encode()),
     "base64": lambda v: base64.b64encode(v.encode()).decode(),
