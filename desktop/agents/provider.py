@@ -145,6 +145,11 @@ class _Work:
         self._request = ModelRequest(host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")))
         self._messages = _history(args.get("history"))
         self._messages.append(ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),)))
+        self._edits = self._config.get("contextEdit") is True
+        self._window = PromptWindow(
+            call.tool, context_window=host.context_window(host.model), fixed=estimate_fixed(self._request),
+            last=LAST_MESSAGES if self._edits else sys.maxsize,
+        )  # fmt: skip
         self._rounds = 0
         self._since_continue = ""
         self._stopped: Mapping[str, Any] | None = None
@@ -187,14 +192,9 @@ class _Work:
 
     async def _prepare(self, messages: Sequence[ChatMessage]) -> ModelRequest:
         """The next request. With ``contextEdit`` what the window left out is given up for good (S-AG-2)."""
-        host, request = self._host, self._request
-        edits = self._config.get("contextEdit") is True
-        window = PromptWindow(
-            self._call.tool, context_window=host.context_window(request.model), fixed=estimate_fixed(request),
-            last=LAST_MESSAGES if edits else sys.maxsize,
-        )  # fmt: skip
-        view = window.view(messages)
-        if edits and view.compacted and isinstance(messages, list):
+        request = self._request
+        view = self._window.view(messages)
+        if self._edits and view.compacted and isinstance(messages, list):
             messages[:] = list(view.messages)
         self._rounds += 1
         await self._hook.ask({"type": "turn-start", "turnNumber": self._rounds})
