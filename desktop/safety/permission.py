@@ -7,11 +7,8 @@ execution the pipeline judges the call again and comes back here with ``stale`` 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import hashlib
 import json
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -22,11 +19,11 @@ from desktop.domain.permission import Asker, AuditEntry, DecidedBy, Decision, Pe
 from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, SettingsProvider
 from desktop.domain.tools import Category, PreCheck, Tool
 from desktop.safety.assent import answer
+from desktop.safety.bound import Alike, RunMemory, alike_of, digest_of
 from desktop.safety.boundary import workspace_of
 from desktop.safety.paths import is_within
 from desktop.safety.trust_rules import escape_glob
 
-MAX_RUNS = 1000
 MAX_VOID_ANSWERS = 3
 ASKED_AGAIN = "asked again"
 """The outcome of a decision that a later one of the same call replaced."""
@@ -100,16 +97,6 @@ def summary_of(arguments: Mapping[str, Any], redactor: Redactor | None) -> str:
     return json.dumps(redactor.redact_data(masked), ensure_ascii=False, default=str)[:_SUMMARY]
 
 
-def digest_of(tool: str, arguments: Mapping[str, Any], category: Category, check: PreCheck) -> str:
-    """What an approval is bound to: exactly these arguments on exactly this state of the files (R-PRM-5)."""
-    bound = {
-        "tool": tool, "arguments": arguments, "category": category.value,
-        "paths": list(check.paths), "identity": dict(check.identity),
-    }  # fmt: skip
-    text = json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 class PermissionGate:
     """Implements the pipeline's ``Trust``. One per app; calls of all runs pass here and stay apart.
 
@@ -144,11 +131,12 @@ class PermissionGate:
         check = call.check or PreCheck(call.category)
         request = self._request(call, check)
         facts = facts_of(call, check)
-        decision = await self._without_asking(request, facts)
+        alike = alike_of(facts, check, call.target.spec.version)
+        decision = await self._without_asking(request, facts, alike)
         unasked_read = decision is not None and decision.allowed and call.category is Category.READ
         if decision is None:
             decision = await self._ask(request, call.meta.cancellation, asking)
-            decision = await self._keep(decision, request, facts)
+            decision = await self._keep(decision, request, facts, alike)
         if not unasked_read:
             await self._write_down(request, decision, call.logged)
         return decision
@@ -172,14 +160,14 @@ class PermissionGate:
 
     # -- before anybody is asked ---------------------------------------------------------------------------------
 
-    async def _without_asking(self, request: PermissionRequest, facts: CallFacts) -> Decision | None:
+    async def _without_asking(self, request: PermissionRequest, facts: CallFacts, alike: Alike) -> Decision | None:
         """An answer that needs no person, or None."""
         if self._memory.denied(request.run_id):
             return _deny(request, "remembered", "everything from this run is denied")
         rule = self._rules.match(facts)
         found = answer(
             request.category, rule, edited=request.original is not None, stale=request.stale,
-            remembered=self._memory.allows(request.run_id, facts), setting=self._workspace_write(request),
+            remembered=self._memory.allows(request.run_id, alike), setting=self._workspace_write(request),
         )  # fmt: skip
         self._rules.decided(facts, rule if found.because == "rule" else None)
         if found.what == "asks":
@@ -269,16 +257,16 @@ class PermissionGate:
         except Exception as error:  # noqa: BLE001 - the boundary to the window; raised again outside the task group
             return error
 
-    async def _keep(self, decision: Decision, request: PermissionRequest, facts: CallFacts) -> Decision:
+    async def _keep(self, decision: Decision, request: PermissionRequest, facts: CallFacts, alike: Alike) -> Decision:
         """Remember what the person wants remembered. Admin never is (R-PRM-3)."""
         if decision.choice == "deny_run":
             self.deny_run(request.run_id, decision.reason)
         elif request.category is Category.ADMIN and decision.choice in ("allow_run", "allow_always"):
             return replace(decision, choice="allow_once", rule=None)
         elif decision.choice == "allow_run":
-            self._memory.allow(request.run_id, facts)
+            self._memory.allow(request.run_id, alike)
         elif decision.choice == "allow_always":
-            self._memory.allow(request.run_id, facts)
+            self._memory.allow(request.run_id, alike)
             rule = decision.rule or {"tool": facts.tool, "policy": "allow", "constraint": escape_glob(facts.constraint)}
             await self._rules.add(rule)
             return replace(decision, rule=rule)
@@ -302,7 +290,7 @@ class PermissionGate:
             paths=check.paths,
             judgements=check.judgements,
             preview=check.preview,
-            digest=digest_of(spec.name, call.frozen, call.category, check),
+            digest=digest_of(spec.name, call.frozen, call.category, check, spec.version),
             asked_at=self._clock(),
             stale=call.stale,
             original=call.original,
@@ -341,40 +329,6 @@ class PermissionGate:
         )
         if number is not None:
             logged.append(number)
-
-
-class RunMemory:
-    """What was decided for the rest of a run. Bounded: the oldest runs are forgotten, which only means asking again."""
-
-    def __init__(self) -> None:
-        self._allowed: OrderedDict[str, set[tuple[str, str, str]]] = OrderedDict()
-        self._denied: OrderedDict[str, None] = OrderedDict()
-
-    def allow(self, run_id: str, facts: CallFacts) -> None:
-        """The same tool from the same place on the same object (R-PRM-3)."""
-        self._allowed.setdefault(run_id, set()).add((facts.tool, facts.source, facts.constraint))
-        self._allowed.move_to_end(run_id)
-        while len(self._allowed) > MAX_RUNS:
-            self._allowed.popitem(last=False)
-
-    def allows(self, run_id: str, facts: CallFacts) -> bool:
-        """Whether it was allowed for this run."""
-        return (facts.tool, facts.source, facts.constraint) in self._allowed.get(run_id, ())
-
-    def deny(self, run_id: str) -> None:
-        """Everything from now on."""
-        self._denied[run_id] = None
-        self._allowed.pop(run_id, None)
-
-    def denied(self, run_id: str) -> bool:
-        """Whether everything of this run is denied."""
-        return run_id in self._denied
-
-    def forget(self, run_id: str) -> None:
-        """The run is over."""
-        with contextlib.suppress(KeyError):
-            del self._denied[run_id]
-        self._allowed.pop(run_id, None)
 
 
 def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:

@@ -1,0 +1,87 @@
+"""What an answer holds for: exactly the call that was shown, or for a run calls like it (R-PRM-3, R-PRM-5)."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.domain.safety import CallFacts
+from desktop.domain.tools import Category, PreCheck
+
+MAX_RUNS = 1000
+
+_SHOWN = (
+    "argv", "command", "confined_by", "cwd", "environment", "kind", "network", "path", "program", "server", "source",
+    "tool", "where",
+)  # fmt: skip
+"""Of what a request shows, the part that says how and where the call would run; ``identity`` has the files."""
+
+
+def shown_of(check: PreCheck) -> dict[str, Any]:
+    """How and where a call would run, as the request says it."""
+    return {key: check.preview[key] for key in _SHOWN if key in check.preview}
+
+
+def digest_of(tool: str, arguments: Mapping[str, Any], category: Category, check: PreCheck, version: str = "") -> str:
+    """What an approval is bound to: exactly these arguments to this version of the tool, run as shown, on exactly this
+    state of the files (R-PRM-5)."""
+    bound = {
+        "tool": tool, "arguments": arguments, "category": category.value, "version": version,
+        "paths": list(check.paths), "identity": dict(check.identity), "shown": shown_of(check),
+    }  # fmt: skip
+    text = json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+Alike = tuple[str, str, str, str]
+"""Calls for which one "for this run" counts: tool, where that comes from, its object, and how it would run."""
+
+_ALIKE = ("confined_by", "cwd", "environment", "network", "program", "server", "source", "where")
+_DECLARED = ("argv", "mcp")
+"""Kinds of calls whose object does not say what was declared; that of a skill names its file's content."""
+
+
+def alike_of(facts: CallFacts, check: PreCheck, version: str) -> Alike:
+    """The same tool from the same place, as it is declared now, on the same object, run in the same way (R-PRM-3)."""
+    how = {key: check.preview[key] for key in _ALIKE if key in check.preview}
+    declared = version if check.preview.get("kind") in _DECLARED else ""
+    run = json.dumps([declared, how], sort_keys=True, default=str)
+    return (facts.tool, facts.source, facts.constraint, run)
+
+
+class RunMemory:
+    """What was decided for the rest of a run. Bounded: the oldest runs are forgotten, which only means asking again."""
+
+    def __init__(self) -> None:
+        self._allowed: OrderedDict[str, set[Alike]] = OrderedDict()
+        self._denied: OrderedDict[str, None] = OrderedDict()
+
+    def allow(self, run_id: str, alike: Alike) -> None:
+        """Calls like this one, until the run is over."""
+        self._allowed.setdefault(run_id, set()).add(alike)
+        self._allowed.move_to_end(run_id)
+        while len(self._allowed) > MAX_RUNS:
+            self._allowed.popitem(last=False)
+
+    def allows(self, run_id: str, alike: Alike) -> bool:
+        """Whether it was allowed for this run."""
+        return alike in self._allowed.get(run_id, ())
+
+    def deny(self, run_id: str) -> None:
+        """Everything from now on."""
+        self._denied[run_id] = None
+        self._allowed.pop(run_id, None)
+
+    def denied(self, run_id: str) -> bool:
+        """Whether everything of this run is denied."""
+        return run_id in self._denied
+
+    def forget(self, run_id: str) -> None:
+        """The run is over."""
+        with contextlib.suppress(KeyError):
+            del self._denied[run_id]
+        self._allowed.pop(run_id, None)
