@@ -30,14 +30,13 @@ def recorded(facts: CallFacts, at: float, redactor: Redactor) -> RecordedCall:
     """A call to be kept. Takes up to a millisecond or so: the store's thread does it."""
     plain: dict[str, Any] = redactor.redact_data(_plain(facts))
     plain["digest"] = digest_of(facts.constraint)
-    text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return RecordedCall(digest, facts.tool, plain, facts.thread_id, at)
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), default=str)
+    return RecordedCall(hashlib.sha256(text.encode()).hexdigest(), facts.tool, text, facts.thread_id, at)
 
 
 def facts_of(call: RecordedCall) -> CallFacts:
     """The call as rules are asked about it. Raises LookupError, TypeError or ValueError for what is no such record."""
-    plain = call.facts
+    plain = json.loads(call.facts)
     parts = tuple(CommandPart(one[0], tuple(one[1]), one[2], tuple(one[3])) for one in plain["parts"])
     return CallFacts(
         call.tool, Category(plain["category"]), str(plain["about"]), tuple(plain["tags"]), dict(plain["arguments"]),

@@ -30,6 +30,8 @@ SLICE_S = 0.001
 """Seconds of work before the interpreter is let go of."""
 REST_S = 0.0002
 MAX_RECORDED = 10_000
+LOOKED_AT = 1_000
+"""Calls that a narrower pattern is made from; it is verified on all."""
 
 
 class RecordedCalls(Protocol):
@@ -110,12 +112,12 @@ class _Attempt:
     def run(self, calls: Sequence[RecordedCall]) -> Simulation:
         after = self._with(self._pattern)
         passing, stopped, tried = Tally(), Tally(), 0
-        let: list[tuple[CallFacts, int]] = []
-        for call, facts in self._replayed(calls, after):
+        let: list[RecordedCall] = []
+        for record, call, _ in self._replayed(calls, after):
             tried += call.times
             if call.before != "passes" and call.after == "passes":
                 passing.add(call, call.times)
-                let.append((facts, call.times))
+                let.append(record)
             elif call.before == "passes" and call.after != "passes":
                 stopped.add(call, call.times)
         through, held, tricks = self._tricks(self._pattern, after)
@@ -128,8 +130,11 @@ class _Attempt:
     def _with(self, pattern: Pattern) -> RuleSet:
         return self._rules.with_rule(pattern, self._draft.thread_id, self._draft.replaces)
 
-    def _replayed(self, calls: Sequence[RecordedCall], after: RuleSet) -> Iterator[tuple[SimulatedCall, CallFacts]]:
-        """Each recorded call with what became of it and what would; a record that cannot be read is left out."""
+    def _replayed(
+        self, calls: Sequence[RecordedCall], after: RuleSet
+    ) -> Iterator[tuple[RecordedCall, SimulatedCall, CallFacts]]:
+        """Each recorded call with what became of it and what would; a record that cannot be read is left out. Nothing
+        of it is kept here: many objects at once would make the collector stop every thread."""
         for call in calls:
             self.slices.turn()
             try:
@@ -140,7 +145,7 @@ class _Attempt:
             shown = SimulatedCall(
                 call.tool, text_of(facts), was, now, times=call.times, thread_id=call.thread_id, at=call.at
             )
-            yield shown, facts
+            yield call, shown, facts
 
     def _tricks(self, pattern: Pattern, after: RuleSet) -> tuple[Tally, Tally, int]:
         """(those that would pass and did not, those that stay stopped, how many different ones were tried)"""
@@ -161,17 +166,15 @@ class _Attempt:
                 through.add(call)
         return through, held, len(seen)
 
-    def _suggestion(self, let: Sequence[tuple[CallFacts, int]]) -> tuple[str, int]:
+    def _suggestion(self, let: Sequence[RecordedCall]) -> tuple[str, int]:
         """The widest narrower pattern that lets such calls through and no trick; verified like the draft itself."""
-        for text in narrower(self._pattern, [facts for facts, _ in let], self._judges.workspace):
+        seen = [facts_of(call) for call in let[:LOOKED_AT]]
+        for text in narrower(self._pattern, seen, self._judges.workspace):
             if problem_of(text, self._draft.decision) is not None:
                 continue
             pattern = read_rule(text, self._draft.decision)
             rules = self._with(pattern)
-            lets = 0
-            for facts, times in let:
-                self.slices.turn()
-                lets += times if outcome(rules, facts) == "passes" else 0
+            lets = sum(call.times for _, call, _ in self._replayed(let, rules) if call.after == "passes")
             if lets and not any(self._tricks(one, rules)[0].count for one in (pattern, self._pattern)):
                 return text, lets
         return "", 0

@@ -123,13 +123,13 @@ class RuleRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call as rules look at it, kept so that a new rule can be tried on it. ``facts`` are plain data without secrets,
-    ``digest`` says which calls are the same; ``times`` how often it came, ``thread_id`` and ``at`` (seconds since the
-    epoch) where and when the last time."""
+    """A call as rules look at it, kept so that a new rule can be tried on it. ``facts`` is JSON without secrets, read
+    only where it is needed; ``digest`` says which calls are the same; ``times`` how often it came, ``thread_id`` and
+    ``at`` (seconds since the epoch) where and when the last time."""
 
     digest: str
     tool: str
-    facts: Mapping[str, Any]
+    facts: str
     thread_id: str
     at: float
     times: int = 1

@@ -101,6 +101,9 @@ def parts_of(path: str) -> tuple[str, ...]:
 def is_within(path: str, folder: str, *, fold: bool = False) -> bool:
     """Whether ``path`` is ``folder`` or below it, by components (R-FS-4). ``fold``: as the file systems compare that
     take several spellings for one name."""
+    if not fold and os.sep == "/" and "//" not in path and "//" not in folder:
+        start = folder.rstrip("/")  # the usual case, for it is asked dozens of times for each path
+        return path.startswith(start) and path[len(start) : len(start) + 1] in ("", "/")
     mine, theirs = parts_of(path), parts_of(folder)
     if fold:
         mine, theirs = tuple(map(_folded, mine)), tuple(map(_folded, theirs))

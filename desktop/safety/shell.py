@@ -20,12 +20,13 @@ from desktop.safety.shell_carriers import COMMAND_NAMES, changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
 from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS, options_of
 from desktop.safety.shell_parts import parts_of, strange_part
-from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
+from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in, state_of
 from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand, parse
 from desktop.safety.shell_unwrap import SHELLS, Unwrapped, run_by, unwrap
 from desktop.safety.shell_words import Word, base_name
 
 MAX_COMMAND = 100_000
+MAX_BOUND = 200
 MAX_SCRIPTS = 8
 _MAX_JUDGEMENTS = 100
 _SHOWN = 400
@@ -126,6 +127,7 @@ class _Reading:
             uses_network=self._network,
             bound=tuple(self._bound),
             parts=tuple(self._parts),
+            states={path: state_of(path) for path in list(self._bound)[:MAX_BOUND]},
         )
 
     def script(self, source: str, depth: int) -> None:
@@ -207,7 +209,7 @@ class _Reading:
         """Variables that change what later commands do, and commands that they hold for others to run."""
         first = base_name(command.words[0].text) if command.words else ""
         for word in (*command.assignments, *command.words):
-            name = re.match(r"([A-Za-z_]\w*)\+?=", word.text)
+            name = re.match(r"([A-Za-z_]\w*)\+?=", word.text) if "=" in word.text else None
             if name is None:
                 continue
             if name[1] in _MEANINGFUL_NAMES or needs_admin(name[1]) or changes_git(name[1]):
@@ -329,7 +331,7 @@ class _Reading:
             if why := self._paths.denied(word, recursive=judged.effect.recursive):
                 self._note(judged, f"{word.text[:80]}: {why}")
             judged.touches += hosts_in(word)
-            if re.match(r"[~/.]", word.known) and not word.dynamic and word is not words[0]:
+            if word.known.startswith(("~", "/", ".")) and not word.dynamic and word is not words[0]:
                 judged.touches += [path for path in self._paths.resolve(word) if not harmless_target(path)]
         if self._paths.folder_unknown:
             self._note(judged, "in which folder it works shows only when it runs")

@@ -162,7 +162,7 @@ def _value_of(words: Sequence[Word], *names: str) -> list[Word]:
     """Values given to options, as ``-o x``, ``-ox`` or ``--out=x``."""
     found: list[Word] = []
     for at, word in enumerate(words):
-        for name in names:
+        for name in names if word.text.startswith("-") else ():
             if word.text == name and at + 1 < len(words):
                 found.append(words[at + 1])
             elif name.startswith("--") and word.text.startswith(f"{name}="):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from desktop.safety.blocklist import git_command
 from desktop.safety.shell_words import Word
@@ -36,7 +37,7 @@ class Found:
     obeys: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Options:
     """Of one program, by what they do: start a program, write the file that they name, change files without naming one,
     take orders from elsewhere. Single letters are found in groups of letters, too, where ``grouped``."""
@@ -47,8 +48,9 @@ class Options:
     orders: frozenset[str] = frozenset()
     grouped: bool = False
 
-    @property
+    @cached_property
     def all(self) -> tuple[str, ...]:
+        """Every option of interest."""
         return (*self.starts, *self.writes, *self.changes, *self.orders)
 
 
@@ -113,10 +115,12 @@ _VALUE_STARTS = re.compile(
 def options_of(name: str, words: Sequence[Word]) -> Found:
     """What the options of a program do. ``name`` is its base name, ``words`` its arguments."""
     found = Found()
-    options = OPTIONS.get(name) or OPTIONS.get(re.sub(r"[\d.\-]+$", "", name))
+    options = OPTIONS.get(name) or OPTIONS.get(name.rstrip("0123456789.-"))
     if options is None:
         return found
     for at, word in enumerate(words):
+        if not word.text.startswith("-"):
+            continue
         if word.text == "--":
             break
         for wanted in _options_in(word.text, options):

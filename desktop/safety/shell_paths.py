@@ -6,17 +6,23 @@ import glob
 import itertools
 import os
 import re
+import stat
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from desktop.safety import paths
-from desktop.safety.boundary import Lists, SecondNames
-from desktop.safety.paths import PathProblem
+from desktop.safety.boundary import Lists, Rule, SecondNames
+from desktop.safety.paths import Identity, PathProblem
 from desktop.safety.shell_words import Word, braces
 
 _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.\-]*://([^/\s@]*@)?(\[[^\]]+\]|[^/:\s]+)")
 _REMOTE = re.compile(r"^(?:[\w.\-]+@)?([\w.\-]+):(?!//)[^\s]*$")
 _HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"))
 _DELIMITERS = re.compile(r"[=@:,]")
+_PLAIN_PATH = re.compile(r"(?!\.{1,2}(?:/|\Z))[\w.+@%,:=\-]+(?:/(?!\.{1,2}(?:/|\Z))[\w.+@%,:=\-]+)*", re.ASCII)
+"""Relative, without ``.``, ``..``, ``~`` and doubled slashes."""
+MAX_PLAIN = 200
 MAX_WORDS = 400
 MAX_FOUND = 1000
 
@@ -31,9 +37,12 @@ class PathReader:
     folder_unknown: bool = False
     seen: int = 0
     second_names: SecondNames = field(init=False)
+    disk: Disk = field(init=False)
 
     def __post_init__(self) -> None:
-        self.second_names = SecondNames((*self.lists.denied, *self.lists.secret))
+        rules = (*self.lists.denied, *self.lists.secret)
+        self.second_names = SecondNames(rules)
+        self.disk = Disk(rules)
 
     def enter(self, word: Word | None) -> None:
         """``cd``: later relative paths may start there, too; the folders before stay possible."""
@@ -72,45 +81,145 @@ class PathReader:
             for spelled in list(spellings):
                 if paths.is_within(spelled, self.home):
                     spellings |= {prefix + spelled[len(self.home) :] for prefix in ("~", "$HOME", "${HOME}")}
-            if any(re.search(re.escape(spelled) + r"(?![\w.\-])", text) for spelled in spellings):
+            named = [spelled for spelled in spellings if spelled in text]
+            if any(re.search(re.escape(spelled) + r"(?![\w.\-])", text) for spelled in named):
                 found.append(f"it names {rule.text}, which is denied")
         return found
 
     def _denied_text(self, text: str, word: Word, *, recursive: bool) -> str:
-        rules = (*self.lists.denied, *self.lists.secret)
         for spelled in braces(text) if "{" in text else [text]:
             for base in self.folders:
                 path = self._resolve(spelled, base)
-                if not path:
-                    continue
-                line = paths.existing_identities(path)
-                if other := self._other_name(path):
-                    return other
-                for rule in rules:
-                    if rule.covers(path, line) or (word.split and _pattern_meets(path, rule.resolved)):
-                        return f"{rule.text} is denied"
-                    if recursive and paths.is_within(rule.resolved, path) and os.path.lexists(rule.resolved):
-                        return f"it goes through a folder that holds the denied path {rule.text}"
+                if path and (why := self._denied_path(path, word, recursive=recursive)):
+                    return why
+        return ""
+
+    def _denied_path(self, path: str, word: Word, *, recursive: bool) -> str:
+        if other := self._other_name(path):
+            return other
+        if (rule := self.disk.covering(path)) is not None:
+            return f"{rule.text} is denied"
+        if not word.split and not recursive:
+            return ""
+        for rule in self.disk.rules:
+            if word.split and _pattern_meets(path, rule.resolved):
+                return f"{rule.text} is denied"
+            above = recursive and rule.resolved.startswith(path) and paths.is_within(rule.resolved, path)
+            if above and os.path.lexists(rule.resolved):
+                return f"it goes through a folder that holds the denied path {rule.text}"
         return ""
 
     def _other_name(self, path: str) -> str:
         """Why a file, or one that a pattern finds now, is a denied one under a second name, or "" (a hard link has no
         path of its own to be resolved to)."""
-        found = itertools.islice(glob.iglob(path), MAX_FOUND) if glob.has_magic(path) else (path,)
-        for name in found:
+        if not glob.has_magic(path):
+            other = self.second_names.entry_of(self.disk.status(path))
+            return f"{path} is another name of a file in {other}, which is denied" if other else ""
+        for name in itertools.islice(glob.iglob(path), MAX_FOUND):
             if other := self.second_names.entry_of(_status(name)):
                 return f"{name} is another name of a file in {other}, which is denied"
         return ""
 
     def _resolve(self, text: str, base: str) -> str:
+        return self.disk.resolve(text, base)
+
+    def outside_workspace(self, path: str) -> bool:
+        """Whether writing there is outside the workspace (R-BLK-8)."""
+        return path not in _HARMLESS and not paths.is_within(path, self.lists.workspace)
+
+
+class Disk:
+    """What the disk says while one command is read: each name is looked at once. ``rules`` are what is denied."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = tuple(rules)
+        self._quick = [(rule, rule.resolved.casefold() if rule.resolved.isascii() else "") for rule in self.rules]
+        self._states: dict[str, os.stat_result | None] = {}
+        self._resolved: dict[tuple[str, str], str] = {}
+        self._real: dict[str, bool] = {}
+        self._lines: dict[str, frozenset[Identity]] = {}
+        self._covering: dict[str, Rule | None] = {}
+
+    def status(self, path: str) -> os.stat_result | None:
+        """Of the name itself, no link followed; None where there is nothing to be seen."""
+        if path not in self._states:
+            self._states[path] = _status(path)
+        return self._states[path]
+
+    def resolve(self, text: str, base: str) -> str:
+        """As ``paths.resolve``; "" for what is no path."""
+        key = (text, base)
+        if key not in self._resolved:
+            plain = self._plainly(text, base)
+            self._resolved[key] = plain or self._followed(text, base)
+        return self._resolved[key]
+
+    def _plainly(self, text: str, base: str) -> str:
+        """The path where nothing has to be followed: its names are plain and none of them is a link."""
+        if not _PLAIN_PATH.fullmatch(text) or len(text) > MAX_PLAIN or sys.platform != "linux":
+            return ""
+        path = f"{base}/{text}"
+        return path if self._is_real(base) and self._has_no_link(path, len(base)) else ""
+
+    def _is_real(self, base: str) -> bool:
+        if base not in self._real:
+            self._real[base] = os.path.isabs(base) and base != "/" and self._followed(base, "/") == base
+        return self._real[base]
+
+    def _has_no_link(self, path: str, known: int) -> bool:
+        at = path.find("/", known + 1)
+        while True:
+            status = self.status(path if at < 0 else path[:at])
+            if status is None:
+                return True  # nothing is there, so nothing below it is
+            if stat.S_ISLNK(status.st_mode):
+                return False
+            if at < 0:
+                return True
+            at = path.find("/", at + 1)
+
+    @staticmethod
+    def _followed(text: str, base: str) -> str:
         try:
             return paths.resolve(text, base)
         except PathProblem:
             return ""
 
-    def outside_workspace(self, path: str) -> bool:
-        """Whether writing there is outside the workspace (R-BLK-8)."""
-        return path not in _HARMLESS and not paths.is_within(path, self.lists.workspace)
+    def covering(self, path: str) -> Rule | None:
+        """The denied entry that a resolved path is, or is below."""
+        if path not in self._covering:
+            self._covering[path] = self._covered_by(path)
+        return self._covering[path]
+
+    def _covered_by(self, path: str) -> Rule | None:
+        line = self._line(path)
+        low = path.casefold() if path.isascii() else ""
+        for rule, start in self._quick:
+            same = rule.identity is not None and rule.identity in line
+            spelled = not low or not start or low.startswith(start)  # else it cannot be within it, however spelled
+            if (same or spelled) and rule.covers(path, set(line)):
+                return rule
+        return None
+
+    def _line(self, path: str) -> frozenset[Identity]:
+        """Identities of the path and of all above it, as far as they exist."""
+        if path not in self._lines:
+            status = self.status(path)
+            own = frozenset(() if status is None else (paths.identity_of(status),))
+            above = os.path.dirname(path)
+            self._lines[path] = own if above == path else own | self._line(above)
+        return self._lines[path]
+
+
+def state_of(path: str) -> str:
+    """What an approval is bound to at a resolved path: a file with its size and time, of a folder only which one."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return "absent"
+    if stat.S_ISDIR(status.st_mode):
+        return f"{status.st_dev}:{status.st_ino}"
+    return paths.describe_identity(status)
 
 
 def _status(path: str) -> os.stat_result | None:
@@ -122,6 +231,8 @@ def _status(path: str) -> os.stat_result | None:
 
 def hosts_in(word: Word) -> list[str]:
     """The hosts that a word names, as an address or like scp."""
+    if ":" not in word.text:
+        return []
     if found := _SCHEME.match(word.text):
         return [found[2]]
     found = _REMOTE.match(word.text)

@@ -232,4 +232,6 @@ def braces(text: str) -> list[str]:
 
 def base_name(word: str) -> str:
     """The last part of a command word: ``/bin/rm`` is rm."""
+    if os.sep == "/":
+        return word.rstrip("/").rpartition("/")[2] or word
     return os.path.basename(word.rstrip("/")) or word

@@ -112,7 +112,7 @@ class RuleRepository:
 
         def work(connection: sqlite3.Connection) -> None:
             call = make()
-            values = (call.digest, clean(call.tool), to_json(call.facts), call.times, call.thread_id, call.at)
+            values = (call.digest, clean(call.tool), call.facts, call.times, call.thread_id, call.at)
             connection.execute(
                 "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET "
                 "times = times + excluded.times, thread_id = excluded.thread_id, at = excluded.at",
@@ -123,18 +123,13 @@ class RuleRepository:
         self._thread.write(work).add_done_callback(_complain)
 
     async def recorded(self, *, limit: int = MAX_CALLS) -> list[RecordedCall]:
-        """The calls that are kept, newest first; ``facts`` are read in the store's thread."""
+        """The calls that are kept, newest first."""
         query = "SELECT digest, tool, facts_json, thread_id, at, times FROM calls ORDER BY at DESC, digest LIMIT ?"
 
-        def work(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
-            return connection.execute(query, (limit,)).fetchall()
+        def work(connection: sqlite3.Connection) -> list[RecordedCall]:
+            return [RecordedCall(*row) for row in connection.execute(query, (limit,))]
 
-        rows = await self._thread.read(work)
-        return await asyncio.to_thread(_calls, rows)
-
-
-def _calls(rows: list[tuple[Any, ...]]) -> list[RecordedCall]:
-    return [RecordedCall(row[0], row[1], json.loads(row[2]), row[3], row[4], row[5]) for row in rows]
+        return await self._thread.read(work)
 
 
 def _forget_the_oldest(connection: sqlite3.Connection) -> None:

@@ -27,7 +27,6 @@ from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult
 from desktop.tools.process_result import NETWORK_IS_OFF, result_of
 
 MAX_COMMAND = 100_000
-MAX_BOUND = 200
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
 _PLATFORM: str = sys.platform
 
@@ -116,7 +115,6 @@ class Bash:
             return PreCheck(Category.WRITE, denied=refusal)
         report = self._confinement.probe()
         network = "" if report.kind == "none" else f" The network is {'on' if settings.shell_network else 'off'}."
-        identity = {path: self._state_of(path) for path in reading.bound[:MAX_BOUND]}
         return PreCheck(
             category=reading.category,
             raised_because=reading.raised_because,
@@ -130,15 +128,10 @@ class Bash:
                 "confined_by": report.kind,
                 "network": settings.shell_network,
             },
-            identity={**identity, place.resolved: _which(place.identity)},
+            identity={**reading.states, place.resolved: _which(place.identity)},
             constraint=command.strip(),
             parts=reading.parts,
         )
-
-    def _state_of(self, path: str) -> str:
-        """What an approval is bound to at a path: a file with its size and time, of a folder only which one it is."""
-        identity = self._policy.explain(path, Access.READ).identity
-        return _which(identity) if os.path.isdir(path) else identity
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """Run it. Raises ToolTimeout, ToolAborted or ToolFailure with what it wrote so far."""
@@ -172,4 +165,8 @@ def _which(identity: str) -> str:
 
 
 def _has_surrogates(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

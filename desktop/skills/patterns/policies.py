@@ -46,12 +46,13 @@ _NOBODY = Owner()
 class PolicyRules:
     """A list of trust rules; never changes. ``owners`` belong to the patterns in their order; without, to nobody."""
 
-    __slots__ = ("_index", "_owners", "patterns")
+    __slots__ = ("_index", "_owners", "_policies", "patterns")
 
     def __init__(self, patterns: PatternList, where: Where, owners: Sequence[Owner] = ()) -> None:
         self.patterns = patterns
         self._index = RuleIndex(patterns, where)
         self._owners = tuple(owners) or (_NOBODY,) * len(patterns.patterns)
+        self._policies: tuple[Policy, ...] = tuple(pattern.policy or "ask" for pattern in patterns.patterns)
 
     @classmethod
     def parse(cls, text: str | Sequence[str], *, cwd: str = "", home: str = "") -> PolicyRules:
@@ -61,20 +62,29 @@ class PolicyRules:
     def decide(self, facts: CallFacts) -> RuleMatch | None:
         """The rule in force for a call, or None when no rule fits it."""
         selecting = [rule for rule in self._index.about(facts.tool, facts.tags) if self._counts(rule, facts)]
-        top = max((rule.specificity for rule in selecting if _policy(rule) != "deny"), default=0)
+        policies = self._policies
+        top = max((rule.specificity for rule in selecting if policies[rule.order] != "deny"), default=0)
         judging = _Judging(facts)
-        rules = [rule for rule in selecting if _policy(rule) != "allow" or rule.specificity == top]
         parts: tuple[CommandPart | None, ...] = facts.parts or (None,)
-        denying = [rule for rule in rules if _policy(rule) == "deny" and any(judging.fits(rule, p) for p in parts)]
+        denying, others = [], []
+        for rule in selecting:
+            policy = policies[rule.order]
+            if policy == "deny":
+                denying += [rule] if any(judging.fits(rule, part, policy) for part in parts) else []
+            elif policy == "ask" or rule.specificity == top:
+                others.append(rule)
         if denying:
             return self._match([max(denying, key=_rank)])
-        others = [rule for rule in rules if _policy(rule) != "deny"]
-        found = [max((r for r in others if judging.fits(r, part)), key=_rank, default=None) for part in parts]
-        asking = [rule for rule in found if rule is not None and _policy(rule) == "ask"]
+        found = [self._best(others, part, judging) for part in dict.fromkeys(parts)]
+        asking = [rule for rule in found if rule is not None and policies[rule.order] == "ask"]
         if asking:
             return self._match([max(asking, key=_rank)])
         allowing = [rule for rule in found if rule is not None]
-        return self._match(allowing) if len(allowing) == len(parts) else None
+        return self._match(allowing) if len(allowing) == len(found) else None
+
+    def _best(self, rules: Sequence[Rule], part: CommandPart | None, judging: _Judging) -> Rule | None:
+        fitting = [rule for rule in rules if judging.fits(rule, part, self._policies[rule.order])]
+        return max(fitting, key=_rank, default=None)
 
     def _counts(self, rule: Rule, facts: CallFacts) -> bool:
         return self._owners[rule.order].thread_id in ("", facts.thread_id)
@@ -84,7 +94,8 @@ class PolicyRules:
         owners = [self._owners[rule.order] for rule in rules]
         shown = [owner.shown or rule.text for owner, rule in zip(owners, rules, strict=True)]
         return RuleMatch(
-            _policy(rules[0]), " and ".join(shown), all(rule.specificity >= WITH_LITERALS for rule in rules),
+            self._policies[rules[0].order], " and ".join(shown),
+            all(rule.specificity >= WITH_LITERALS for rule in rules),
             owners[0].reason, any(rule.specificity == BARE for rule in rules),
             tuple(owner.rule_id for owner in owners if owner.rule_id),
         )  # fmt: skip
@@ -100,9 +111,9 @@ class _Judging:
         self._line = line_of(facts)
         self._resolved: Mapping[str, Any] = {**facts.arguments, **facts.resolved} if facts.resolved else facts.arguments
 
-    def fits(self, rule: Rule, part: CommandPart | None) -> bool:
+    def fits(self, rule: Rule, part: CommandPart | None, policy: Policy) -> bool:
         """To allow, the arguments must fit in full; to ask or deny, in part."""
-        strict = _policy(rule) == "allow"
+        strict = policy == "allow"
         for check in rule.checks:
             if part is not None and check.name == ARGUMENT:
                 fit = self._covers(check.glob_text, part) if strict else self._meets(check.glob_text, part)
@@ -121,10 +132,6 @@ class _Judging:
     def _meets(self, text: str, part: CommandPart) -> bool:
         glob = command_glob(text)
         return glob.meets(part) or glob.fits(self._line)
-
-
-def _policy(rule: Rule) -> Policy:
-    return rule.pattern.policy or "ask"
 
 
 def _rank(rule: Rule) -> tuple[int, bool, bool, int]:

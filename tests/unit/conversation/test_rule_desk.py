@@ -11,6 +11,7 @@ import pytest
 from desktop.conversation.rule_calls import recorded
 from desktop.conversation.rule_desk import RuleDesk
 from desktop.conversation.rule_simulator import Simulator
+from desktop.conversation.rule_trial import Judges
 from desktop.conversation.trust import TrustRules
 from desktop.domain.errors import KnownError
 from desktop.domain.permission import PermissionRequest, RuleRecord
@@ -23,6 +24,13 @@ from desktop.tools.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
 from desktop.tools.shell import BASH
 
 TOOLS = (BASH, LIST_DIRECTORY, READ_FILE, WRITE_FILE)
+
+
+def never(*_: object) -> Any:
+    raise AssertionError("nothing is tried here")
+
+
+JUDGES = Judges(never, never, lambda: TOOLS, "/w", "/home/me")
 
 
 class Room:
@@ -40,7 +48,9 @@ class Room:
             record=lambda facts, at: self.store.rules.record(make=lambda: recorded(facts, at, self.redactor)),
         )  # fmt: skip
         await self.book.load()
-        self.desk = RuleDesk(self.book, lambda: TOOLS, Simulator(self.store.rules).run, clock=lambda: self.now)
+        self.desk = RuleDesk(
+            self.book, lambda: TOOLS, Simulator(self.store.rules, JUDGES).run, clock=lambda: self.now
+        )
         return self
 
     async def close(self) -> None:

@@ -15,8 +15,8 @@ import pytest
 from desktop.conversation.rule_calls import facts_of, recorded
 from desktop.conversation.rule_desk import RuleDesk
 from desktop.conversation.rule_simulator import Simulator, outcome
-from desktop.conversation.rule_tricks_shell import FAMILIES, shell_tricks
 from desktop.conversation.rule_trial import Judges, Trial
+from desktop.conversation.rule_tricks_shell import FAMILIES, shell_tricks
 from desktop.conversation.trust import TrustRules
 from desktop.domain.rules import RuleDraft, Simulation
 from desktop.domain.safety import CallFacts
