@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.events import ToolCallFinished
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from desktop.domain.rules import RuleDesk
     from desktop.presenter.bridge import Bridge
 
-USES_AFTER = 1000
-"""Milliseconds after a call before uses are counted anew in a list that is seen."""
 LEFT_AS_IT_IS = {"ask": "It would ask already.", "deny": "It denies already.", "allow": "It allows already."}
 _NOW = {"ask": "Asks now", "deny": "Denies now", "allow": "Allows now"}
 UNDOS = 20
@@ -52,11 +50,13 @@ class RuleFilter:
 
 
 class RulesViewModel(QObject):
-    """``changed`` after other rows are in ``model``; ``rules_changed`` when other rules are in force; ``said``
-    (sentence, undo token) for the list, ``told`` for whoever is elsewhere, ``wanted`` (rule id) has one shown."""
+    """``changed`` after other rows are in ``model``; ``rules_changed`` when other rules are in force; ``used`` after
+    calls; ``said`` (sentence, undo token) for the list, ``told`` for whoever is elsewhere; ``wanted`` (rule id) when a
+    rule shall be shown."""
 
     changed = Signal()
     rules_changed = Signal()
+    used = Signal()
     said = Signal(str, str)
     told = Signal(str)
     failed = Signal(str)
@@ -72,8 +72,6 @@ class RulesViewModel(QObject):
         self._undo: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {}
         self._number = 0
         self._draft: RuleDraft | None = None
-        self._uses = QTimer(self, singleShot=True, interval=USES_AFTER)
-        self._uses.timeout.connect(self.refresh)
         self._end = desk.on_change(self._other_rules)
         self.destroyed.connect(self._end)
         self.refresh()
@@ -110,7 +108,7 @@ class RulesViewModel(QObject):
     def take(self, events: object) -> None:
         """Calls were made: their rules were used. For the bridge's ``events``."""
         if isinstance(events, list | tuple) and any(isinstance(event, ToolCallFinished) for event in events):
-            self._uses.start()
+            self.used.emit()
 
     def rule(self, rule_id: str) -> RuleView | None:
         """One in force."""

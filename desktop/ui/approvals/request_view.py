@@ -263,7 +263,7 @@ class RequestView(QWidget):
             self._hold(ask_reason(self.window(), request, lambda reason: self._answer("deny", reason=reason)))
         elif what == "edit":
             self._hold(edit_arguments(self.window(), request, self._allow_edited))
-        elif what == "always" and self._rules is not None:
+        elif what == "always" and self._rules is not None and may_always(request):
             self._always = always_allow(self.window(), request, self._rules, self._thread_title)
             self._always.answered.connect(self._rule_done)
         elif what in ("deny", "allow_once", "allow_run"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -208,7 +208,7 @@ class RuleFoot(QFrame):
     def _arm(self) -> None:
         """Begin the deaf time: what can be agreed to has just come into sight."""
         if isinstance(self.save, AllowButton):
-            QTimer.singleShot(0, self, self.save.arm)
+            self.save.arm()
 
     def _save(self) -> None:
         editor = self._editor

@@ -209,7 +209,7 @@ class Section(QWidget):
     @property
     def rows(self) -> list[CallRow]:
         """The calls that are shown."""
-        return [row for row in self.findChildren(CallRow) if not row.isHidden()]
+        return self.findChildren(CallRow)
 
     def grow(self, by: int) -> None:
         """Show more of them."""

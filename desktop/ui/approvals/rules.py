@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer
-from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import (
+    QAction,
+    QGuiApplication,
+    QHideEvent,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.rules import RuleView
@@ -26,6 +35,8 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph
 from desktop.ui.widgets.toast import Toast
 
+USES_AFTER = 1000
+"""Milliseconds after a call before uses are counted anew in a list that is seen."""
 BESIDE = 440
 """Pixels at 100 % that the list keeps beside the panel; where there are fewer, the panel lies over it."""
 TOAST_SHOWN = 90
@@ -50,6 +61,8 @@ class RulesTab(QWidget):
         self.panel.setParent(self)
         self.panel.hide()
         self.toast = Toast(self.list, self.list.foot)
+        self._uses = QTimer(self, singleShot=True, interval=USES_AFTER)
+        self._uses.timeout.connect(models.rules.refresh)
         self._connect()
 
     def _connect(self) -> None:
@@ -65,6 +78,7 @@ class RulesTab(QWidget):
         rules.said.connect(self.say)
         rules.failed.connect(self.say)
         rules.wanted.connect(self._show_rule)
+        rules.used.connect(self._count_later)
         self.toast.undone.connect(rules.undo)
         for keys, act in (("Ctrl+Shift+N", self.new), ("Ctrl+D", lambda: self.act("duplicate"))):
             shortcut = QShortcut(QKeySequence(keys), self)
@@ -205,6 +219,16 @@ class RulesTab(QWidget):
             left = width - px(WIDTH) if beside else 0
             self.panel.setGeometry(QRect(left, 0, width - left, height))
             self.panel.raise_()
+
+    def _count_later(self) -> None:
+        """While the list is seen, uses are counted now and then."""
+        if self.isVisible() and not self._uses.isActive():
+            self._uses.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks."""
+        super().hideEvent(event)
+        self._uses.stop()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Uses were counted meanwhile."""

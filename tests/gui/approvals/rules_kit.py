@@ -1,0 +1,208 @@
+"""The real desk of the rules over a real store, the page above it, and requests on a real bridge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from desktop.app.rule_rooms import open_rules
+from desktop.conversation.rule_desk import RuleDesk
+from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.rules import RuleDraft, RuleView, Simulation
+from desktop.domain.safety import CallFacts, SafetySettings
+from desktop.domain.tools import Category, CommandPart
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.bridge import Bridge
+from desktop.presenter.rules import RulesViewModel
+from desktop.presenter.rules_editing import RuleEditor, RulesModels
+from desktop.safety.boundary import PathPolicy
+from desktop.safety.confinement import Confinement
+from desktop.safety.environment import EnvironmentBuilder
+from desktop.safety.opening import GuardedFiles
+from desktop.safety.process import ProcessRunner
+from desktop.safety.redaction import Redactor
+from desktop.safety.shell import ShellReader
+from desktop.store import Store
+from desktop.tools.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.registry import ToolRegistry
+from desktop.tools.shell import BASH, Bash
+from desktop.ui.approvals.page import ApprovalsPage
+from desktop.ui.widgets.dialog import Dialog
+
+PATIENCE = 30.0
+
+
+class Held:
+    """The real desk; ``gate`` holds trials and ``door`` holds saving back while they are closed."""
+
+    def __init__(self, desk: RuleDesk) -> None:
+        self._desk = desk
+        self.gate, self.door = asyncio.Event(), asyncio.Event()
+        self.gate.set()
+        self.door.set()
+        self.tried: list[str] = []
+        self.ended: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._desk, name)
+
+    async def simulate(self, draft: RuleDraft) -> Simulation:
+        self.tried.append(draft.pattern)
+        await self.gate.wait()
+        found = await self._desk.simulate(draft)
+        self.ended.append(draft.pattern)
+        return found
+
+    async def save(self, draft: RuleDraft) -> RuleView:
+        await self.door.wait()
+        return await self._desk.save(draft)
+
+
+class Room:
+    """Store, rules, view-models, page; ``open`` once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        (self.home / "workspace").mkdir(parents=True)
+        self.store = Store(folder / "assent.db")
+        self.redactor = Redactor()
+        self.questions: list[asyncio.Task[Decision]] = []
+        self.broken: list[Exception] = []
+        self.refused: list[str] = []
+        self.told: list[str] = []
+        self.thread = "t1"
+
+    async def open(self) -> Room:
+        await self.store.open()
+        rooms = await open_rules(self.store, self.redactor, *self._walls())
+        self.book, self.desk = rooms.book, Held(rooms.desk)
+        self.bridge = Bridge()
+        self.bridge.failed.connect(self.broken.append)
+        self.approvals = ApprovalsViewModel(self.bridge, self.store.audit)
+        self.approvals.refused.connect(self.refused.append)
+        self.rules = RulesViewModel(self.desk, self.bridge)
+        self.rules.told.connect(self.told.append)
+        self.models = RulesModels(
+            self.rules, lambda: RuleEditor(self.rules, self.approvals, self.bridge), lambda: self.thread
+        )
+        self.page = ApprovalsPage(self.approvals, self.models, lambda thread_id: f"Title of {thread_id}")
+        return self
+
+    def _walls(self) -> tuple[ToolRegistry, Callable[[], SafetySettings], PathPolicy]:
+        workspace = str(self.home / "workspace")
+
+        def safety() -> SafetySettings:
+            return SafetySettings(workspace=workspace, allowed=(workspace,))
+
+        policy = PathPolicy(str(self.home), safety)
+        files, self.confinement = GuardedFiles(policy), Confinement(policy, safety)
+        reader, environment = ShellReader(policy, safety), EnvironmentBuilder(safety)
+        bash = Bash(reader, policy, self.confinement, environment, ProcessRunner(), safety)
+        return ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash]), safety, policy
+
+    @property
+    def tab(self) -> Any:
+        return self.page.rules
+
+    @property
+    def editor(self) -> RuleEditor:
+        return self.tab.editor
+
+    @property
+    def foot(self) -> Any:
+        return self.tab.panel.foot
+
+    @property
+    def field(self) -> Any:
+        return self.tab.panel.form.field
+
+    @property
+    def dialog(self) -> Any:
+        return next((one for one in reversed(self.page.findChildren(Dialog)) if one.isVisible()), None)
+
+    @property
+    def mine(self) -> dict[str, str]:
+        """Pattern to decision, of what a person wrote."""
+        return {rule.pattern: rule.decision for rule in self.desk.rules() if rule.editable}
+
+    @property
+    def shown(self) -> list[str]:
+        model = self.rules.model
+        return [model.index(row).data() for row in range(model.rowCount())]
+
+    async def keep(self, *patterns: str, decision: Any = "allow") -> list[RuleView]:
+        return [await self.desk.save(RuleDraft(pattern, decision)) for pattern in patterns]
+
+    def called(self, command: str, times: int = 1) -> None:
+        """A command was asked about before."""
+        facts = CallFacts(
+            "bash", Category.WRITE, command, BASH.tags, {"command": command}, "library", (CommandPart(command),),
+            thread_id="t1",
+        )  # fmt: skip
+        for _ in range(times):
+            self.book.decided(facts, None)
+
+    def current(self, pattern: str) -> None:
+        """Make a row the current one."""
+        self.tab.list.rows.setCurrentIndex(self.rules.model.index(self.shown.index(pattern)))
+
+    async def write(self, pattern: str) -> None:
+        """Type a rule and wait until it was tried."""
+        self.page.show_rules(new=True)
+        QTest.keyClicks(self.field, pattern)
+        await self.tried()
+
+    async def tried(self, editor: RuleEditor | None = None) -> None:
+        found = editor or self.editor
+        await until(lambda: found.current and not found.trying, "the trial")
+
+    async def ask(self, request: PermissionRequest) -> asyncio.Task[Decision]:
+        question = asyncio.create_task(self.bridge.ask(request))
+        self.questions.append(question)
+        await until(lambda: self.approvals.request(request.request_id), "the request")
+        self.page.open_request(request.request_id)
+        return question
+
+    async def rest(self) -> None:
+        await until(lambda: not self.bridge.task_names, "rest")
+        await asyncio.sleep(0.02)
+
+    async def end(self) -> None:
+        self.desk.gate.set()
+        self.desk.door.set()
+        self.bridge.deny_all()
+        await asyncio.gather(*self.questions, return_exceptions=True)
+        await self.bridge.shutdown(3.0)
+        await self.book.flush()
+        await self.store.close()
+        await asyncio.to_thread(self.confinement.close)
+        assert not self.broken, self.broken
+
+
+async def until(true: Callable[[], Any], what: str) -> None:
+    """Wait for a condition, generously: never for a time."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not true():
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        raise AssertionError(f"never: {what}") from None
+
+
+def press(widget: QWidget, key: Qt.Key, *modifiers: Qt.KeyboardModifier) -> None:
+    held = Qt.KeyboardModifier.NoModifier
+    for one in modifiers:
+        held |= one
+    QTest.keyClick(widget, key, held)
+
+
+def words(widget: QWidget) -> str:
+    """Everything that is written in a widget and seen."""
+    seen = [w for w in widget.findChildren(QWidget) if w.isVisible()]
+    return "\n".join([*(w.text() for w in seen if hasattr(w, "text")), *(w.accessibleName() for w in seen)])
