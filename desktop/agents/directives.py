@@ -149,8 +149,7 @@ class Course:
         if limit is not None:
             self._limit = limit
             self.failure = BudgetExhausted(f"The budget is used up: {limit}.", limit=str(limit))
-            provider = ctx.call.invocation.parent  # stopped even if it does not heed the directive
-            provider.meta.cancellation.cancel("budget")
+            ctx.call.meta.cancellation.cancel("budget")  # stopped even if it does not heed the directive
 
     # -- persistent agents -------------------------------------------------------------------------------------------
 

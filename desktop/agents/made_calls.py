@@ -7,6 +7,7 @@ never further than its permissions. Each counts against ``maxSteps``, refused on
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from desktop.agents.discovery import Visible
@@ -105,10 +106,10 @@ class Calls:
         return await self._through(ctx, ToolCallBlock(new_id(), self._code_ref, {"code": code}), caller, INVOKE)
 
     async def _through(self, ctx: Context, block: ToolCallBlock, caller: Caller, shown: str) -> Outcome:
-        """The pipeline, below the callback's own call, so that the clocks around it stand still for a person."""
-        request, inner = self._call.request, ctx.call
-        parent = inner.invocation if isinstance(inner, Call) else self._call.invocation
-        parent.view = self._call.context  # for what is called, the agent is above it, not the callback
+        """The pipeline, below the provider's call, so that the clocks around it stand still for a person."""
+        request, provider = self._call.request, ctx.call
+        above = provider.invocation if isinstance(provider, Call) else self._call.invocation
+        parent = replace(above, view=self._call.context)  # for what is called, the agent is above it
         outcome = await self._host.pipeline.invoke(
             CallRequest(
                 block, caller, parent, NestedSink(request.sink, request.block.call_id), request.message_id, "",

@@ -165,8 +165,7 @@ class _Agent:
         fabric, own = self._ctx.globals["skills"], self._call.invocation
 
         async def guarded(ctx: Context, args: Mapping[str, Any]) -> Any:
-            provider = ctx.call.invocation.parent if isinstance(ctx.call, Call) else None
-            if provider is None or provider.parent is not own:
+            if not isinstance(ctx.call, Call) or ctx.call.invocation.parent is not own:
                 raise NotFound("There is no such tool here.")
             return await fn(ctx, args)
 

@@ -14,8 +14,8 @@ from desktop.domain.permission import AuditEntry
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import Call, CallRequest, Outcome
-from desktop.pipeline.names import HANDED
-from desktop.safety.permission import ASKED_AGAIN, digest_of, summary_of
+from desktop.safety.bound import digest_of
+from desktop.safety.permission import ASKED_AGAIN, summary_of
 
 REFUSED = "refused"
 MAX_REASON = 500
@@ -54,9 +54,7 @@ class ActivityJournal:
         self._clock = clock
 
     def __call__(self, request: CallRequest, call: Call | None, outcome: Outcome) -> None:
-        """The call is over. What passes between an agent and its provider is no call of anybody's."""
-        if call is not None and call.target.spec.name in HANDED and not outcome.result.is_error:
-            return
+        """The call is over."""
         words = outcome_words(outcome)
         if call is None or not call.logged:
             self._lines.note(entry=self._entry(request, call, outcome, words))

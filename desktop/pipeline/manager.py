@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from desktop.domain.errors import BugError, Denied, ToolFailure
+from desktop.domain.errors import AssentError, BugError, Denied, NotFound, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.skills import SkillDef
@@ -15,6 +15,7 @@ from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.results import result_of, value_of
 from desktop.pipeline.skill_context import Context, NotMiddleware, Served, SkillFailed
+from desktop.pipeline.validation import frozen_copy
 from desktop.skills.names import is_bare_name
 
 if TYPE_CHECKING:
@@ -62,12 +63,16 @@ class Manager:
         self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None, *,
         place: CodePlace | None = None,
     ) -> Any:  # fmt: skip
-        """Call a tool through every gate; its structured value where it has one, else its text.
+        """Call a tool through every gate; its structured value where it has one, else its text. A ref that the runtime
+        handed out for this code is a function of the runtime, and no tool.
 
         ``options``: ``frontmatter`` adds middleware keys to the call; ``as_caller`` and ``as_served`` (library skills
         only) make the call in the name of whoever called this skill, or of the skill it serves; ``in_name_of`` (library
         only) takes a Caller that was kept. Raises NestedFailure (a ToolFailure) with the call's code.
         """
+        handed = self._handed(ref)
+        if handed is not None:
+            return await _called_back(handed, self.context, args)
         return value_of((await self._outcome(ref, dict(args or {}), dict(options or {}), place)).result)
 
     async def _outcome(
@@ -132,6 +137,14 @@ class Manager:
             return replace(outcome, result=result_of(served.result))
         return inner[-1] if inner else await self._hooked(nested, at + 1)
 
+    def _handed(self, ref: Any) -> SkillDef | None:
+        """What the runtime handed out under this ref; code that a model wrote has none."""
+        skills = self._call.invocation.shared.get("skills")
+        if skills is None or not isinstance(ref, str) or self._untrusted:
+            return None
+        found: SkillDef | None = skills.handed(ref)
+        return found
+
     @property
     def _untrusted(self) -> bool:
         """Whether the code is a model's: then it names tools, and nothing else (R-COD-7)."""
@@ -170,6 +183,19 @@ class Manager:
         if served.advanced > 1 and not served.retries:
             raise ToolFailure("next() was called twice.", code="skill.next_twice")
         return await served.advance()
+
+
+async def _called_back(handed: SkillDef, context: Context | None, args: Mapping[str, Any] | None) -> Any:
+    """A callback of the runtime, with a copy of plain arguments. It judges itself who calls; whatever it raises is a
+    failure of the call."""
+    if handed.fn is None or context is None or not isinstance(args or {}, Mapping):
+        raise NotFound("There is no such tool here.")
+    try:
+        return await handed.fn(context, frozen_copy(args or {}))
+    except AssentError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the boundary of callbacks, as of tools (R-LOOP-3)
+        raise ToolFailure(f"{handed.name} failed: {error}") from error
 
 
 def _options_of(

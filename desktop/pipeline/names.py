@@ -11,8 +11,6 @@ from desktop.domain.errors import Denied, NotFound
 from desktop.domain.tools import Tool, ToolSpec
 from desktop.skills.names import MAX_NAME, is_bare_name
 
-HANDED = frozenset({"agent-invoke", "agent-hook"})
-"""What is between an agent and its provider: found by an unguessable ref only, and no call of anybody's."""
 MAX_REF = 4096
 """Characters of a URI or path that a skill may call by."""
 
@@ -113,25 +111,15 @@ def resolve(table: ToolTable, ref: str, caller: Caller) -> Tool:
     tool = table.find(ref) if len(ref) <= (MAX_REF if caller.origin == "skill" else MAX_NAME) else None
     if tool is None or not _named(tool, ref, caller):
         raise NotFound(f"There is no tool named {_shown(ref)}.")
-    if caller.origin != "skill" and tool.spec.visibility == "hidden" and not _may_know(tool, caller):
+    if caller.origin != "skill" and tool.spec.visibility == "hidden" and not caller.allowed.names(tool.spec.name):
         raise Denied(f"{tool.spec.name} is hidden and not named in the allowed tools.", code="denied.visibility")
     return tool
-
-
-def _may_know(tool: Tool, caller: Caller) -> bool:
-    """Whether a hidden tool is named in the list (R-VIS-6), or is a callback handed to a provider's code: those check
-    themselves who calls (R-PRV-11)."""
-    return _handed(tool, caller) or caller.allowed.names(tool.spec.name)
-
-
-def _handed(tool: Tool, caller: Caller) -> bool:
-    return caller.origin == "code" and tool.spec.name in HANDED
 
 
 def _named(tool: Tool, ref: str, caller: Caller) -> bool:
     """Whether the reference is one that this caller may use: a model names tools, and loads nothing by path or URI,
     also not what somebody else has loaded (C-3, Q-3)."""
-    if caller.origin == "skill" or _handed(tool, caller):
+    if caller.origin == "skill":
         return True
     return ref == tool.spec.name or (caller.origin == "native" and ref == tool.spec.provider_name)
 

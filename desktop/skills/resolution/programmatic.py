@@ -93,9 +93,9 @@ def create_callback_ref(
 
 
 def hand_out(globals: Globals, label: str, fn: SkillFunction | None = None, tool: Tool | None = None) -> str:
-    """A ref of the runtime's own, ``{label}-{8 hex}``, for one agent and its provider: found by whoever knows it, never
-    listed, and no change to what skills there are. The function or tool checks itself who calls. Give it back with
-    ``take_back``."""
+    """A ref of the runtime's own, ``{label}-{8 hex}``, for one agent and its provider: never listed, and no change to
+    what skills there are. A ``fn`` is called by ``ctx.manager.invoke`` and is no tool: it checks itself who calls. A
+    ``tool`` is found by whoever knows the ref. Give it back with ``take_back``."""
     with globals.tools.lock:
         name = _free_name(globals, label)
         globals.tools.handed[name] = SkillDef(
@@ -120,8 +120,9 @@ def _free_name(globals: Globals, label: str) -> str:
 def lookup(globals: Globals, ref: str, *, aliases: bool = True) -> SkillDef | None:
     """By exact alias (trusted callers only, C-3), by name, or by ``src``."""
     tools = globals.tools
-    if ref in tools.handed:
-        return tools.handed[ref]
+    handed = tools.handed.get(ref)
+    if handed is not None and handed.tool is not None:
+        return handed
     name = tools.aliases.get(ref) if aliases else None
     return tools.programmatic.get(name or tools.by_src.get(ref) or ref)
 

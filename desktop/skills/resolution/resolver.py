@@ -53,6 +53,11 @@ class Resolver:
         """Does not block; see ``programmatic.hand_out``."""
         return programmatic.hand_out(self.globals, label, fn, tool)
 
+    def handed(self, ref: str) -> SkillDef | None:
+        """The function that was handed out under this ref, or None. Does not block."""
+        found = self.globals.tools.handed.get(ref)
+        return found if found is not None and found.fn is not None else None
+
     def take_back(self, ref: str) -> None:
         """Does not block."""
         programmatic.take_back(self.globals, ref)
