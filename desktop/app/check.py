@@ -145,8 +145,7 @@ def activity_log(home: Path) -> Health:
             return Health("ok", "It becomes a chain at the next start.")
     report = check_closed(file)
     if not report.whole:
-        words = f"{report.damaged:,} of its lines are not as they were written. The Activity page says which."
-        return Health("notice", words)
+        return Health("notice", "It is not as Assent wrote it. The Activity page says which entries.")
     return Health("ok", f"{report.lines:,} lines, each vouching for all before it, up to {report.head.link[:16]}.")
 
 

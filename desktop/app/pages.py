@@ -155,6 +155,10 @@ class Pages(QObject):
         self._shell.go("chats")
         self.chat.open(thread_id)
 
+    def _open_call(self, thread_id: str, call_id: str) -> None:
+        self._shell.go("chats")
+        self.chat.open_call(thread_id, call_id)
+
     def _scale(self, direction: str) -> None:
         at = float(self._models.settings.get("appearance.text_scale"))
         wanted = {"larger": at + SCALE_STEP, "smaller": at - SCALE_STEP}.get(direction, 1.0)
@@ -171,6 +175,7 @@ class Pages(QObject):
         QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
         m.approvals.refused.connect(self._window.show_toast)
         m.rules.rules.told.connect(self._window.show_toast)
+        m.approvals.activity.thread_wanted.connect(self._open_call)
         for tools in (m.cli, m.mcp):
             tools.requests_wanted.connect(lambda: self._shell.go("approvals"))
         m.settings.refused.connect(self._setting_refused)

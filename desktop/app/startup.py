@@ -17,6 +17,7 @@ from desktop.app.home import Home
 from desktop.app.remembered import Remembered
 from desktop.domain.errors import HomeNotWritable, KnownError, StoreError
 from desktop.domain.models import ModelRef
+from desktop.presenter.activity_words import BROKEN
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.shell import ShellViewModel
 from desktop.ui.shell.main_window import MainWindow
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from desktop.app.pages import Pages
     from desktop.app.rooms import Rooms
     from desktop.app.view_models import ViewModels
+    from desktop.domain.audit_chain import ChainReport
     from desktop.settings import Settings, SettingsService
 
 PREWARM_AFTER = 0.3
@@ -95,6 +97,13 @@ class Startup(QObject):
         rooms.mcp.begin()
         self._models.setup.look()
         self._bridge.spawn(rooms.tool_secrets.learn(), name="learn tools' secrets")
+        self._models.approvals.activity.checked.connect(self._log_checked)
+        self._models.approvals.activity.check()
+
+    def _log_checked(self, report: ChainReport) -> None:
+        """The activity log is followed at each start; what is wrong with it is told wherever the person is."""
+        if report.damaged:
+            self._shell.banner.emit("failed", BROKEN)
 
     async def _follow_motion(self) -> None:
         """Less motion where the desktop asks for it; only Linux has a bus to ask."""

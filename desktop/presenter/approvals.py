@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.permission import AuditEntry, Choice, Decision, PermissionRequest
+from desktop.domain.permission import Choice, Decision, PermissionRequest
+from desktop.presenter.activity import ActivityViewModel
 
 if TYPE_CHECKING:
+    from desktop.domain.audit import ActivityLog
     from desktop.presenter.bridge import Bridge
-
-ReadActivity = Callable[[str, int], Awaitable[Sequence[AuditEntry]]]
-"""(filter text, how many) -> entries, newest first."""
 
 REMEMBERED = 32
 """Requests that were allowed and may come back changed."""
@@ -26,13 +25,12 @@ class ApprovalsViewModel(QObject):
     changed = Signal()
     asked = Signal(object)
     closed = Signal(str)
-    activity_loaded = Signal(object)
     refused = Signal(str)
 
-    def __init__(self, bridge: Bridge, read_activity: ReadActivity, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, log: ActivityLog, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._read_activity = read_activity
+        self.activity = ActivityViewModel(bridge, log, self)
         self._waiting: dict[str, PermissionRequest] = {}
         self._allowed: dict[tuple[str, str], PermissionRequest] = {}
         bridge.asked.connect(self._asked)
@@ -118,11 +116,3 @@ class ApprovalsViewModel(QObject):
     def deny_all(self, run_id: str) -> None:
         """Deny everything that one run has asked."""
         self._bridge.deny_run(run_id)
-
-    def query(self, filter_text: str = "", limit: int = 500) -> None:
-        """Read the activity log, newest first."""
-
-        async def work() -> None:
-            self.activity_loaded.emit(tuple(await self._read_activity(filter_text, limit)))
-
-        self._bridge.spawn(work(), name="read activity")

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.domain.models import Connection
 from desktop.ui import shots_samples as samples
-from desktop.ui.approvals import rules_shots
+from desktop.ui.approvals import activity_shots, rules_shots
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.debates.page import DebatesPage
@@ -271,8 +271,10 @@ def _toast(stage: Stage) -> QWidget:
     return stage.window
 
 
-def _tab(stage: Stage) -> QWidget:
-    stage.page("approvals").show_tab("activity")
+def _activity(stage: Stage, name: str) -> QWidget:
+    given, report, _ = activity_shots.PICTURES[name]
+    stage.approvals.activity = activity_shots.sample_activity(given, report, stage.approvals)
+    activity_shots.show(stage.page("approvals"), name)
     return stage.window
 
 
@@ -306,7 +308,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-changed": _changed,
     "02-approval-argv": _vector,
     "02-approvals-empty": _empty_inbox,
-    "02-activity": _tab,
+    **{name: partial(_activity, name=name) for name in activity_shots.PICTURES},
     "02-dialog-over-thread": lambda s: _over_thread(s, "t3"),
     "02-dialog-over-thread-admin": lambda s: _over_thread(s, "t2"),
     "02-deny-with-reason": lambda s: _dialog(s, "reason"),
@@ -345,7 +347,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "11-components": _sheet,
 }
 ALSO_AT_200 = (
-    *rules_shots.AT_200,
+    *rules_shots.AT_200, *activity_shots.AT_200,
     "02-approval-write", "02-approval-shell", "02-dialog-over-thread", "08-first-run", "07-models", "06-skills",
     "06-skills-form", "07-keys", "07-keys-agree", "07-mcp",
 )

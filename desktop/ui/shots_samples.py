@@ -10,11 +10,12 @@ from typing import Any, cast
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo
-from desktop.domain.permission import AuditEntry, PermissionRequest
+from desktop.domain.permission import PermissionRequest
 from desktop.domain.safety import Access, ConfinementReport, EntryFacts, Verdict
 from desktop.domain.tools import Category, Judgement
 from desktop.presenter.settings import SettingSpec, SettingsViewModel
 from desktop.presenter.shell import PaletteRow, ShellViewModel
+from desktop.ui.approvals.activity_shots import sample_activity
 
 HOME = "/home/ida/work/harbour-sensors"
 TITLES = {
@@ -120,12 +121,12 @@ class SampleApprovals(QObject):
     changed = Signal()
     asked = Signal(object)
     closed = Signal(str)
-    activity_loaded = Signal(object)
     refused = Signal(str)
 
     def __init__(self, requests: tuple[PermissionRequest, ...] = ()) -> None:
         super().__init__()
         self.requests = requests
+        self.activity = sample_activity(parent=self)
         self.given: list[tuple[str, str, dict[str, Any]]] = []
         self.denied_runs: list[str] = []
 
@@ -156,34 +157,6 @@ class SampleApprovals(QObject):
         """Close all of a run."""
         self.denied_runs.append(run_id)
         self.put(*(r for r in self.requests if r.run_id != run_id))
-
-    def query(self, filter_text: str = "", limit: int = 500) -> None:
-        """Sample entries that hold the text."""
-        found = [e for e in activity() if filter_text.lower() in f"{e.tool} {e.summary} {e.decision}".lower()]
-        self.activity_loaded.emit(tuple(found[:limit]))
-
-
-def activity() -> tuple[AuditEntry, ...]:
-    """A morning's work."""
-    rows = (
-        ("bash", "admin", "deny", "user", "git push origin main", "denied"),
-        ("write-file", "write", "allow_once", "user", "docs/runbook/nightly.md", "done"),
-        ("write-file", "write", "allow_edited", "user", "docs/nightly.md", "asked again"),
-        ("write-file", "write", "allow_run", "remembered", "data/gauge-07/2026-03.clean.csv", "done"),
-        ("read-file", "read", "allow_once", "setting", "data/gauge-07/2026-03.csv", "done"),
-        ("read-file", "read", "refused", "boundary", "/etc/passwd", "denied"),
-        ("bash", "admin", "refused", "blocklist", "rm -rf out", "denied"),
-        ("bash", "write", "allow_once", "user", "pytest -q tests/ingest", "failed, exit code 1"),
-        ("bash", "admin", "deny", "cancelled", "find out -name '*.tmp' -delete", "denied"),
-        ("list-directory", "read", "allow_once", "setting", "data/", "done"),
-    )
-    return tuple(
-        AuditEntry(
-            at=time.time() - 70 * n, run_id="run1", thread_id="t1", call_id=f"c{n}", chain=("Workbench",), tool=tool,
-            category=category, decision=decision, by=by, digest="", summary=summary, outcome=outcome,
-        )
-        for n, (tool, category, decision, by, summary, outcome) in enumerate(rows)
-    )  # fmt: skip
 
 
 def _model(connection: str, name: str, context: int | None, size: int | None = None) -> ModelInfo:

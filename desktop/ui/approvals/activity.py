@@ -1,203 +1,207 @@
-"""The activity log: every call and decision, newest first, with a filter. Arguments only as a redacted summary."""
+"""The Activity tab: every call and decision, newest first, filtered; one of them in full beside the list."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, Qt, QTimer
-from PySide6.QtGui import QPainter, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
-from desktop.domain.permission import AuditEntry
-from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.domain.audit import AuditRow
+from desktop.domain.audit_chain import ChainReport
+from desktop.presenter.activity import ActivityViewModel
+from desktop.ui.approvals.activity_bar import ActivityBar, ActivityFoot, BrokenNotice
+from desktop.ui.approvals.activity_detail import WIDTH, ActivityDetail
+from desktop.ui.approvals.activity_list import ROW, ActivityHeads, ActivityModel, ActivityRows
 from desktop.ui.theme import theme
-from desktop.ui.theme.paint import badge, elided, state
+from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import EmptyState
-from desktop.ui.widgets.fields import Field
-from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.rows import Index, RowDelegate, RowList
-from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
-from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.toast import Toast
 
-ENTRY = int(Qt.ItemDataRole.UserRole)
-FILTER_PAUSE = 200
-BY = {
-    "user": "You",
-    "rule": "A rule",
-    "remembered": "You, for this run",
-    "no_handler": "Nobody to ask",
-    "cancelled": "The run ended",
-    "closed": "Assent closed",
-    "setting": "A setting",
-    "boundary": "The boundary",
-    "blocklist": "The blocklist",
-    "allowed tools": "Its list of tools",
-    "visibility": "Not shown to it",
-    "limit": "A limit",
-    "schema": "Wrong arguments",
-    "unknown tool": "No such tool",
-    "pipeline": "Assent",
-}
-STATES = {"allowed": "allow", "refused": "deny", "denied": "deny"}
-TIME, DECISION, TOOL, CATEGORY, OUTCOME, WHO = 104, 96, 124, 76, 128, 124
-
-
-class ActivityModel(QAbstractListModel):
-    """Entries as rows."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._entries: tuple[AuditEntry, ...] = ()
-
-    def set_entries(self, entries: Sequence[AuditEntry]) -> None:
-        """Replace all."""
-        self.beginResetModel()
-        self._entries = tuple(entries)
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """How many."""
-        return 0 if parent.isValid() else len(self._entries)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The record under ``ENTRY``."""
-        entry = self._entries[index.row()]
-        if role == ENTRY:
-            return entry
-        words = f"{entry.tool} {entry.summary}"
-        if role == Qt.ItemDataRole.DisplayRole:
-            return words
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            came = f", {entry.outcome}" if entry.outcome else ""
-            return f"{when(entry.at)}, {decision_word(entry.decision)} by {who(entry)}{came}: {words}"
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join(shown_line(line) for line in (words, *details(entry)) if line)
-        return None
-
-
-def details(entry: AuditEntry) -> list[str]:
-    """Everything else that is known of a call, a line each."""
-    named = (("original", "The model had asked for"), ("edited", "Edited to"), ("reason", "Reason"),
-             ("raised_because", "Raised to admin"))  # fmt: skip
-    more = [f"{words}: {entry.extra[name]}" for name, words in named if entry.extra.get(name)]
-    return [*entry.paths[:8], " › ".join(entry.chain), *more]
-
-
-def who(entry: AuditEntry) -> str:
-    """By whom or what it was decided."""
-    if entry.category == "read" and entry.by == "setting":
-        return "Reads run"
-    return BY.get(entry.by, shown_line(entry.by))
-
-
-def decision_word(decision: str) -> str:
-    """A stored choice in a word."""
-    if decision == "allow_edited":
-        return "edited"
-    return "denied" if decision.startswith("deny") else "allowed" if decision.startswith("allow") else decision
-
-
-def when(at: float) -> str:
-    """Local time; the date too unless it is today."""
-    then, now = time.localtime(at), time.localtime()
-    pattern = "%H:%M:%S" if then[:3] == now[:3] else "%d %b %H:%M"
-    return time.strftime(pattern, then)
-
-
-class ActivityDelegate(RowDelegate):
-    """Time, decision, tool, category, what, what came of it, who."""
-
-    height = 36
-
-    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """One line of columns."""
-        t = theme()
-        entry: AuditEntry = index.data(ENTRY)
-        x, height = box.x() + t.px(12), box.height()
-
-        def write(text: str, width: int, role: str, token: str, *, weight: int | None = None) -> None:
-            painter.setFont(t.font(role, weight))
-            painter.setPen(t.color(token))
-            painter.drawText(QRect(x, box.y(), width, height), _LEFT, elided(text, role, width, weight=weight))
-
-        write(when(entry.at), t.px(TIME) - t.px(8), "small", "text-2")
-        x += t.px(TIME)
-        word = decision_word(entry.decision)
-        state(painter, QRect(x, box.y(), t.px(DECISION), height), STATES.get(word, word), word)
-        x += t.px(DECISION)
-        write(shown_line(entry.tool), t.px(TOOL) - t.px(8), "code", "text", weight=500)
-        x += t.px(TOOL)
-        badge(painter, QRect(x, box.y(), t.px(CATEGORY), height), entry.category)
-        x += t.px(CATEGORY)
-        rest = max(t.px(40), box.right() - x - t.px(OUTCOME) - t.px(WHO) - t.px(8))
-        write(shown_line(entry.summary), rest, "code", "text-2")
-        x += rest + t.px(8)
-        failed = entry.outcome.startswith("failed")
-        write(shown_line(entry.outcome), t.px(OUTCOME) - t.px(8), "small", "failed" if failed else "text-2")
-        x += t.px(OUTCOME)
-        write(who(entry), t.px(WHO) - t.px(12), "small", "text-2")
+BESIDE = 440
+"""Pixels at 100 % that the list keeps beside the entry; where there are fewer, the entry lies over it."""
+EMPTY = ("Nothing here yet", "Each call and each decision will be listed here.")
+NOTHING = ("Nothing found", "No entry fits all of this.")
 
 
 class Activity(QWidget):
-    """Filter and list; reads again each time it is shown."""
+    """Reads anew each time it is shown, and while it is seen at its top after each call. ``rule_wanted`` carries the
+    id or the pattern of the rule that decided."""
 
-    def __init__(self, approvals: ApprovalsViewModel) -> None:
+    rule_wanted = Signal(str)
+
+    def __init__(self, activity: ActivityViewModel, thread_title: Callable[[str], str] = str) -> None:
         super().__init__()
-        self._approvals = approvals
-        column = Column(self, spacing=0)
-        bar = sized(pane("plain"), height=56)
-        row = Row(bar, margins=(24, 0, 24, 0))
-        self.filter = sized(Field("Filter", hint="Find a tool, path or decision", icon="search"), width=320)
-        row.addWidget(self.filter)
-        row.addStretch(1)
-        self.count = Text("", "small", "3")
-        row.addWidget(self.count)
-        column.addWidget(bar)
-        column.addWidget(_heads())
+        self._activity = activity
+        self._number = 0
         self.model = ActivityModel()
-        self.list = RowList("Activity", ActivityDelegate())
-        self.list.setModel(self.model)
-        column.addWidget(self.list, 1)
-        self._empty = EmptyState("activity", "Nothing here yet", "Each call and each decision will be listed here.")
-        column.addWidget(self._empty, 1)
-        self._empty.hide()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(FILTER_PAUSE)
-        self._pause.timeout.connect(self._ask)
-        self.filter.textChanged.connect(self._later)
-        approvals.activity_loaded.connect(self._show)
+        self.model.setParent(self)
+        self.list = ActivityRows(self.model)
+        self.bar = ActivityBar(activity, thread_title)
+        self.filter = self.bar.field
+        self.foot = ActivityFoot(activity)
+        self.notice = BrokenNotice(activity)
+        self._left = QFrame(self)
+        self._left.setProperty("pane", "surface")
+        self.detail = ActivityDetail(thread_title)
+        self.detail.setParent(self)
+        self.detail.hide()
+        self._lay_out()
+        self.toast = Toast(self._left, self.foot)
+        self._connect()
+
+    def _lay_out(self) -> None:
+        column = Column(self._left, spacing=0)
+        column.addWidget(self.notice)
+        column.addWidget(self.bar)
+        column.addWidget(ActivityHeads(self.list))
+        holder = QWidget()
+        self._stack = QStackedLayout(holder)
+        everything = Button("Show all")
+        everything.clicked.connect(self.bar.show_all)
+        self._pages: dict[str, QWidget] = {
+            "rows": self.list,
+            "none": EmptyState("activity", *EMPTY),
+            "nothing": EmptyState("search", *NOTHING, (everything,)),
+        }
+        for page in self._pages.values():
+            self._stack.addWidget(page)
+        column.addWidget(holder, 1)
+        column.addWidget(self.foot)
+
+    def _connect(self) -> None:
+        activity, rows, detail = self._activity, self.list, self.detail
+        activity.replaced.connect(self._replaced)
+        activity.added.connect(self.model.add)
+        activity.grown.connect(self._grown)
+        activity.said.connect(self.say)
+        activity.failed.connect(self.say)
+        activity.exported.connect(self._exported)
+        rows.shown.connect(self.show_row)
+        rows.more_wanted.connect(activity.read_more)
+        rows.copy_wanted.connect(self._copy)
+        rows.search_wanted.connect(self.filter.setFocus)
+        rows.left.connect(self._close)
+        rows.selectionModel().currentChanged.connect(self._moved)
+        self.bar.left.connect(self._to_list)
+        self.notice.wanted.connect(self._show_report)
+        detail.closed.connect(self._close)
+        detail.said.connect(self.say)
+        detail.thread_wanted.connect(activity.open_thread)
+        detail.rule_wanted.connect(self.rule_wanted)
+
+    def say(self, sentence: str) -> None:
+        """A toast over the list."""
+        self.toast.say(shown_line(sentence[:300]))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Read what is there now."""
         super().showEvent(event)
-        self._ask()
+        self._activity.read()
+        self._activity.look_for_choices()
+        self.place()
 
-    def _later(self) -> None:
-        self._pause.start()
+    # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def _ask(self) -> None:
-        self._approvals.query(self.filter.text().strip())
+    def _grown(self) -> None:
+        """More was written: read anew where that moves nothing under the eyes."""
+        if self.isVisible() and self.list.at_top:
+            self._activity.read()
+            self._activity.look_for_choices()
 
-    def _show(self, entries: tuple[AuditEntry, ...]) -> None:
-        self.model.set_entries(entries)
-        self.count.setText(f"{len(entries):,} shown" if entries else "")
-        self._empty.setVisible(not entries)
-        self.list.setVisible(bool(entries))
+    def _replaced(self, rows: tuple[AuditRow, ...]) -> None:
+        had_focus = self.list.hasFocus()
+        self.model.replace(rows)
+        calls = any(not row.note for row in rows)
+        page = "rows" if calls or (rows and rows[-1].kind == "break") else "nothing" if self._narrowed else "none"
+        self._stack.setCurrentWidget(self._pages[page])
+        if not self._number:
+            return
+        place = self.model.place(self._number)
+        if place >= 0:
+            self.list.setCurrentIndex(self.model.index(place))
+            if self.detail.isVisible():
+                self.detail.show_row(self.model.index(place).data(ROW))
+        if had_focus and page == "rows":
+            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    @property
+    def _narrowed(self) -> bool:
+        return self._activity.chosen.narrowed
 
-def _heads() -> QWidget:
-    heads = sized(pane("header"), height=32)
-    row = Row(heads, margins=(20, 0, 8, 0), spacing=0)
-    for title, width in (("Time", TIME), ("Decision", DECISION), ("Tool", TOOL), ("Category", CATEGORY)):
-        row.addWidget(sized(Text(title, "caption", "3"), width=width))
-    row.addWidget(Text("What", "caption", "3"), 1)
-    row.addWidget(sized(Text("Outcome", "caption", "3"), width=OUTCOME))
-    row.addWidget(sized(Text("By", "caption", "3"), width=WHO))
-    return heads
+    def _moved(self, now: QModelIndex, _before: QModelIndex) -> None:
+        row = now.data(ROW) if now.isValid() else None
+        if row is not None:
+            self._number = row.number
+            if self.detail.isVisible():
+                self.detail.show_row(row)
 
+    def _to_list(self) -> None:
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        if not self.list.currentIndex().isValid() and self.model.rowCount():
+            self.list.setCurrentIndex(self.model.index(0))
 
-_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+    # -- the entry ----------------------------------------------------------------------------------------------------
+
+    def show_row(self, row: AuditRow) -> None:
+        """An entry in full."""
+        self._number = row.number
+        self.detail.show_row(row)
+        self._show_detail()
+
+    def _show_report(self, report: object) -> None:
+        """What the last check found, in full."""
+        if isinstance(report, ChainReport):
+            self._number = 0
+            self.list.setCurrentIndex(QModelIndex())
+            self.detail.show_report(report)
+            self._show_detail()
+
+    def _show_detail(self) -> None:
+        if self.detail.isHidden():
+            self.detail.show()
+            self.place()
+        if self._over:
+            self.detail.close_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _close(self) -> None:
+        if self.detail.isHidden():
+            return
+        self.detail.hide()
+        self.place()
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _copy(self) -> None:
+        row = self.list.current
+        if row is not None:
+            self.detail.show_row(row)
+            self.detail.copy()
+
+    def _exported(self, path: str, rows: int) -> None:
+        entries = "1 entry" if rows == 1 else f"{rows:,} entries"
+        self.say(f"{entries} written to {path.rpartition('/')[2]}")
+
+    # -- places -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _over(self) -> bool:
+        return self.width() - theme().px(WIDTH) < theme().px(BESIDE)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Follow the window."""
+        super().resizeEvent(event)
+        self.place()
+
+    def place(self) -> None:
+        """By the room there is."""
+        width, height, side = self.width(), self.height(), theme().px(WIDTH)
+        open_here = not self.detail.isHidden()
+        beside = open_here and not self._over
+        self._left.setGeometry(QRect(0, 0, width - side if beside else width, height))
+        if open_here:
+            left = width - side if beside else 0
+            self.detail.setGeometry(QRect(left, 0, width - left, height))
+            self.detail.raise_()

@@ -50,7 +50,8 @@ class ApprovalsPage(QFrame):
         row.addStretch(1)
         column.addWidget(self._header)
         self.rules = RulesTab(rules, thread_title)
-        self.activity = Activity(approvals)
+        self.activity = Activity(approvals.activity, thread_title)
+        self.activity.rule_wanted.connect(self._show_rule)
         self._stack = QStackedWidget()
         self._tabs = {"waiting": self.folding, "rules": self.rules, "activity": self.activity}
         for tab in self._tabs.values():
@@ -125,6 +126,14 @@ class ApprovalsPage(QFrame):
             if had_focus and shown is not None and current.request_id != shown.request_id:
                 self.view.focus_safe()
         self.inbox.set_requests(requests, current.request_id if current else "")
+
+    def _show_rule(self, named: str) -> None:
+        """The rule that an entry of the activity log names by its id or its pattern."""
+        found = self._rules.find({"rule_id": named, "pattern": named})
+        if found is None:
+            self.activity.say("That rule is no longer in force.")
+        else:
+            self._rules.show(found.rule_id)
 
     def _count_rules(self) -> None:
         self.tabs.set_count("rules", len(self._rules.rules))

@@ -70,6 +70,16 @@ class ChatPage(QWidget):
         if self._narrow:
             self.threads.setVisible(False)
 
+    def open_call(self, thread_id: str, call_id: str) -> None:
+        """Show a thread, at the card of a call."""
+        again = thread_id == self._models.chat.thread_id
+        self.open(thread_id)
+        if again and self.pane.jump_to_call(call_id):
+            return
+        if again:
+            self._models.chat.open_thread(thread_id)
+        self.pane.await_call(call_id)
+
     def new_chat(self) -> None:
         """An empty chat, with the keys in its composer."""
         self.pane.foot.keep_draft()

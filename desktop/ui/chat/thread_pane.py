@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from desktop.presenter.chat_state import Meters
 from desktop.presenter.model_setup import DEMO_MODEL
-from desktop.presenter.transcript_items import TextPart, TranscriptItem
+from desktop.presenter.transcript_items import CallsPart, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer_pane import ComposerPane
 from desktop.ui.chat.find_bar import FindBar
 from desktop.ui.chat.header import ThreadHeader
@@ -43,7 +43,7 @@ class ThreadPane(QFrame):
         super().__init__()
         self._models = models
         self._items: dict[str, TranscriptItem] = {}
-        self._jump_to = ""
+        self._jump_to = self._call = ""
         self.header = ThreadHeader()
         self.find_bar = FindBar()
         self.transcript = TranscriptView(theme())
@@ -62,6 +62,7 @@ class ThreadPane(QFrame):
     def _connect(self) -> None:
         chat = self._models.chat
         chat.opened.connect(self._opened)
+        chat.loaded.connect(self._loaded)
         chat.items_reset.connect(self._reset)
         chat.items_prepended.connect(self._prepend)
         chat.item_added.connect(self._add)
@@ -88,13 +89,34 @@ class ThreadPane(QFrame):
 
     def jump(self, message_id: str) -> None:
         """Show a message, now or as soon as it is loaded."""
-        self._jump_to = message_id
+        self._jump_to, self._call = message_id, ""
         self._jump()
+
+    def jump_to_call(self, call_id: str) -> bool:
+        """Show the card of a call, if it is here."""
+        self._jump_to, self._call = "", call_id
+        self._jump()
+        found, self._call = not self._call, ""
+        return found
+
+    def await_call(self, call_id: str) -> None:
+        """Show the card of a call as soon as it is loaded; said, if the whole thread is and it was not there."""
+        self._jump_to, self._call = "", call_id
 
     def _jump(self) -> None:
         if self._jump_to in self._items:
             self.transcript.scroll_to(self._jump_to)
             self._jump_to = ""
+        card = card_of(self._items.values(), self._call) if self._call else None
+        if card is not None:
+            self.transcript.scroll_to_card(*card)
+            self._call = ""
+
+    def _loaded(self) -> None:
+        """All of the thread is here: what was to be shown and is not, stands elsewhere."""
+        if self._call:
+            self._call = ""
+            self.said.emit("This call is not on the branch that is shown.")
 
     def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
         self._items = {item.message_id: item for item in items}
@@ -195,6 +217,16 @@ class ThreadPane(QFrame):
             action.triggered.connect(lambda _=False, act=act: act())
         corner = self.header.more.mapToGlobal(self.header.more.rect().bottomRight())
         menu.popup(corner - QPoint(menu.sizeHint().width(), 0))
+
+
+def card_of(items: Iterable[TranscriptItem], call_id: str) -> tuple[str, str] | None:
+    """The message and the part that show a call."""
+    for item in items:
+        for part in item.parts:
+            for call in part.calls if isinstance(part, CallsPart) else (part,):
+                if isinstance(call, ToolPart) and call.call_id == call_id:
+                    return item.message_id, call.part_id
+    return None
 
 
 def open_link(address: str) -> None:

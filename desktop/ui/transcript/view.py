@@ -168,6 +168,23 @@ class TranscriptView(InputArea):
         self.moved()
         self.viewport().update()
 
+    def scroll_to_card(self, message_id: str, part_id: str) -> None:
+        """The card of a call into sight; the line that it may be folded into opens."""
+        self.scroll_to(message_id)
+        index = self.page.place(message_id)
+        if index is None:
+            return
+        message = self.page.messages[index]
+        if all(piece.key != part_id for piece, _, _ in message.pieces()):
+            folded = next((piece for flow in message.flows or () if (piece := flow.piece(part_id))), None)
+            if folded is not None and message.toggle(folded.key) is not None:
+                self.page.measured(index)
+        place = next(((y, piece.height) for piece, y, _ in message.pieces() if piece.key == part_id), None)
+        if place is not None:
+            self._set_stick(False)
+            self.show_range(index, *place)
+            self.moved()
+
     def moved(self) -> None:
         self.overlays.place()
         self.stream.wake()

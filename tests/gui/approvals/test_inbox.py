@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,13 +9,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from desktop.domain.permission import AuditEntry, PermissionRequest
+from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.bridge import Bridge
-from desktop.ui.approvals.activity import ActivityModel, decision_word
+from desktop.ui.approvals.activity_shots import SampleLog
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.page import ApprovalsPage
-from desktop.ui.shots_samples import activity
+from desktop.ui.approvals.rules_shots import sample_rules
 from desktop.ui.theme import Theme
 from tests.gui.approvals.conftest import settled
 
@@ -24,14 +23,10 @@ from tests.gui.approvals.conftest import settled
 class Inbox:
     def __init__(self) -> None:
         self.bridge = Bridge()
-        self.asked_for: list[str] = []
-        self.approvals = ApprovalsViewModel(self.bridge, self._read)
-        self.page = ApprovalsPage(self.approvals, lambda thread_id: f"Title of {thread_id}")
+        self.approvals = ApprovalsViewModel(self.bridge, SampleLog(()))
+        self.rules = sample_rules(self.approvals)
+        self.page = ApprovalsPage(self.approvals, self.rules, lambda thread_id: f"Title of {thread_id}")
         self.questions: list[asyncio.Task] = []
-
-    async def _read(self, text: str, limit: int) -> tuple[AuditEntry, ...]:
-        self.asked_for.append(text)
-        return tuple(entry for entry in activity() if text in entry.tool)[:limit]
 
     async def ask(self, *requests: PermissionRequest) -> list[asyncio.Task]:
         self.questions += [asyncio.create_task(self.bridge.ask(request)) for request in requests]
@@ -98,52 +93,6 @@ async def test_when_nothing_waits_it_says_so(inbox: Inbox, write: PermissionRequ
     await settled()
     assert inbox.page.view.request is None
     assert inbox.page._right.currentWidget().accessibleName().startswith("Nothing waits for you")
-
-
-@pytest.mark.spec("R-PRM-12", "R-PRM-13")
-async def test_activity_lists_decisions_and_filters(inbox: Inbox) -> None:
-    inbox.page.show_tab("activity")
-    await settled()
-    shown = inbox.page.activity.model
-    assert shown.rowCount() == len(activity())
-    inbox.page.activity.filter.setText("bash")
-    await settled(0.4)
-    assert inbox.asked_for[-1] == "bash"
-    words = shown.data(shown.index(0), Qt.ItemDataRole.AccessibleTextRole)
-    assert "denied by You" in words
-
-
-@pytest.mark.spec("R-PRM-13")
-async def test_activity_says_what_came_of_each_call_and_which_gate_refused_it(inbox: Inbox) -> None:
-    inbox.page.show_tab("activity")
-    await settled()
-    model = inbox.page.activity.model
-    said = [model.data(model.index(row), Qt.ItemDataRole.AccessibleTextRole) for row in range(model.rowCount())]
-    assert any("refused by The boundary, denied: read-file /etc/passwd" in line for line in said)
-    assert any("refused by The blocklist, denied: bash rm -rf out" in line for line in said)
-    assert any("allowed by You, failed, exit code 1: bash pytest" in line for line in said)
-    assert any("allowed by Reads run, done: list-directory" in line for line in said)
-    assert any("edited by You, asked again" in line for line in said)
-
-
-@pytest.mark.spec("R-PRM-13", "R-PRM-15")
-def test_an_entry_tells_the_original_of_an_edited_call_as_plain_text() -> None:
-    extra = {"original": '{"path": "new\u202e.txt"}', "reason": "because"}
-    entry = replace(activity()[1], extra=extra, paths=("/w/a",))
-    model = ActivityModel()
-    model.set_entries((entry,))
-    tip = model.data(model.index(0), Qt.ItemDataRole.ToolTipRole)
-    assert tip.split("\n")[1:] == [
-        "/w/a", "Workbench", 'The model had asked for: {"path": "new\\u{202e}.txt"}', "Reason: because",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("choice", "word"),
-    [("allow_run", "allowed"), ("deny_run", "denied"), ("odd", "odd"), ("allow_edited", "edited")],
-)
-def test_a_stored_choice_is_said_in_a_word(choice: str, word: str) -> None:
-    assert decision_word(choice) == word
 
 
 async def test_in_a_narrow_window_the_list_folds_and_the_path_stands_in_one_line(

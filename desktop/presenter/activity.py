@@ -1,0 +1,258 @@
+"""The activity log as the Activity page shows it: filtered, paged, checked, exported (experience.md "Activity").
+
+All reading happens in threads of the store's; a search that was replaced by another one ends at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from desktop.domain.audit import AuditChoices, AuditFilter, AuditFormat, AuditPage, AuditRow
+from desktop.domain.audit_chain import ChainReport
+from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.events import RunEnded, ToolCallAnswered, ToolCallFinished, ToolCallStarted
+
+if TYPE_CHECKING:
+    from desktop.domain.audit import ActivityLog
+    from desktop.presenter.bridge import Bridge
+
+PAGE = 200
+"""Rows read at a time."""
+GROWN_AFTER = 400
+"""Milliseconds after a call before a list that is seen is read anew."""
+STEP = 100
+"""Milliseconds between two looks at how far a check or an export is."""
+DELETED = "That thread was deleted. What is kept of this call is in this entry."
+_GROWS = (ToolCallStarted, ToolCallAnswered, ToolCallFinished, RunEnded)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the person chose; ``days`` is "today", "week" or "" for all."""
+
+    text: str = ""
+    decision: str = ""
+    category: str = ""
+    tool: str = ""
+    thread_id: str = ""
+    by: str = ""
+    days: str = ""
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything is left out."""
+        return self != Choice()
+
+
+class Job(QObject):
+    """A check or an export that goes on in a thread: how far it is, and the way to stop it."""
+
+    moved = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.done, self.total = 0, 0
+        self.running = False
+        self._stop = threading.Event()
+        self._look = QTimer(self, interval=STEP)
+        self._look.timeout.connect(self.moved)
+
+    def begin(self) -> None:
+        """From the beginning."""
+        self.done, self.total, self.running = 0, 0, True
+        self._stop = threading.Event()
+        self._look.start()
+        self.moved.emit()
+
+    def end(self) -> None:
+        """It is over."""
+        self.running = False
+        self._look.stop()
+        self.moved.emit()
+
+    def cancel(self) -> None:
+        """Stop as soon as may be."""
+        self._stop.set()
+
+    def progress(self, done: int, total: int) -> None:
+        """Called in the other thread: two whole numbers, which is all that is looked at."""
+        self.done, self.total = done, total
+
+    def stopped(self) -> bool:
+        """Asked in the other thread; holds for the job that is running."""
+        return self._stop.is_set()
+
+
+class ActivityViewModel(QObject):
+    """``replaced`` and ``added`` (rows) for the list, ``counted`` how many fit, ``choices_changed`` for the filters,
+    ``checked`` (ChainReport), ``exported`` (path, rows), ``said`` a sentence, ``thread_wanted`` (thread, call)."""
+
+    replaced = Signal(object)
+    added = Signal(object)
+    counted = Signal(int)
+    choices_changed = Signal()
+    checked = Signal(object)
+    exported = Signal(str, int)
+    said = Signal(str)
+    failed = Signal(str)
+    grown = Signal()
+    thread_wanted = Signal(str, str)
+
+    def __init__(self, bridge: Bridge, log: ActivityLog, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._log = log
+        self.chosen = Choice()
+        self.choices = AuditChoices()
+        self.report: ChainReport | None = None
+        self.checked_at = 0.0
+        self.checking = Job(self)
+        self.exporting = Job(self)
+        self._reading: asyncio.Future[None] | None = None
+        self._counting: asyncio.Future[None] | None = None
+        self._busy = False
+        self._last = 0
+        self._more = False
+        self._grows = QTimer(self, singleShot=True, interval=GROWN_AFTER)
+        self._grows.timeout.connect(self.grown)
+        bridge.events.connect(self._take)
+
+    def _take(self, events: object) -> None:
+        if isinstance(events, list | tuple) and any(isinstance(event, _GROWS) for event in events):
+            self._grows.start()
+
+    # -- the list -----------------------------------------------------------------------------------------------------
+
+    def choose(self, **changes: str) -> None:
+        """Another filter: fields of ``Choice``."""
+        wanted = replace(self.chosen, **changes)
+        if wanted != self.chosen:
+            self.chosen = wanted
+            self.read()
+
+    def read(self) -> None:
+        """The newest rows, and how many there are."""
+        self._again(self._read(self.wanted()), "read activity")
+
+    def read_more(self) -> None:
+        """The next older rows, unless some are on their way."""
+        if self._more and not self._busy:
+            self._again(self._read_more(self.wanted()), "read more activity")
+
+    def look_for_choices(self) -> None:
+        """What there is to filter by."""
+
+        async def work() -> None:
+            self.choices = await self._log.choices()
+            self.choices_changed.emit()
+
+        self._bridge.spawn(work(), name="read filters of activity", on_error=self._failed)
+
+    def wanted(self, now: float | None = None) -> AuditFilter:
+        """The choice as the log takes it. Days are those of this place."""
+        chosen, today = self.chosen, midnight(time.time() if now is None else now)
+        since = {"today": today, "week": midnight(today - 6 * 86_400 + 43_200)}.get(chosen.days)
+        return AuditFilter(
+            text=chosen.text.strip(), decision=chosen.decision, category=chosen.category,  # type: ignore[arg-type]
+            tool=chosen.tool, thread_id=chosen.thread_id, by=chosen.by, since=since,
+        )  # fmt: skip
+
+    def _again(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        if self._reading is not None and self._busy:
+            self._reading.cancel()
+        self._busy = True
+        self._reading = self._bridge.spawn(work, name=name, on_error=self._failed)
+
+    async def _read(self, wanted: AuditFilter) -> None:
+        page = await self._log.page(wanted, limit=PAGE)
+        self._keep(page.rows, page.more)
+        self.replaced.emit(page.rows)
+        if self._counting is not None:
+            self._counting.cancel()
+        self._counting = self._bridge.spawn(
+            self._count(wanted, page), name="count activity", on_error=self._failed
+        )  # fmt: skip
+
+    async def _count(self, wanted: AuditFilter, page: AuditPage) -> None:
+        self.counted.emit(await self._log.count(wanted) if page.more else len(page.rows))
+
+    async def _read_more(self, wanted: AuditFilter) -> None:
+        page = await self._log.page(wanted, before=self._last, limit=PAGE)
+        self._keep(page.rows, page.more)
+        self.added.emit(page.rows)
+
+    def _keep(self, rows: tuple[AuditRow, ...], more: bool) -> None:
+        """Before anybody is told: whoever sees these rows may want the next ones at once."""
+        self._busy = False
+        self._last = rows[-1].number if rows else 0
+        self._more = more
+
+    def _failed(self, error: AssentError) -> None:
+        self._busy = False
+        if isinstance(error, KnownError):
+            self.failed.emit(f"{error} {error.next_step}".strip())
+
+    # -- one entry ----------------------------------------------------------------------------------------------------
+
+    def open_thread(self, row: AuditRow) -> None:
+        """Go where the call was made; a thread that is gone is told."""
+
+        async def work() -> None:
+            place = await self._log.place(row.entry)
+            if place is None:
+                self.said.emit(DELETED)
+            else:
+                self.thread_wanted.emit(place.thread_id, place.call_id)
+
+        self._bridge.spawn(work(), name="find call", on_error=self._failed)
+
+    # -- the whole log ------------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Follow the chain; ``checked`` tells what was found."""
+        if self.checking.running:
+            return
+        self.checking.begin()
+
+        async def work() -> None:
+            try:
+                report = await self._log.check(self.checking.progress, self.checking.stopped)
+            finally:
+                self.checking.end()
+            if not report.cancelled or self.report is None:
+                self.report, self.checked_at = report, time.time()
+            self.checked.emit(report)
+
+        self._bridge.spawn(work(), name="check activity", on_error=self._failed)
+
+    def export(self, path: str, fmt: AuditFormat) -> None:
+        """Write what the filter lets through to a file that the person chose."""
+        if self.exporting.running:
+            return
+        self.exporting.begin()
+        wanted, job = self.wanted(), self.exporting
+
+        async def work() -> None:
+            try:
+                rows = await self._log.export(path, fmt, wanted, job.progress, job.stopped)
+            finally:
+                job.end()
+            if rows is None:
+                self.said.emit("The export was stopped. Nothing was written.")
+            else:
+                self.exported.emit(path, rows)
+
+        self._bridge.spawn(work(), name="export activity", on_error=self._failed)
+
+
+def midnight(at: float) -> float:
+    """The beginning of that day here; days with a change of the clock included."""
+    day = time.localtime(at)
+    return time.mktime((day.tm_year, day.tm_mon, day.tm_mday, 0, 0, 0, 0, 0, -1))

@@ -1,0 +1,216 @@
+"""An entry of the activity log in words. Everything that a model, a tool or a file named is made visible and capped."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from desktop.domain.audit import AuditRow
+from desktop.domain.audit_chain import ChainReport
+from desktop.domain.permission import AuditEntry
+from desktop.presenter.activity_words import finding_words, moment
+from desktop.ui.widgets.shown import shown, shown_line
+
+LONGEST = 4000
+"""Characters of one value that are shown; *Copy* and the export have all of it."""
+PATHS_SHOWN = 50
+BY = {
+    "user": "You",
+    "rule": "A rule",
+    "remembered": "You, for this run",
+    "no_handler": "Nobody to ask",
+    "cancelled": "The run ended",
+    "closed": "Assent closed",
+    "setting": "A setting",
+    "boundary": "The boundary",
+    "blocklist": "The blocklist",
+    "allowed tools": "Its list of tools",
+    "visibility": "Not shown to it",
+    "limit": "A limit",
+    "schema": "Wrong arguments",
+    "unknown tool": "No such tool",
+    "pipeline": "Assent",
+}
+CHOICES = {
+    "allow_once": "Allowed once",
+    "allow_run": "Allowed for this run",
+    "allow_always": "Allowed, and a rule was made",
+    "allow_edited": "Allowed with other arguments",
+    "deny": "Denied",
+    "deny_run": "Denied, with all else of this run",
+    "refused": "Refused before anybody was asked",
+}
+NOTES = {"start": "The chain begins", "break": "Lines are missing", "other": "Another version of Assent"}
+ABOUT = ("path", "command", "message", "query", "prompt")
+"""Arguments that say by themselves what a call is about."""
+_CUT = re.compile(r'\{"(?:path|command)": "(.*)', re.DOTALL)
+UNKNOWN = "Not written down: it still runs, or Assent ended before it was over"
+
+
+class Fact(NamedTuple):
+    """One line of an entry's details; ``machine`` text is quoted as it is."""
+
+    name: str
+    text: str
+    machine: bool = False
+
+
+HINT = Fact(
+    "What to do",
+    "An export that you made earlier, or a backup of the home folder, holds the lines as they were. If you put an "
+    "older copy of the database into its place, this is what it looks like too.",
+)
+
+
+def who(entry: AuditEntry) -> str:
+    """By whom or what it was decided."""
+    if entry.category == "read" and entry.by == "setting":
+        return "Reads run"
+    return BY.get(entry.by, shown_line(entry.by[:80]))
+
+
+def decision_word(decision: str) -> str:
+    """A stored choice in a word."""
+    if decision == "allow_edited":
+        return "edited"
+    return "denied" if decision.startswith("deny") else "allowed" if decision.startswith("allow") else decision
+
+
+def when(at: float) -> str:
+    """Local time; the date too unless it is today."""
+    try:
+        then, now = time.localtime(at), time.localtime()
+    except (OverflowError, ValueError, OSError):
+        return "?"
+    pattern = "%H:%M:%S" if then[:3] == now[:3] else "%d %b %H:%M" if then[0] == now[0] else "%d %b %Y"
+    return time.strftime(pattern, then)
+
+
+def spoken(row: AuditRow) -> str:
+    """A row for who does not see it."""
+    entry = row.entry
+    if row.note:
+        return f"{when(entry.at)}, {NOTES.get(row.kind, '')}: {row.note}"
+    came = f", {entry.outcome}" if entry.outcome else ""
+    words = f"{decision_word(entry.decision)} by {who(entry)}{came}: {entry.tool} {one_line(entry.summary)}"
+    return f"{when(entry.at)}, {shown_line(words[:LONGEST])}"
+
+
+def rule_of(entry: AuditEntry) -> str:
+    """What names the rule that decided, or that was made: its id, else its pattern; "" where there was none."""
+    rule = entry.extra.get("rule")
+    if not isinstance(rule, Mapping):
+        return ""
+    ids = rule.get("rule_ids")
+    named = rule.get("rule_id") or (ids[0] if isinstance(ids, list) and ids else "") or rule.get("pattern")
+    return named if isinstance(named, str) else ""
+
+
+def facts(row: AuditRow, thread_title: str) -> list[Fact]:
+    """Everything that is known of a row, what matters first."""
+    entry = row.entry
+    if row.note:
+        return [Fact("What", row.note), Fact("Written", moment(entry.at)), _number(row)]
+    extra = entry.extra
+    later = f" (at {time.strftime('%H:%M:%S', time.localtime(row.outcome_at))})" if row.outcome_at else ""
+    found = [
+        Fact("Decision", _decision(entry)),
+        Fact("Outcome", entry.outcome + later if entry.outcome else UNKNOWN),
+        Fact("Time", moment(entry.at) + _waited(extra)),
+        Fact("Reason", _text(extra.get("reason"))),
+        Fact("Tool", entry.tool, machine=True),
+        Fact("Category", entry.category + _because(extra)),
+        Fact("Called by", " › ".join(entry.chain)),
+        Fact("Touches", _paths(entry.paths), machine=True),
+        Fact("Arguments", readable(entry.summary), machine=True),
+        Fact("The model had asked for", readable(_text(extra.get("original"))), machine=True),
+        Fact("Edited to", readable(_text(extra.get("edited"))), machine=True),
+        Fact("Rule", _rule_text(extra.get("rule")), machine=True),
+        Fact("Thread", thread_title),
+        Fact("Run", entry.run_id, machine=True),
+        Fact("Call", entry.call_id, machine=True),
+        Fact("Digest of the arguments", entry.digest, machine=True),
+        _number(row),
+    ]  # fmt: skip
+    return [fact._replace(text=_cut(shown(fact.text))) for fact in found if fact.text.strip()]
+
+
+def about_chain(report: ChainReport) -> list[Fact]:
+    """What a check found, for beside the list."""
+    at = f"{report.lines:,} lines were looked at; the last is {report.head.number:,}."
+    found = [Fact("What is wrong" if n == 0 else "", words) for n, words in enumerate(finding_words(report))]
+    return [*found, Fact("Looked at", at), Fact("Link of the last line", report.head.link, machine=True), HINT]
+
+
+def as_text(found: list[Fact]) -> str:
+    """All of it, for the clipboard."""
+    return "\n".join(f"{fact.name}: {fact.text}" if fact.name else fact.text for fact in found)
+
+
+def readable(summary: str) -> str:
+    """Arguments a line each, where they are whole; else as they were kept."""
+    try:
+        found = json.loads(summary)
+    except (ValueError, RecursionError):
+        return summary
+    if not isinstance(found, dict):
+        return summary
+    return "\n".join(f"{name}: {_text(value)}" for name, value in found.items())
+
+
+def one_line(summary: str) -> str:
+    """What a call was about, for a row: the path or the command, else all arguments, else what was kept of them."""
+    try:
+        found = json.loads(summary)
+    except (ValueError, RecursionError):
+        cut = _CUT.fullmatch(summary)
+        return cut[1] if cut else summary
+    if not isinstance(found, dict):
+        return summary
+    about = next((found[name] for name in ABOUT if isinstance(found.get(name), str)), None)
+    return about if about is not None else ", ".join(f"{name}: {_text(value)}" for name, value in found.items())
+
+
+def _decision(entry: AuditEntry) -> str:
+    return f"{CHOICES.get(entry.decision, entry.decision)}, by: {who(entry)}"
+
+
+def _number(row: AuditRow) -> Fact:
+    adopted = ", from before there was a chain" if row.kind == "adopted" else ""
+    return Fact("Entry", f"{row.number:,}{adopted}")
+
+
+def _waited(extra: Mapping[str, Any]) -> str:
+    waited = extra.get("waited_s")
+    known = isinstance(waited, int | float) and not isinstance(waited, bool) and waited >= 0.05
+    return f", after {waited:.1f} s" if known else ""
+
+
+def _because(extra: Mapping[str, Any]) -> str:
+    why = _text(extra.get("raised_because"))
+    return f": {why}" if why else ""
+
+
+def _paths(paths: tuple[str, ...]) -> str:
+    rest = [f"and {len(paths) - PATHS_SHOWN:,} more"] if len(paths) > PATHS_SHOWN else []
+    return "\n".join([*(shown_line(path) for path in paths[:PATHS_SHOWN]), *rest])
+
+
+def _rule_text(rule: Any) -> str:
+    if not isinstance(rule, Mapping):
+        return ""
+    pattern = rule.get("pattern")
+    return pattern if isinstance(pattern, str) and pattern else _text(dict(rule))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
