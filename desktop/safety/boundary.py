@@ -17,6 +17,7 @@ from desktop.domain.errors import BoundaryViolation
 from desktop.domain.safety import Access, SafetySettings, SettingsProvider, Verdict
 from desktop.safety import paths
 from desktop.safety.installation import installation
+from desktop.safety.moment import Moment
 from desktop.safety.mounts import MountIds, Mounts
 from desktop.safety.paths import Identity, PathProblem
 
@@ -63,11 +64,12 @@ class Rule:
     identity: Identity | None
 
     @classmethod
-    def of(cls, text: str, base: str, *, closing: bool = False) -> Rule | None:
+    def of(cls, text: str, base: str, *, closing: bool = False, moment: Moment | None = None) -> Rule | None:
         """None for an entry that is no path. A ``closing`` one that cannot be followed, such as a loop of links, still
         closes what it says."""
+        moment = moment or Moment()
         try:
-            resolved = paths.resolve(text, base)
+            resolved = moment.resolve(text, base)
         except PathProblem:
             if not closing:
                 return None
@@ -75,11 +77,8 @@ class Rule:
                 resolved = os.path.normpath(paths.absolute(text, base))
             except PathProblem:
                 return None
-        try:
-            identity = paths.identity_of(os.lstat(resolved))
-        except OSError:
-            identity = None
-        return cls(text, resolved, identity)
+        status = moment.status(resolved)
+        return cls(text, resolved, None if status is None else paths.identity_of(status))
 
     @classmethod
     def of_resolved(cls, path: str) -> Rule:
@@ -125,10 +124,10 @@ class PathPolicy:
     def lists(self) -> Lists:
         """The rules in force now."""
         settings = self._settings()
-        base = workspace_of(settings)
+        base, moment = workspace_of(settings), Moment()
 
         def rules(entries: tuple[str, ...], *, closing: bool = False) -> tuple[Rule, ...]:
-            found = (Rule.of(entry, base, closing=closing) for entry in entries)
+            found = (Rule.of(entry, base, closing=closing, moment=moment) for entry in entries)
             return tuple(rule for rule in found if rule is not None)
 
         home = paths.real(self._home)

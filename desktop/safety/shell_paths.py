@@ -7,22 +7,19 @@ import itertools
 import os
 import re
 import stat
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from desktop.safety import paths
 from desktop.safety.boundary import Lists, Rule, SecondNames
-from desktop.safety.paths import Identity, PathProblem
+from desktop.safety.moment import Moment
+from desktop.safety.paths import PathProblem
 from desktop.safety.shell_words import Word, braces
 
 _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.\-]*://([^/\s@]*@)?(\[[^\]]+\]|[^/:\s]+)")
 _REMOTE = re.compile(r"^(?:[\w.\-]+@)?([\w.\-]+):(?!//)[^\s]*$")
 _HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"))
 _DELIMITERS = re.compile(r"[=@:,]")
-_PLAIN_PATH = re.compile(r"(?!\.{1,2}(?:/|\Z))[\w.+@%,:=\-]+(?:/(?!\.{1,2}(?:/|\Z))[\w.+@%,:=\-]+)*", re.ASCII)
-"""Relative, without ``.``, ``..``, ``~`` and doubled slashes."""
-MAX_PLAIN = 200
 MAX_WORDS = 400
 MAX_FOUND = 1000
 
@@ -129,61 +126,25 @@ class PathReader:
 
 
 class Disk:
-    """What the disk says while one command is read: each name is looked at once. ``rules`` are what is denied."""
+    """What the disk says while one command is read. ``rules`` are what is denied."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
         self._quick = [(rule, rule.resolved.casefold() if rule.resolved.isascii() else "") for rule in self.rules]
-        self._states: dict[str, os.stat_result | None] = {}
+        self._moment = Moment()
         self._resolved: dict[tuple[str, str], str] = {}
-        self._real: dict[str, bool] = {}
-        self._lines: dict[str, frozenset[Identity]] = {}
         self._covering: dict[str, Rule | None] = {}
-
-    def status(self, path: str) -> os.stat_result | None:
-        """Of the name itself, no link followed; None where there is nothing to be seen."""
-        if path not in self._states:
-            self._states[path] = _status(path)
-        return self._states[path]
+        self.status = self._moment.status
 
     def resolve(self, text: str, base: str) -> str:
         """As ``paths.resolve``; "" for what is no path."""
         key = (text, base)
         if key not in self._resolved:
-            plain = self._plainly(text, base)
-            self._resolved[key] = plain or self._followed(text, base)
+            try:
+                self._resolved[key] = self._moment.resolve(text, base)
+            except PathProblem:
+                self._resolved[key] = ""
         return self._resolved[key]
-
-    def _plainly(self, text: str, base: str) -> str:
-        """The path where nothing has to be followed: its names are plain and none of them is a link."""
-        if not _PLAIN_PATH.fullmatch(text) or len(text) > MAX_PLAIN or sys.platform != "linux":
-            return ""
-        path = f"{base}/{text}"
-        return path if self._is_real(base) and self._has_no_link(path, len(base)) else ""
-
-    def _is_real(self, base: str) -> bool:
-        if base not in self._real:
-            self._real[base] = os.path.isabs(base) and base != "/" and self._followed(base, "/") == base
-        return self._real[base]
-
-    def _has_no_link(self, path: str, known: int) -> bool:
-        at = path.find("/", known + 1)
-        while True:
-            status = self.status(path if at < 0 else path[:at])
-            if status is None:
-                return True  # nothing is there, so nothing below it is
-            if stat.S_ISLNK(status.st_mode):
-                return False
-            if at < 0:
-                return True
-            at = path.find("/", at + 1)
-
-    @staticmethod
-    def _followed(text: str, base: str) -> str:
-        try:
-            return paths.resolve(text, base)
-        except PathProblem:
-            return ""
 
     def covering(self, path: str) -> Rule | None:
         """The denied entry that a resolved path is, or is below."""
@@ -192,7 +153,7 @@ class Disk:
         return self._covering[path]
 
     def _covered_by(self, path: str) -> Rule | None:
-        line = self._line(path)
+        line = self._moment.line(path)
         low = path.casefold() if path.isascii() else ""
         for rule, start in self._quick:
             same = rule.identity is not None and rule.identity in line
@@ -200,15 +161,6 @@ class Disk:
             if (same or spelled) and rule.covers(path, set(line)):
                 return rule
         return None
-
-    def _line(self, path: str) -> frozenset[Identity]:
-        """Identities of the path and of all above it, as far as they exist."""
-        if path not in self._lines:
-            status = self.status(path)
-            own = frozenset(() if status is None else (paths.identity_of(status),))
-            above = os.path.dirname(path)
-            self._lines[path] = own if above == path else own | self._line(above)
-        return self._lines[path]
 
 
 def state_of(path: str) -> str:
