@@ -67,8 +67,8 @@ class RoundLoop:
     """The loop with everything it depends on, all injected.
 
     ``after_round`` may end the loop or ask for another round (stop conditions of sides); ``steering`` gives messages
-    that a person typed meanwhile, taken in before each round (S-LOOP-1); ``budget`` is asked before and told after
-    each round (R-LOOP-15); ``layers`` wrap each model request (chat level, R-MW-6).
+    that a person typed meanwhile, taken in before each round but the first (S-LOOP-1); ``budget`` is asked before and
+    told after each round (R-LOOP-15); ``layers`` wrap each model request (chat level, R-MW-6).
     """
 
     answerer: Answerer
@@ -78,7 +78,7 @@ class RoundLoop:
     budget: BudgetTracker | None = None
     layers: Sequence[Middleware[ChatContext]] = ()
     after_round: Callable[[ChatMessage, int], Verdict | Awaitable[Verdict]] | None = None
-    steering: Callable[[], Sequence[ChatMessage]] | None = None
+    steering: Callable[[], Awaitable[Sequence[ChatMessage]]] | None = None
     config: LoopConfig = field(default_factory=LoopConfig)
 
     async def run(self, messages: Sequence[ChatMessage], prepare: Prepare, meta: RunMeta) -> LoopResult:
@@ -133,8 +133,8 @@ class _Course:
         self._meta.cancellation.check()
         if loop.budget is not None:
             loop.budget.check()
-        if loop.steering is not None:
-            self._messages.extend(loop.steering())
+        if loop.steering is not None and self._rounds:
+            self._messages.extend(await loop.steering())
         request = await self._prepare(self._messages)
         self._rounds += 1
         if loop.recorder is not None:

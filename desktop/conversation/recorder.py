@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from desktop.agents.loop_events import LoopEvent, Retrying
-from desktop.domain.errors import ModelRateLimited
+from desktop.domain.errors import ModelRateLimited, NotFound
 from desktop.domain.events import (
     Event,
     MessageClosed,
@@ -19,11 +19,12 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallStarted,
     ToolCallWriting,
+    UserMessageTaken,
 )
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block, ChatMessage, NoticeBlock, StopReason, TextBlock, ToolResultBlock, Usage
 from desktop.domain.models import ReasoningDelta, TextDelta, ToolCallProgress
-from desktop.domain.threads import MessageRecord, MessageStatus
+from desktop.domain.threads import MessageRecord, MessageStatus, QueuedRecord
 from desktop.store import OpenMessage, Store
 
 _log = logging.getLogger(__name__)
@@ -109,6 +110,26 @@ class RunRecorder:
             )
         elif isinstance(event, Retrying):
             self._retrying(event)
+
+    async def steered(self, waiting: QueuedRecord, text: str, blocks: Sequence[Block]) -> ChatMessage | None:
+        """A message that waited becomes part of the run; None when it was taken back meanwhile."""
+        await self._close()
+        own = (TextBlock(text),) if text else ()
+        record = MessageRecord(
+            new_id(), self._thread_id, self.leaf, "user", (*own, *blocks), time.time(), run_id=self._run_id
+        )
+        try:
+            await self._store.messages.add(record=record, from_queue=waiting.queue_id)
+        except NotFound:
+            return None
+        self.leaf = record.message_id
+        self._publish(
+            UserMessageTaken(
+                thread_id=self._thread_id, run_id=self._run_id, queue_id=waiting.queue_id,
+                message_id=record.message_id,
+            )
+        )  # fmt: skip
+        return ChatMessage("user", record.blocks)
 
     # -- the end ------------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from desktop.conversation.activation import named_in
 from desktop.conversation.agents import AgentBook, AgentDefinition
 from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.history import messages_up_to
+from desktop.conversation.masking import masked
 from desktop.conversation.prompts import system_text
 from desktop.conversation.recorder import RunRecorder, texts
 from desktop.conversation.run_code import RunCode, mode_of
@@ -211,6 +212,7 @@ class RunExecution:
             listener=self._listen,
             budget=budget,
             layers=runtime.chat_layers,
+            steering=self._steering,
             after_round=lambda message, _round: _after(agent, code, message),
             config=LoopConfig(limit=round_limit(agent, budget)),
         )
@@ -218,6 +220,17 @@ class RunExecution:
         if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
             _log.error("run %s: the model client failed", order.run_id, exc_info=result.error)
         return ending_of(result, order.token.reason)
+
+    async def _steering(self) -> list[ChatMessage]:
+        """What a person typed while this run was at work goes into it before its next round (S-LOOP-1)."""
+        runtime, thread_id = self._runtime, self._order.thread.thread_id
+        found: list[ChatMessage] = []
+        for waiting in await runtime.store.queue.waiting(thread_id=thread_id):
+            text, blocks = masked(waiting.text, waiting.attachments, runtime.mask)
+            taken = await self.recorder.steered(waiting, text, blocks)
+            if taken is not None:
+                found.append(taken)
+        return found
 
     async def _prompt_of(self, agent: AgentDefinition) -> SkillDef:
         """The skill that is the agent's prompt. Raises ConfigurationError when it is not there or not usable."""

@@ -192,6 +192,14 @@ class UserMessageQueued(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessageTaken(RunEvent):
+    """A waiting message has gone into the run under way: the model reads it in its next round (S-LOOP-1)."""
+
+    queue_id: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTraced(RunEvent):
     """Something happened in an agent that works for a call of this run (R-TRC-1, R-TRC-5): plain, bounded, redacted.
 
@@ -233,6 +241,7 @@ Event = (
     | RetryScheduled
     | ContextMeasured
     | UserMessageQueued
+    | UserMessageTaken
     | AgentTraced
     | ThreadChanged
 )

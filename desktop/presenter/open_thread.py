@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageQueued
+from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageQueued, UserMessageTaken
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
 from desktop.presenter.drafts import Drafts
@@ -69,6 +69,7 @@ class OpenThread(QObject):
         board.answer_grew.connect(self._answer_grew)
         board.state_changed.connect(self._board_changed)
         board.run_ended.connect(self._run_ended)
+        board.answer_parted.connect(self._answer_parted)
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -193,6 +194,12 @@ class OpenThread(QObject):
             elif isinstance(event, UserMessageQueued):
                 self._queue = (*self._queue, QueuedMessage(event.queue_id, event.text))
                 self.queue_changed.emit(self._queue)
+            elif isinstance(event, UserMessageTaken):
+                self._queue = tuple(q for q in self._queue if q.queue_id != event.queue_id)
+                self.queue_changed.emit(self._queue)
+                if not self._held:
+                    self._awaited = event.message_id
+                    self._spawn(self._show_question(event.message_id), "show message")
             elif isinstance(event, RunStarted) and event.user_message_id and event.user_message_id not in self._shown:
                 if self._held:
                     continue
@@ -246,6 +253,14 @@ class OpenThread(QObject):
             self._held -= 1
         if self._board.state(self._thread_id).running:
             self._answer_changed(self._thread_id)
+
+    def _answer_parted(self, thread_id: str, item: TranscriptItem) -> None:
+        if thread_id != self._thread_id or self._held:
+            return
+        known = item.message_id in self._shown
+        self._shown.add(item.message_id)
+        self._live_id = ""
+        (self.item_changed if known else self.item_added).emit(item)
 
     def _answer_grew(self, thread_id: str, delta: Delta) -> None:
         if thread_id == self._thread_id and self._live_id and not self._held:

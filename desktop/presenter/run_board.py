@@ -17,6 +17,7 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallStarted,
     ToolCallWaiting,
+    UserMessageTaken,
 )
 from desktop.presenter.live_answer import Change, Delta, LiveAnswer
 
@@ -53,6 +54,8 @@ class RunBoard(QObject):
     answer_grew = Signal(str, object)
     state_changed = Signal(str)
     run_ended = Signal(str, object)
+    answer_parted = Signal(str, object)
+    """thread id, TranscriptItem: the answer so far stands as it is; what follows answers a message typed meanwhile."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -91,6 +94,8 @@ class RunBoard(QObject):
             if isinstance(event, RunStarted):
                 self._tell()  # of the run before
             state = self.state(thread_id)
+            if isinstance(event, UserMessageTaken) and state.answer is not None:
+                self._part(thread_id, state, state.answer)
             reaction = self._reactions.get(type(event))
             if reaction is not None:
                 reaction(state, event)
@@ -101,6 +106,13 @@ class RunBoard(QObject):
                 self._tell()
                 self.run_ended.emit(thread_id, event)
         self._tell()
+
+    def _part(self, thread_id: str, state: ThreadState, answer: LiveAnswer) -> None:
+        self._tell()
+        answer.ended = True
+        if answer.message_id:
+            self.answer_parted.emit(thread_id, answer.item())
+        state.answer = LiveAnswer(answer.author, answer.model)
 
     def _answer(self, thread_id: str, changed: bool, how: Change) -> None:
         if isinstance(how, Delta) and thread_id not in self._answers:

@@ -61,6 +61,24 @@ async def test_a_message_typed_during_a_run_is_queued_and_then_sent(make_page):
     assert page.queue == ()
 
 
+async def test_a_message_typed_while_a_tool_works_goes_into_the_run_and_shows_in_its_place(make_page):
+    slow = {"call": {"tool": "skill_list", "arguments": {}}}
+    page = await make_page([{"text": "looking"}, {"wait": 0.3}, slow], says("as you say"))
+    await page.open("")
+    page.chat.send("first")
+    await page.until(lambda: page.texts == ["first", "looking"])
+    page.chat.send("only two")
+    await page.until(lambda: page.texts == ["first", "looking", "only two", "as you say"], "steered")
+    await page.at_rest()
+    assert page.queue == ()
+    assert [item.live for item in page.items] == [False] * 4
+    thread_id = page.chat.thread_id
+    await page.open("")
+    await page.open(thread_id)
+    assert page.texts == ["first", "looking", "only two", "as you say"]
+    assert len(page.model.requests) == 2
+
+
 async def test_stop_shows_at_once_and_keeps_what_had_come(make_page):
     page = await make_page([{"text": "half"}, {"hang": True}])
     await page.open("")

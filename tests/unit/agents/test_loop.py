@@ -17,7 +17,7 @@ from desktop.domain.errors import (
     ModelStreamCut,
     ModelUnreachable,
 )
-from desktop.domain.messages import ToolCallBlock, ToolResultBlock, user_message
+from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, user_message
 from desktop.domain.middleware import CallNext, ChatContext, MiddlewareTermination
 from desktop.domain.models import Finished, ReasoningDelta, TextDelta, ToolCallProgress
 from desktop.domain.supervision import ExecutionBudget
@@ -330,8 +330,10 @@ async def test_a_budget_stops_before_the_next_request_and_keeps_what_was_said() 
 
 
 async def test_messages_typed_meanwhile_come_in_before_the_next_round() -> None:
-    typed = [[], [user_message("stop after this")], []]
-    play = Play(Script(calls(call("c1")), says("as you say")), steering=lambda: typed.pop(0))
+    async def typed() -> list[ChatMessage]:
+        return [user_message("stop after this")]
+
+    play = Play(Script(calls(call("c1")), says("as you say")), steering=typed)
     result = await play.run()
     assert [m.role for m in result.messages] == ["user", "assistant", "tool", "user", "assistant"]
 

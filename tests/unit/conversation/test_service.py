@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,10 @@ from desktop.domain.events import (
     RunStarted,
     TextArrived,
     ToolCallFinished,
+    ToolCallStarted,
     ToolCallWaiting,
     UserMessageQueued,
+    UserMessageTaken,
 )
 from desktop.domain.messages import FileBlock, ImageBlock, NoticeBlock, TextBlock, ToolResultBlock
 from desktop.domain.models import TextDelta
@@ -179,6 +182,36 @@ async def test_messages_sent_during_a_run_wait_in_order_and_survive_a_restart(tm
             ("user", "second"), ("assistant", "to second"), ("user", "fourth"), ("assistant", "to fourth"),
         ]  # fmt: skip
         assert [m.text for m in model.requests[0].messages] == ["first", "working", "second"]
+
+
+@pytest.mark.spec("R-SES-19")
+async def test_what_is_typed_during_a_run_is_read_by_the_model_before_its_next_round(tmp_path: Path) -> None:
+    go = asyncio.Event()
+
+    async def slow(*_: Any) -> str:
+        await go.wait()
+        return "looked"
+
+    model = ScriptedModel([calls("look", {"path": "a"}), says("Then I stop.")])
+    async with world(tmp_path, model, FakeTool("look", body=slow)) as w:
+        thread = await w.thread()
+        await w.service.send(thread, "look at it all")
+        await w.until(ToolCallStarted)
+        first = await w.service.send(thread, "only the first")
+        second = await w.service.send(thread, "and be brief")
+        back = await w.service.send(thread, "never mind")
+        assert await w.service.remove_queued(thread, back.queue_id)
+        go.set()
+        await w.until(RunEnded)
+        assert shown(await w.settled(thread)) == [
+            ("user", "look at it all"), ("assistant", ""), ("tool", ""), ("user", "only the first"),
+            ("user", "and be brief"), ("assistant", "Then I stop."),
+        ]  # fmt: skip
+        assert await w.service.queued(thread) == []
+        asked = model.requests[1].messages
+        assert [(m.role, m.text) for m in asked[-2:]] == [("user", "only the first"), ("user", "and be brief")]
+        taken = [e.queue_id for e in w.events if isinstance(e, UserMessageTaken)]
+        assert taken == [first.queue_id, second.queue_id]
 
 
 @pytest.mark.spec("R-SES-19")
