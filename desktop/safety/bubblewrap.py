@@ -17,6 +17,7 @@ from desktop.safety.walls import Walls
 
 MAX_PROCESSES = 4096
 _APART = ("/tmp", "/run")
+_MADE = ("/dev", "/proc", "/sys")
 _RESOLVER = ("/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/connman/resolv.conf")
 _KERNEL = ("/proc/sysrq-trigger", "/proc/kcore", "/proc/kmsg", "/proc/kallsyms")
 _HAND_OVER = 'exec "$@" 9<"$0"'
@@ -72,12 +73,15 @@ def _layers(walls: Walls) -> list[str]:
     """What is laid over the view, each thing over what it takes precedence of."""
     argv = []
     for path in walls.writable:
-        if not any(is_within(path, root) for root in ("/dev", "/proc", "/sys")) and path != "/":
+        if not any(is_within(path, root) for root in _MADE) and path != "/":
             argv += ["--bind", path, path]
+    closed = (*walls.read_only, *walls.sealed, *walls.hidden)
+    argv += _pins(walls.writable, closed)
     for path in walls.read_only:
         argv += ["--ro-bind", path, path]
     for path in walls.again_writable:
         argv += ["--bind", path, path]
+    argv += _pins(walls.again_writable, closed)
     for path in walls.sealed:
         argv += ["--ro-bind", path, path]
     hidden = list(walls.hidden)
@@ -86,6 +90,22 @@ def _layers(walls: Walls) -> list[str]:
     for path in hidden:
         argv += ["--tmpfs", path, "--remount-ro", path] if os.path.isdir(path) else ["--ro-bind", os.devnull, path]
     return argv
+
+
+def _pins(roots: tuple[str, ...], closed: tuple[str, ...]) -> list[str]:
+    """The folders between a writable one and what is closed in it, laid over themselves: where something is mounted
+    cannot be renamed, or else the next command would find what is closed under a name that no list knows."""
+    found = set()
+    for root in roots:
+        for path in closed:
+            above = os.path.dirname(path)
+            while above != root and is_within(above, root):
+                found.add(above)
+                above = os.path.dirname(above)
+    found = {
+        path for path in found if not any(is_within(path, place) for place in (*_APART, *_MADE)) or "/" not in roots
+    }
+    return [word for path in sorted(found, key=len) for word in ("--bind-try", path, path)]
 
 
 def _services(walls: Walls) -> list[str]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from desktop.domain.safety import SettingsProvider
-from desktop.safety.boundary import Lists, PathPolicy, Rule
+from desktop.safety.boundary import Lists, PathPolicy
+from desktop.safety.installation import without_inner
 from desktop.safety.mounts import Mounts
 from desktop.safety.paths import Identity, identity_of, is_within
 
@@ -25,10 +26,14 @@ MAX_SCANNED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Walls:
-    """What a command may reach. All paths are resolved. ``read_only``: the app's own folders inside writable ones;
-    ``again_writable``: the workspace inside those; ``sealed``: what in any of them cannot be written either: mounts of
-    what lies outside, and second names of the app's own files. Nothing writes or reads what is ``hidden``. ``seen``: all that it may read beside those; None: everything that is not hidden. ``installed``: the app's program,
-    which can be read (unless hidden) also where everything around it is put out of sight, as in /tmp."""
+    """What a command may reach. All paths are resolved.
+
+    ``read_only``: the app's own folders inside writable ones; ``again_writable``: the workspace inside those;
+    ``sealed``: what in any of them cannot be written either: mounts of what lies outside, and second names of the app's
+    own files. Nothing writes or reads what is ``hidden``. ``seen``: all that it may read beside those; None: everything
+    that is not hidden. ``installed``: the app's program, which can be read (unless hidden) also where everything around
+    it is put out of sight, as in /tmp.
+    """
 
     writable: tuple[str, ...]
     read_only: tuple[str, ...]
@@ -54,14 +59,27 @@ def walls_of(policy: PathPolicy, settings: SettingsProvider) -> Walls:
     hidden = {rule.resolved for rule in (*lists.denied, *lists.secret) if os.path.lexists(rule.resolved)}
     mounts = Mounts()
     hidden |= {door for path in list(hidden) for door in mounts.doors(path)}
-    own, open_again = _own_folders(lists, list(writable))
+    own, again = _own_folders(lists, list(writable))
     sealed = set(_doors_out(mounts, writable))
     for path, secret in _second_names(lists, writable):
-        (hidden if secret else sealed).add(path)
+        if secret or not _is_closed(path, own, again):
+            (hidden if secret else sealed).add(path)
+    out_of_sight = without_inner(hidden)
+
+    def seen(found: Iterable[str]) -> tuple[str, ...]:
+        return by_depth({path for path in found if not any(is_within(path, place) for place in out_of_sight)})
+
     return Walls(
-        by_depth(writable), own, open_again, by_depth(hidden), settings().shell_network,
-        installed=tuple(rule.resolved for rule in lists.installed), sealed=by_depth(sealed),
+        seen(writable), seen(own), seen(again), out_of_sight, settings().shell_network,
+        installed=tuple(rule.resolved for rule in lists.installed), sealed=seen(sealed),
     )  # fmt: skip
+
+
+def _is_closed(path: str, own: tuple[str, ...], again: tuple[str, ...]) -> bool:
+    """Whether nothing can be written there anyway."""
+    if any(is_within(path, place) for place in again):
+        return False
+    return any(is_within(path, place) for place in own)
 
 
 def by_depth(found: set[str]) -> tuple[str, ...]:
@@ -80,7 +98,8 @@ def _doors_out(mounts: Mounts, writable: set[str]) -> Iterator[str]:
 def _own_folders(lists: Lists, writable: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The app's folders that lie in writable ones and become read-only, and what in them stays writable (R-FS-10)."""
     home = lists.home.resolved if lists.home is not None else ""
-    closed = [rule.resolved for rule in (*lists.protected, *lists.installed) if os.path.lexists(rule.resolved)]
+    closed = [_nearest(rule.resolved) for rule in (*lists.protected, *lists.installed)]
+    closed = [path for path in closed if path]
     if home and os.path.isdir(home):
         closed.append(home)
     touched = tuple(path for path in by_depth(set(closed)) if any(is_within(path, root) for root in writable))
@@ -89,6 +108,12 @@ def _own_folders(lists: Lists, writable: list[str]) -> tuple[tuple[str, ...], tu
     overlaps = any(is_within(inner, path) or is_within(path, inner) for path in protected)
     ours = home and inner != home and is_within(inner, home) and not overlaps and os.path.isdir(inner)
     return touched, ((inner,) if ours and any(is_within(inner, path) for path in touched) else ())
+
+
+def _nearest(path: str) -> str:
+    """What can be made read-only for a path: itself, or the folder where it would be; "" where there is neither."""
+    above = os.path.dirname(path)
+    return path if os.path.lexists(path) else above if os.path.isdir(above) else ""
 
 
 # -- hard links -------------------------------------------------------------------------------------------------------
@@ -100,7 +125,9 @@ def _second_names(lists: Lists, writable: set[str]) -> list[tuple[str, bool]]:
     wanted: dict[Identity, bool] = {}
     for rules, secret in ((lists.protected, False), ((*lists.denied, *lists.secret), True)):
         for rule in rules:
-            wanted.update((found, secret) for found in _linked(rule))
+            wanted.update((found, secret) for found in _linked(_files((rule.resolved,))))
+    if lists.home is not None:
+        wanted.update((found, False) for found in _linked(_files((lists.home.resolved,), deep=False)))
     if not wanted:
         return []
     found = []
@@ -112,17 +139,18 @@ def _second_names(lists: Lists, writable: set[str]) -> list[tuple[str, bool]]:
     return found
 
 
-def _linked(rule: Rule) -> Iterator[Identity]:
-    """Files of an entry that have several names, as far as the first 500 files go."""
-    for seen, (_, status) in enumerate(_files((rule.resolved,))):
+def _linked(files: Iterator[tuple[str, os.stat_result]]) -> Iterator[Identity]:
+    """Those that have several names, as far as the first 500 go."""
+    for seen, (_, status) in enumerate(files):
         if seen >= MAX_OWN:
             return
         if status.st_nlink > 1:
             yield identity_of(status)
 
 
-def _files(places: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
-    """Regular files of these folders and below, links not followed; a place that is a file is its own only one."""
+def _files(places: tuple[str, ...], *, deep: bool = True) -> Iterator[tuple[str, os.stat_result]]:
+    """Regular files of these folders and (``deep``) below, links not followed. A place that is a file
+    is its own only one."""
     waiting = list(places)
     for place in places:
         try:
@@ -136,7 +164,7 @@ def _files(places: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
+                        waiting += [entry.path] if deep else []
                     elif entry.is_file(follow_symlinks=False):
                         yield entry.path, entry.stat(follow_symlinks=False)
         except OSError:

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
-from desktop.domain.errors import ToolFailure
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
+from desktop.domain.tools import Category, ToolCallContext
 from desktop.safety.confinement import Confinement, Kind
+from desktop.safety.environment import EnvironmentBuilder
 from desktop.safety.landlock import readable
 from desktop.safety.process import ProcessRunner
+from desktop.tools.shell import Bash
 from tests.unit.safety.world import World
 
 KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock")
@@ -104,6 +107,76 @@ async def test_denied_paths_and_the_apps_data_cannot_be_read(walls: Confinement,
         assert "PRIVATE" not in outcome.output, attempt
         assert "CONVERSATIONS" not in outcome.output, attempt
         assert "root:x" not in outcome.output, attempt
+
+
+@pytest.mark.spec("R-FS-3", "S6.11")
+async def test_a_denied_path_inside_the_workspace_is_closed_and_cannot_be_carried_away(
+    walls: Confinement, world: World
+) -> None:
+    """Renamed with the folder that holds it, the next command would find it under a name that no list knows."""
+    secret = world.workspace / "a/b/secret"
+    secret.mkdir(parents=True)
+    (secret / "key").write_text("PRIVATE")
+    world.change(denied=(str(secret),))
+    for attempt in ("cat a/b/secret/key", "echo x > a/b/secret/new", "mv a/b c", "mv a d", "mv a/b/secret e"):
+        await inside(walls, world, attempt)
+    for attempt in ("cat a/b/secret/key", "cat c/secret/key d/b/secret/key e/key", "grep -r PRIV ."):
+        assert "PRIVATE" not in (await inside(walls, world, attempt)).output, attempt
+    assert [path.name for path in secret.iterdir()] == ["key"]
+    assert (await inside(walls, world, "echo fine > note.txt && cat note.txt")).output == "fine\n"
+
+
+@pytest.mark.spec("R-FS-3")
+async def test_entries_inside_one_another_hold_as_the_outer_one_does(walls: Confinement, world: World) -> None:
+    (world.ssh / "deep").mkdir()
+    world.change(denied=(str(world.ssh), str(world.ssh / "deep"), str(world.home), str(world.home / "data")))
+    world.change(
+        allowed=(str(world.workspace), str(world.ssh / "deep"), str(world.outside)), workspace=str(world.outside)
+    )
+    env = {"PATH": "/usr/bin:/bin"}
+    spec = ProcessSpec(("bash", "-c", f"cat {world.ssh}/id_rsa; echo fine"), str(world.outside), env)
+    outcome = await ProcessRunner().run(walls.wrap(spec), CancellationToken())
+    assert outcome.output.endswith("fine\n")
+    assert "PRIVATE" not in outcome.output
+
+
+@pytest.mark.spec("R-FS-3")
+async def test_a_second_name_of_a_denied_file_in_the_workspace_is_closed_too(walls: Confinement, world: World) -> None:
+    os.link(world.ssh / "id_rsa", world.workspace / "innocent.txt")
+    outcome = await inside(walls, world, "cat innocent.txt; echo evil > innocent.txt; cat note.txt")
+    assert "PRIVATE" not in outcome.output
+    assert outcome.output.endswith("note\n")
+    assert (world.ssh / "id_rsa").read_text() == "PRIVATE"
+
+
+@pytest.mark.spec("R-FS-9")
+async def test_a_link_that_leads_out_is_no_place_to_start(walls: Confinement, world: World) -> None:
+    (world.workspace / "out").symlink_to(world.outside)
+    (world.workspace / "in").mkdir()
+    (world.workspace / "alias").symlink_to("in")
+    env = {"PATH": "/usr/bin:/bin"}
+    with pytest.raises(BoundaryViolation, match="outside the allowed folders"):
+        walls.wrap(ProcessSpec(("pwd",), str(world.workspace / "out"), env))
+    wrapped = walls.wrap(ProcessSpec(("pwd",), str(world.workspace / "alias"), env))
+    assert (await ProcessRunner().run(wrapped, CancellationToken())).output == f"{world.workspace}/in\n"
+
+
+@pytest.mark.spec("R-PRM-5", "R-FS-7")
+async def test_nothing_in_a_call_lifts_the_walls(walls: Confinement, world: World) -> None:
+    """An approval changes nothing of them: they are made from the settings alone, and nothing of a call gets there."""
+    before = walls.walls()
+    bash = Bash(
+        world.reader, world.policy, walls, EnvironmentBuilder(lambda: world.settings), ProcessRunner(),
+        lambda: world.settings,
+    )  # fmt: skip
+    args = {"command": f"echo approved > {world.outside}/new; cat {world.ssh}/id_rsa"}
+    check = await bash.precheck(args)
+    assert check.category is Category.ADMIN
+    approved = ToolCallContext(RunMeta("run", CancellationToken()), "call", identity=check.identity)
+    result = await bash.execute(args, approved)
+    assert "PRIVATE" not in result.text
+    assert not (world.outside / "new").exists()
+    assert walls.walls() == before
 
 
 @pytest.mark.spec("R-FS-10")
