@@ -179,11 +179,11 @@ class Confinement:
             return self._try_bubblewrap(here.bwrap, here)
         if kind == "landlock" and here.landlock_abi and supports(here.processor):
             private = self._folder_made("commands")
-            if _refuses_outside(partial(in_landlock, self._launcher, private), hidden_inside=False):
+            if refuses_outside(partial(in_landlock, self._launcher, private), hidden_inside=False):
                 return reports.landlock(here.landlock_abi)
         if kind == "sandbox-exec" and here.sandbox_exec:
             private = self._folder_made("commands")
-            if _refuses_outside(lambda spec, walls: seatbelt.in_seatbelt(spec, walls, private)):
+            if refuses_outside(lambda spec, walls: seatbelt.in_seatbelt(spec, walls, private)):
                 return reports.seatbelt()
         return None
 
@@ -191,13 +191,13 @@ class Confinement:
         user = ("--unshare-user",)
         for extra in ((*user, "--disable-userns"), user, ()):
             base = (found, *extra)
-            if _refuses_outside(partial(in_bubblewrap, base, self._filter_made(False))):
+            if refuses_outside(partial(in_bubblewrap, base, self._filter_made(False))):
                 self._bwrap = base
                 return reports.bubblewrap(filtered=supports(here.processor))
         return None
 
 
-def _refuses_outside(wrap: Callable[[ProcessSpec, Walls], ProcessSpec], *, hidden_inside: bool = True) -> bool:
+def refuses_outside(wrap: Callable[[ProcessSpec, Walls], ProcessSpec], *, hidden_inside: bool = True) -> bool:
     """Prove it: a command inside may write in its folder, and neither write beside it nor read what is hidden."""
     with tempfile.TemporaryDirectory(prefix="assent-probe-") as name:
         top = Path(os.path.realpath(name))
