@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 PAGE = 200
 """Rows read at a time."""
-GROWN_AFTER = 400
-"""Milliseconds after a call before a list that is seen is read anew."""
 STEP = 100
 """Milliseconds between two looks at how far a check or an export is."""
 DELETED = "That thread was deleted. What is kept of this call is in this entry."
@@ -92,7 +90,8 @@ class Job(QObject):
 
 class ActivityViewModel(QObject):
     """``replaced`` and ``added`` (rows) for the list, ``counted`` how many fit, ``choices_changed`` for the filters,
-    ``checked`` (ChainReport), ``exported`` (path, rows), ``said`` a sentence, ``thread_wanted`` (thread, call)."""
+    ``grown`` after calls, ``checked`` (ChainReport), ``exported`` (path, rows), ``said`` a sentence, ``thread_wanted``
+    (thread, call)."""
 
     replaced = Signal(object)
     added = Signal(object)
@@ -120,13 +119,11 @@ class ActivityViewModel(QObject):
         self._busy = False
         self._last = 0
         self._more = False
-        self._grows = QTimer(self, singleShot=True, interval=GROWN_AFTER)
-        self._grows.timeout.connect(self.grown)
         bridge.events.connect(self._take)
 
     def _take(self, events: object) -> None:
         if isinstance(events, list | tuple) and any(isinstance(event, _GROWS) for event in events):
-            self._grows.start()
+            self.grown.emit()
 
     # -- the list -----------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex, QRect, Qt, Signal
+from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
@@ -23,6 +23,8 @@ from desktop.ui.widgets.toast import Toast
 
 BESIDE = 440
 """Pixels at 100 % that the list keeps beside the entry; where there are fewer, the entry lies over it."""
+GROWN_AFTER = 400
+"""Milliseconds after a call before a list that is seen is read anew."""
 EMPTY = ("Nothing here yet", "Each call and each decision will be listed here.")
 NOTHING = ("Nothing found", "No entry fits all of this.")
 
@@ -49,6 +51,8 @@ class Activity(QWidget):
         self.detail = ActivityDetail(thread_title)
         self.detail.setParent(self)
         self.detail.hide()
+        self._grows = QTimer(self, singleShot=True, interval=GROWN_AFTER)
+        self._grows.timeout.connect(self._grown)
         self._lay_out()
         self.toast = Toast(self._left, self.foot)
         self._connect()
@@ -76,7 +80,7 @@ class Activity(QWidget):
         activity, rows, detail = self._activity, self.list, self.detail
         activity.replaced.connect(self._replaced)
         activity.added.connect(self.model.add)
-        activity.grown.connect(self._grown)
+        activity.grown.connect(self._later)
         activity.said.connect(self.say)
         activity.failed.connect(self.say)
         activity.exported.connect(self._exported)
@@ -105,6 +109,10 @@ class Activity(QWidget):
         self.place()
 
     # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def _later(self) -> None:
+        if self.isVisible() and not self._grows.isActive():
+            self._grows.start()
 
     def _grown(self) -> None:
         """More was written: read anew where that moves nothing under the eyes."""

@@ -26,6 +26,7 @@ async def filled(path: Path, calls: int = 10) -> Store:
     for number in range(calls):
         line = await store.audit.add(entry=entry(number))
         store.audit.settle(number=line, outcome="done")
+    await store.audit.choices()  # answered once all of it is written
     return store
 
 
