@@ -1,12 +1,17 @@
-"""What becomes of a judged call before anybody is asked: the one function for real calls and for the simulator."""
+"""What becomes of a judged call before anybody is asked: the one place for real calls, for the simulator and for what
+the settings show of a folder's reach."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from desktop.domain.safety import RuleMatch
-from desktop.domain.tools import Category
+from desktop.domain.safety import CallFacts, RuleMatch, SafetySettings
+from desktop.domain.tools import Category, PreCheck, ToolSpec
+from desktop.safety.boundary import workspace_of
+from desktop.safety.paths import is_within
 
 Because = Literal["rule", "category", "remembered", "setting"]
 
@@ -48,3 +53,23 @@ def answer(
     if remembered:
         return Answer("passes", "remembered")
     return Answer("passes", "setting") if setting else _ASKS
+
+
+def call_facts(
+    spec: ToolSpec, arguments: Mapping[str, Any], check: PreCheck, category: Category, thread_id: str
+) -> CallFacts:
+    """What rules and memory compare. Without a constraint of its own, a call is only like itself, byte by byte."""
+    constraint = check.constraint or json.dumps(arguments, sort_keys=True, default=str)
+    return CallFacts(
+        spec.name, category, constraint, spec.tags, arguments, spec.source, check.parts, check.resolved, thread_id
+    )
+
+
+def passes_by_setting(
+    settings: SafetySettings, paths: Sequence[str], preview: Mapping[str, Any], judgements: Sequence[object] = ()
+) -> bool:
+    """The opt-in setting of C-28: writes whose every path is in the workspace. Never a shell command, because what
+    that writes is only read off its text."""
+    if not settings.auto_approve_workspace_writes or not paths or judgements or preview.get("kind") != "diff":
+        return False
+    return all(is_within(path, workspace_of(settings)) for path in paths)

@@ -18,10 +18,8 @@ from desktop.domain.ids import new_id
 from desktop.domain.permission import Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
 from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, SettingsProvider
 from desktop.domain.tools import Category, PreCheck, Tool
-from desktop.safety.assent import answer
+from desktop.safety.assent import answer, call_facts, passes_by_setting
 from desktop.safety.bound import Alike, RunMemory, alike_of, digest_of
-from desktop.safety.boundary import workspace_of
-from desktop.safety.paths import is_within
 from desktop.safety.trust_rules import escape_glob
 
 MAX_VOID_ANSWERS = 3
@@ -167,7 +165,8 @@ class PermissionGate:
         rule = self._rules.match(facts)
         found = answer(
             request.category, rule, edited=request.original is not None, stale=request.stale,
-            remembered=self._memory.allows(request.run_id, alike), setting=self._workspace_write(request),
+            remembered=self._memory.allows(request.run_id, alike),
+            setting=passes_by_setting(self._settings(), request.paths, request.preview, request.judgements),
         )  # fmt: skip
         self._rules.decided(facts, rule if found.because == "rule" else None)
         if found.what == "asks":
@@ -183,16 +182,6 @@ class PermissionGate:
         if self._closed:
             return _deny(request, "closed", "Assent is closing")
         return _deny(request, "no_handler", "") if self._asker is None else None
-
-    def _workspace_write(self, request: PermissionRequest) -> bool:
-        """The opt-in setting of C-28: writes whose every path is in the workspace. Never a shell command, because what
-        that writes is only read off its text."""
-        settings = self._settings()
-        if not settings.auto_approve_workspace_writes or not request.paths or request.judgements:
-            return False
-        if request.preview.get("kind") != "diff":
-            return False
-        return all(is_within(path, workspace_of(settings)) for path in request.paths)
 
     # -- asking ---------------------------------------------------------------------------------
 
@@ -332,13 +321,8 @@ class PermissionGate:
 
 
 def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
-    """What rules and memory compare. Without a constraint of its own, a call is only like itself, byte by byte."""
-    spec = call.target.spec
-    constraint = check.constraint or json.dumps(call.frozen, sort_keys=True, default=str)
-    return CallFacts(
-        spec.name, call.category, constraint, spec.tags, call.frozen, spec.source, check.parts, check.resolved,
-        call.meta.thread_id,
-    )  # fmt: skip
+    """What rules and memory compare."""
+    return call_facts(call.target.spec, call.frozen, check, call.category, call.meta.thread_id)
 
 
 def _known_outcome(decision: Decision) -> str:
