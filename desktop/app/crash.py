@@ -188,7 +188,7 @@ class CrashReporter(QObject):
             if signature in self._seen or len(self._seen) >= MOST_REPORTS:
                 return self._seen.get(signature)
             title = self.redacted(f"{type(error).__name__}: {error}").partition("\n")[0][:300]
-            trace = self.redacted(trace[-2 * LONGEST_REPORT :])[-LONGEST_REPORT:]  # cut last: no half of a secret is left
+            trace = self.redacted(trace[-2 * LONGEST_REPORT :])[-LONGEST_REPORT:]  # cut last: no half of a secret
             text = f"{self.redacted(_heading(where))}\n{trace}"
             report = CrashReport(title, text, self._write(text, len(self._seen) + 1))
             self._seen[signature] = report

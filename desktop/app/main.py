@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     given = sys.argv[1:] if arguments is None else arguments
     if list(given[:1]) == ["audit-check"]:
         return int(part("audit_check").main(given[1:]))
+    if list(given[:1]) == ["run"]:
+        return int(part("headless").main(given[1:]))
     options = _ordinary(given) or _parser().parse_args(given)
     if options.version:
         sys.stdout.write(f"assent {__version__}\n")
@@ -92,7 +94,8 @@ def _ordinary(arguments: Sequence[str]) -> argparse.Namespace | None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="assent", description="People and AI at work, with every effect approved.",
-        epilog="assent audit-check FILE follows the chain of an exported activity log.",
+        epilog="assent run AGENT-OR-SKILL MESSAGE works without a window; assent run --help says how. "
+        "assent audit-check FILE follows the chain of an exported activity log.",
     )  # fmt: skip
     parser.add_argument("--version", action="store_true", help="print the version and end")
     parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")

@@ -46,6 +46,7 @@ from desktop.safety.secrets import KeyringSecrets
 from desktop.safety.shell import ShellReader
 from desktop.safety.tool_secrets import ToolSecrets
 from desktop.settings import SettingsService
+from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
@@ -158,18 +159,19 @@ def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyRooms) -> 
 async def open_rooms(
     home: Path,
     settings: SettingsService,
-    asker: Asker,
+    asker: Asker | None,
     *,
     windows: Callable[[ModelRef], int | None],
     script: Path | None = None,
+    allowed: Sequence[Pattern] = (),
 ) -> Rooms:
     """Open the store and make every room. Raises what ``Store.open`` raises. Whatever goes wrong half-way, nothing is
-    left open."""
+    left open. ``asker`` None: nobody can be asked; ``allowed`` are rules of this start only."""
     store = Store(home / "data" / "assent.db")
     await store.open()
     async with contextlib.AsyncExitStack() as left_open:
         left_open.push_async_callback(store.close)
-        rooms = await _rooms(store, home, settings, asker, windows=windows, script=script)
+        rooms = await _rooms(store, home, settings, asker, windows=windows, script=script, allowed=allowed)
         left_open.pop_all()
     return rooms
 
@@ -178,17 +180,18 @@ async def _rooms(
     store: Store,
     home: Path,
     settings: SettingsService,
-    asker: Asker,
+    asker: Asker | None,
     *,
     windows: Callable[[ModelRef], int | None],
     script: Path | None,
+    allowed: Sequence[Pattern],
 ) -> Rooms:
     agents = await asyncio.to_thread(load_agents, RESOURCES / "agents")
     keys = await open_keys(store.state, lambda: _connections(settings))
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
     safety = safety_of(settings, home)
     walls = _walls(home, safety, keys)
-    rules = await open_rules(store, redactor, walls.tools, safety, walls.policy)
+    rules = await open_rules(store, redactor, walls.tools, safety, walls.policy, allowed)
     log = RedactedLog(store.audit, redactor)
     store.audit.mask = redactor.mask_known
     gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor)

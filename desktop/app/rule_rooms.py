@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from desktop.domain.safety import CallFacts, Redactor, SettingsProvider
 from desktop.domain.tools import ToolSpec
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.shell import ShellReader
+from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
 from desktop.tools.registry import ToolRegistry
 
@@ -29,15 +31,16 @@ class RuleRooms:
 
 
 async def open_rules(
-    store: Store, redactor: Redactor, tools: ToolRegistry, safety: SettingsProvider, policy: PathPolicy
-) -> RuleRooms:
-    """Read what was remembered. Raises what the store raises."""
+    store: Store, redactor: Redactor, tools: ToolRegistry, safety: SettingsProvider, policy: PathPolicy,
+    allowed: Sequence[Pattern] = (),
+) -> RuleRooms:  # fmt: skip
+    """Read what was remembered; ``allowed`` are rules of this start only. Raises what the store raises."""
     real = await asyncio.to_thread(_real, safety().workspace, str(Path.home()))
 
     def record(facts: CallFacts, at: float) -> None:
         store.rules.record(make=lambda: recorded(facts, at, redactor))
 
-    book = TrustRules(kept=store.rules, cwd=real[0], home=real[1], record=record)
+    book = TrustRules(kept=store.rules, cwd=real[0], home=real[1], record=record, patterns=allowed)
     await book.load()
 
     def specs() -> list[ToolSpec]:

@@ -13,6 +13,8 @@ from desktop.domain.limits import positive_int
 from desktop.skills.frontmatter import FrontmatterError, load_yaml_mapping
 
 DEFAULT_AGENT = "assistant"
+SKILL = "skill:"
+"""What the name of an agent begins with that is a skill's prompt and nothing else."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
@@ -77,6 +79,9 @@ class AgentBook:
 
     def get(self, name: str) -> AgentDefinition:
         """One definition, or NotFound."""
+        if name.startswith(SKILL):
+            skill = name.removeprefix(SKILL)
+            return AgentDefinition(name, skill, skill, label=skill)
         found = self.agents.get(name or DEFAULT_AGENT)
         if found is None:
             raise NotFound(f"There is no agent named {name!r}.", next_step="Choose another agent.")

@@ -130,13 +130,13 @@ class FrozenRules:
 
 
 class TrustRules:
-    """Implements ``domain.safety.RuleBook``. ``text`` is in the pattern language and raises PatternError; ``given`` and
-    what ``kept`` holds are plain rules. ``cwd`` and ``home`` are real paths. ``record`` gets every decided call and
-    must not wait. Used on the loop."""
+    """Implements ``domain.safety.RuleBook``. ``text`` is in the pattern language and raises PatternError; ``patterns``
+    are read already; ``given`` and what ``kept`` holds are plain rules. ``cwd`` and ``home`` are real paths. ``record``
+    gets every decided call and must not wait. Used on the loop."""
 
     def __init__(
         self, given: Iterable[TrustRule] = (), kept: KeptRules | None = None, *, text: str = "", cwd: str = "",
-        home: str = "", clock: Callable[[], float] = time.time,
+        home: str = "", patterns: Sequence[Pattern] = (), clock: Callable[[], float] = time.time,
         record: Callable[[CallFacts, float], None] = lambda _facts, _at: None,
     ) -> None:  # fmt: skip
         self._store = kept
@@ -144,6 +144,7 @@ class TrustRules:
         self._where = Where(cwd, home)
         self._clock = clock
         self._fixed = [Entry(pattern, Owner()) for pattern in parse_patterns(text).patterns]
+        self._fixed += [Entry(pattern, Owner()) for pattern in patterns]
         self._fixed += [Entry(pattern_from(rule), _owner_of(rule)) for rule in given]
         self._kept: dict[str, Kept] = {}
         self._built_in: dict[str, tuple[int, float]] = {}
