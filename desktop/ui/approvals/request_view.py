@@ -298,9 +298,12 @@ class RequestView(QWidget):
 
 def _note(request: PermissionRequest) -> Row:
     row = Row(spacing=6)
-    row.addWidget(Icon("lock", "text-3", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
     confinement = request.preview.get("confinement")
     words = shown_line(str(confinement)) if confinement else HOLDS
+    if request.preview.get("confined_by") == "none":  # a warning, where all the others are a note
+        row.addWidget(Notice("ask", words, icon="lock"), 1)
+        return row
+    row.addWidget(Icon("lock", "text-3", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
     row.addWidget(Paragraph(words, "small", "2"), 1)
     return row
 

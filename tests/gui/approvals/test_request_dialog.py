@@ -1,7 +1,9 @@
 """The request over its thread: what it shows, and that nothing but a deliberate answer allows."""
 
 import asyncio
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
@@ -10,6 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from desktop.domain.permission import PermissionRequest
+from desktop.domain.safety import SafetySettings
+from desktop.safety.boundary import PathPolicy
+from desktop.safety.confinement import Confinement, Kind
 from desktop.ui.approvals.body import DiffCard
 from desktop.ui.approvals.head import why
 from desktop.ui.approvals.lines_view import ROW, LinesView
@@ -50,6 +55,26 @@ async def test_a_write_shows_tool_category_chain_thread_paths_reason_and_the_dif
         "Every write asks", "-The job starts at 02:00", "+The job starts at 02:10", "content: ",
     ):  # fmt: skip
         assert part in words, part
+
+
+@pytest.mark.spec("R-PRM-2")
+@pytest.mark.parametrize("kinds", [("bubblewrap", "landlock"), ()], ids=["confined", "not confined"])
+async def test_what_confines_a_command_is_a_note_and_that_nothing_does_a_warning(
+    desk: Desk, shell: PermissionRequest, tmp_path: Path, kinds: tuple[Kind, ...]
+) -> None:
+    """With the sentence of this machine itself, and as it is on one without any walls."""
+    settings = SafetySettings(workspace=str(tmp_path), allowed=(str(tmp_path),))
+    with closing(
+        Confinement(PathPolicy(str(tmp_path / "h"), lambda: settings), lambda: settings, kinds=kinds)
+    ) as walls:
+        report, said = walls.probe(), walls.describe()
+    if kinds and report.kind == "none":
+        pytest.skip("nothing confines commands here")
+    preview = {**shell.preview, "confinement": said, "confined_by": report.kind}
+    await desk.ask(replace(shell, preview=preview))
+    assert said in words_of(desk.dialog)
+    warnings = [n for n in desk.dialog.findChildren(Notice) if "Not confined" in n.accessibleName()]
+    assert [notice.property("pane") for notice in warnings] == ([] if kinds else ["ask"])
 
 
 @pytest.mark.spec("R-PRM-2")
