@@ -168,7 +168,8 @@ class RequestView(QWidget):
         if _hides_something(request):
             column.addWidget(Notice("ask", HIDDEN))
         self._add_body(request)
-        column.addLayout(_note(request))
+        if not _is_unconfined(request):
+            column.addLayout(_note(request))
         column.addStretch(0)
         self._answers = Answers(request, compact=self._compact, always=self._rules is not None)
         self._answers.chosen.connect(self._chosen)
@@ -178,10 +179,13 @@ class RequestView(QWidget):
         self._arm()
 
     def _say_again(self, request: PermissionRequest) -> None:
-        """Why a call that was answered already is here again: over the answers, where nothing scrolls it away."""
+        """Why a call that was answered already is here again, and that nothing confines it: over the answers, where
+        nothing scrolls it away."""
         for holds, words, icon in ((request.stale, CHANGED, "retry"), (request.original is not None, EDITED, "write")):
             if holds:
                 self._notices.addWidget(Notice("info", words, icon=icon))
+        if _is_unconfined(request):
+            self._notices.addWidget(Notice("ask", shown_line(str(request.preview["confinement"])), icon="lock"))
         self._notice.setVisible(self._notices.count() > 0)
 
     @property
@@ -296,13 +300,14 @@ class RequestView(QWidget):
         self.answered.emit(choice)
 
 
+def _is_unconfined(request: PermissionRequest) -> bool:
+    return request.preview.get("confined_by") == "none" and "confinement" in request.preview
+
+
 def _note(request: PermissionRequest) -> Row:
     row = Row(spacing=6)
     confinement = request.preview.get("confinement")
     words = shown_line(str(confinement)) if confinement else HOLDS
-    if request.preview.get("confined_by") == "none":  # a warning, where all the others are a note
-        row.addWidget(Notice("ask", words, icon="lock"), 1)
-        return row
     row.addWidget(Icon("lock", "text-3", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
     row.addWidget(Paragraph(words, "small", "2"), 1)
     return row
