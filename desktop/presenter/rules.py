@@ -38,15 +38,17 @@ class RuleFilter:
         """Whether anything is left out."""
         return bool(self.text.strip() or self.decision or self.origin)
 
-    def fits(self, rule: RuleView) -> bool:
-        """Every word of the text is in the pattern or in the project's name."""
-        if (self.decision and rule.decision != self.decision) or (self.origin and rule.origin != self.origin):
-            return False
+    def of(self, rules: tuple[RuleView, ...]) -> list[RuleView]:
+        """Those that fit: every word of the text is in the pattern or in the project's name."""
         words = self.text.casefold().split()
+        found = [
+            rule for rule in rules
+            if (not self.decision or rule.decision == self.decision) and (not self.origin or rule.origin == self.origin)
+        ] if self.decision or self.origin else list(rules)  # fmt: skip
         if not words:
-            return True
-        about = f"{rule.pattern} {rule.detail}".casefold()
-        return all(word in about for word in words)
+            return found
+        about = ((rule, f"{rule.pattern} {rule.detail}".casefold()) for rule in found)
+        return [rule for rule, text in about if all(word in text for word in words)]
 
 
 class RulesViewModel(QObject):
@@ -126,7 +128,7 @@ class RulesViewModel(QObject):
         found = self.rule(rule_id)
         if found is None:
             return
-        if not self.chosen.fits(found):
+        if not self.chosen.of((found,)):
             self.show_all()
         self.wanted.emit(rule_id)
 
@@ -139,7 +141,7 @@ class RulesViewModel(QObject):
         self.model.write(new, draft.replaces if draft is not None else "")
 
     def _list(self) -> None:
-        self.model.show([rule for rule in self.rules if self.chosen.fits(rule)])
+        self.model.show(self.chosen.of(self.rules))
         self.changed.emit()
 
     # -- acting -------------------------------------------------------------------------------------------------------

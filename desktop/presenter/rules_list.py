@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from desktop.domain.rules import RuleView
 from desktop.presenter.rules_words import spoken
@@ -24,7 +24,13 @@ class RuleRole(IntEnum):
 
 
 class RuleListModel(QAbstractListModel):
-    """``show`` replaces the rows, ``draft`` changes the first one; ``OPEN`` is true for the rule that is edited."""
+    """``show`` replaces the rows, ``write`` changes the first one; ``OPEN`` is true for the rule that is edited.
+
+    ``redrawn`` after rows say something else and are as many as before: a view that heard ``dataChanged`` would lay
+    out all of its rows anew.
+    """
+
+    redrawn = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -42,7 +48,7 @@ class RuleListModel(QAbstractListModel):
         """Other rows. Rows of the same rules in the same order keep the view where it is."""
         before, self._rows = self._rows, tuple(rows)
         if [rule.rule_id for rule in before] == [rule.rule_id for rule in self._rows]:
-            self._tell(0, self.rowCount() - 1)
+            self.redrawn.emit()
             return
         self.beginResetModel()
         self._places = {rule.rule_id: place for place, rule in enumerate(self._rows)}
@@ -52,8 +58,8 @@ class RuleListModel(QAbstractListModel):
         """The rule that is being written, or None, and the saved one that is being changed."""
         other, self._open = open_id != self._open, open_id
         if draft is not None and self._draft is not None:
+            other = other or draft != self._draft
             self._draft = draft
-            self._tell(0, 0)
         elif draft is not None:
             self.beginInsertRows(QModelIndex(), 0, 0)
             self._draft = draft
@@ -63,7 +69,7 @@ class RuleListModel(QAbstractListModel):
             self._draft = None
             self.endRemoveRows()
         if other:
-            self._tell(0, self.rowCount() - 1)
+            self.redrawn.emit()
 
     def rule(self, place: int) -> RuleView | None:
         """The rule of a row."""
@@ -98,7 +104,3 @@ class RuleListModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return spoken(rule)
         return None
-
-    def _tell(self, first: int, last: int) -> None:
-        if 0 <= first <= last < self.rowCount():
-            self.dataChanged.emit(self.index(first), self.index(last))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTableView, QToolTip, QWidget
 
 from desktop.domain.rules import RuleView
 from desktop.presenter.rules_list import DRAFT, RuleRole
@@ -15,7 +15,7 @@ from desktop.presenter.rules_words import NEVER, NOT_SAVED, decision_word, from_
 from desktop.ui.approvals.rule_text import pattern_line, tip
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, state
-from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.rows import Index, RowDelegate
 from desktop.ui.widgets.scaling import sized
 from desktop.ui.widgets.shown import shown_line
 
@@ -55,7 +55,7 @@ def columns(box: QRect) -> Columns:
 class RuleHeads(QWidget):
     """The names of the columns, over a line."""
 
-    def __init__(self, rows: RowList) -> None:
+    def __init__(self, rows: QAbstractItemView) -> None:
         super().__init__()
         self._rows = rows
         rows.verticalScrollBar().rangeChanged.connect(lambda *_: self.update())
@@ -144,8 +144,9 @@ def about(rule: RuleView) -> tuple[str, ...]:
     return rule.pattern, problem, f"{from_words(rule)}. {rule.detail}" if rule.detail else from_words(rule), made, times
 
 
-class RuleRows(RowList):
-    """The rows. Return edits, Delete revokes, the menu key and a click on the dots open the menu, typing goes to the
+class RuleRows(QTableView):
+    """The rows: a table of one column, because a list view lays out each of its thousands of rows anew whenever its
+    width changes. Return edits, Delete revokes, the menu key and a click on the dots open the menu, typing goes to the
     search. ``wanted`` carries edit | revoke | duplicate | copy for the current row."""
 
     wanted = Signal(str)
@@ -153,7 +154,25 @@ class RuleRows(RowList):
     search_wanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__("Rules", RuleDelegate())
+        super().__init__()
+        self.setAccessibleName("Rules")
+        self.setItemDelegate(RuleDelegate(self))
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.setMouseTracking(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.horizontalHeader().setStretchLastSection(True)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        for header in (self.horizontalHeader(), self.verticalHeader()):
+            header.setMinimumSectionSize(1)
+            header.hide()
+        self._measure()
+        theme().changed.connect(self._measure)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._context)
         self.activated.connect(lambda _: self.wanted.emit("edit"))
@@ -162,14 +181,24 @@ class RuleRows(RowList):
         """What a key means on a row."""
         plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
         here = self.currentIndex().isValid()
-        if here and event.matches(QKeySequence.StandardKey.Copy):
+        ends = {Qt.Key.Key_Home: 0, Qt.Key.Key_End: self.model().rowCount() - 1}
+        key = Qt.Key(event.key())
+        if plain and key in ends:
+            self.setCurrentIndex(self.model().index(ends[key], 0))
+        elif here and plain and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.activated.emit(self.currentIndex())
+        elif here and event.matches(QKeySequence.StandardKey.Copy):
             self.wanted.emit("copy")
-        elif here and plain and event.key() == Qt.Key.Key_Delete:
+        elif here and plain and key == Qt.Key.Key_Delete:
             self.wanted.emit("revoke")
-        elif plain and event.key() == Qt.Key.Key_Slash:
+        elif plain and key == Qt.Key.Key_Slash:
             self.search_wanted.emit()
         else:
             super().keyPressEvent(event)
+
+    def _measure(self) -> None:
+        """Rows as high as the text scale wants."""
+        self.verticalHeader().setDefaultSectionSize(theme().px(RuleDelegate.height))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click on the dots opens the menu there; on the pencil it goes to what is being written."""

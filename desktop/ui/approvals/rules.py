@@ -35,8 +35,8 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph
 from desktop.ui.widgets.toast import Toast
 
-USES_AFTER = 1000
-"""Milliseconds after a call before uses are counted anew in a list that is seen."""
+USES_AFTER, SHOWN_AFTER = 1000, 50
+"""Milliseconds after a call, and after the list came into sight, before uses are counted anew."""
 BESIDE = 440
 """Pixels at 100 % that the list keeps beside the panel; where there are fewer, the panel lies over it."""
 TOAST_SHOWN = 90
@@ -61,7 +61,7 @@ class RulesTab(QWidget):
         self.panel.setParent(self)
         self.panel.hide()
         self.toast = Toast(self.list, self.list.foot)
-        self._uses = QTimer(self, singleShot=True, interval=USES_AFTER)
+        self._uses = QTimer(self, singleShot=True)
         self._uses.timeout.connect(models.rules.refresh)
         self._connect()
 
@@ -185,7 +185,13 @@ class RulesTab(QWidget):
         if self.panel.isHidden():
             self.panel.show()
             self.place()
-        self.list.mark(draft.replaces or DRAFT)
+        QTimer.singleShot(0, self, self._mark_open)
+
+    def _mark_open(self) -> None:
+        """Its row, once the list has been laid out beside the panel."""
+        draft = self.editor.draft
+        if draft is not None:
+            self.list.mark(draft.replaces or DRAFT)
 
     def _closed(self) -> None:
         self._rules.write(None)
@@ -223,7 +229,7 @@ class RulesTab(QWidget):
     def _count_later(self) -> None:
         """While the list is seen, uses are counted now and then."""
         if self.isVisible() and not self._uses.isActive():
-            self._uses.start()
+            self._uses.start(USES_AFTER)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Nobody looks."""
@@ -233,8 +239,8 @@ class RulesTab(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Uses were counted meanwhile."""
         super().showEvent(event)
-        self._rules.refresh()
         self.place()
+        self._uses.start(SHOWN_AFTER)
 
 
 class RuleList(QFrame):
@@ -254,6 +260,7 @@ class RuleList(QFrame):
         self.new = Button("New rule", icon="new", shrinks=True, tip=tip)
         self.rows = RuleRows()
         self.rows.setModel(models.rules.model)
+        models.rules.model.redrawn.connect(self.rows.viewport().update)
         self._held, self._place = "", 0
         self._lay_out()
         self._later = QTimer(self, singleShot=True, interval=0)

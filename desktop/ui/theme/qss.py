@@ -131,6 +131,7 @@ VIEWS = """
 QAbstractScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget > QWidget[pane="scrolled"] { background: transparent; }
 QListView, QTreeView, QTableView { background: transparent; border: none; outline: none; }
+QTableView { selection-background-color: transparent; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0px; border: none; }
 QScrollBar:horizontal { background: transparent; height: 12px; margin: 0px; border: none; }
 QScrollBar::handle { background: $border-strong; border: 3px solid transparent; border-radius: 6px; }
