@@ -254,12 +254,48 @@ def _schemas(given: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def _history(given: Any) -> list[ChatMessage]:
-    """Earlier messages as plain data: ``{role, blocks}`` or ``{role, text}``."""
-    found: list[ChatMessage] = []
-    for one in given if isinstance(given, list) else ():
-        if not isinstance(one, Mapping) or one.get("role") not in ("user", "assistant", "tool"):
-            continue
-        blocks = one.get("blocks")
-        made = tuple(block_from_plain(block) for block in blocks if isinstance(block, Mapping)) if blocks else ()
-        found.append(ChatMessage(one["role"], made or (TextBlock(str(one.get("text") or "")),)))
-    return found
+    """Messages as plain data: ``{role, text}``, of the assistant also ``calls: [{id, tool, args}]``, of a tool ``{role:
+    tool, callId, tool, text, isError}``; or ``{role, blocks}`` as the store writes them. What is none of these is left
+    out."""
+    messages = (_message(one) for one in given if isinstance(one, Mapping)) if isinstance(given, list) else ()
+    return [message for message in messages if message is not None]
+
+
+def _message(one: Mapping[str, Any]) -> ChatMessage | None:
+    role, text, blocks = one.get("role"), str(one.get("text") or ""), one.get("blocks")
+    if role not in ("user", "assistant", "tool"):
+        return None
+    if isinstance(blocks, list):
+        return ChatMessage(role, tuple(block_from_plain(block) for block in blocks if isinstance(block, Mapping)))
+    if role == "tool":
+        call_id, tool = str(one.get("callId") or ""), str(one.get("tool") or "")
+        return ChatMessage("tool", (ToolResultBlock(call_id, tool, text, one.get("isError") is True),))
+    calls = one.get("calls") if role == "assistant" else None
+    made = tuple(_call(call) for call in calls if isinstance(call, Mapping)) if isinstance(calls, list) else ()
+    said = (TextBlock(text),) if text or not made else ()
+    return ChatMessage(role, (*said, *made))
+
+
+def _call(call: Mapping[str, Any]) -> ToolCallBlock:
+    given = call.get("args")
+    arguments = given if isinstance(given, Mapping) else None
+    return ToolCallBlock(str(call.get("id") or ""), str(call.get("tool") or ""), arguments)
+
+
+async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
+    """One question to the run's model, for providers of one's own: ``{text, calls: [{id, tool, args}], stopReason,
+    usage}``. The budget is asked before and charged after. Raises ToolFailure when there is no model here, and what
+    the model failed with."""
+    host, call = ctx.nonlocals.get(HOST), ctx.call
+    if not isinstance(host, Host) or not isinstance(call, Call):
+        raise ToolFailure("No model is at hand here.")
+    host.budget.check()
+    messages = tuple(_history(args.get("messages")))
+    request = ModelRequest(host.model, messages, str(args.get("system") or ""), _schemas(args.get("tools")))
+    answer = await Answerer(host.client, retry=host.retry).ask(request, call.meta, lambda _event: None)
+    message = answer.message
+    host.budget.consume(message.usage)
+    if answer.error is not None:
+        raise answer.error
+    calls = [{"id": one.call_id, "tool": one.tool, "args": one.arguments} for one in message.tool_calls]
+    return {"text": message.text, "calls": calls, "stopReason": message.stop_reason, **_usage_of(message)}

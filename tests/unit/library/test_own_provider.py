@@ -1,0 +1,85 @@
+"""The provider that the README shows, taken from there and run as a person's own skill: in a confined process, with
+nothing but plain data."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.domain.tools import Category
+from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.pipeline.python_worker import PythonWorker
+from desktop.safety.confinement import Confinement
+from tests.unit.library.kit import LibraryBench
+from tests.unit.pipeline.kit import FakeTool, Person
+from tests.unit.safety.world import World
+
+README = Path(__file__).resolve().parents[3] / "README.md"
+HEAD = "---\nname: task\ndescription: x\nallowed-tools: look write-file\nmetadata:\n  model: {agent: agent-careful}\n"
+
+
+@pytest.fixture
+def confinement(tmp_path: Path) -> Iterator[Confinement]:
+    world = World(tmp_path / "world")
+    made = Confinement(world.policy, lambda: world.settings)
+    if made.probe().kind == "none":
+        pytest.skip("nothing can confine a process here")
+    yield made
+    made.close()
+
+
+def bench_of(
+    tmp_path: Path, confinement: Confinement, *rounds: Any, more: str = "", person: Person | None = None
+) -> LibraryBench:
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    source = next(text for text in blocks if '"agent-careful"' in text)
+    workspace = str(confinement.walls().writable[0])
+
+    def text(definition: Any) -> str:
+        return Path(definition.path).read_text("utf-8")
+
+    folder = tmp_path / "bench"
+    folder.mkdir()
+    tools = (FakeTool("look", body=lambda *_: "seen"), FakeTool("write-file", Category.WRITE))
+    worker = PythonWorker(confinement, lambda: workspace, text)
+    bench = LibraryBench(folder, *tools, model=ScriptedModel(rounds), python=worker, person=person)
+    bench.write("agent-careful.skill.py", source)
+    bench.write("task.skill.md", f"{HEAD}{more}---\nDo it.\n")
+    return bench
+
+
+def _said(message: Any) -> str:
+    return str(message.text or message.blocks[0].text)
+
+
+@pytest.mark.spec("R-PRV-1", "R-AG-3", "R-AG-4", "R-SK-14")
+async def test_it_runs_the_loop_with_nothing_but_plain_data(tmp_path: Path, confinement: Confinement) -> None:
+    rounds = (calls("look", {"path": "a"}, text="Hm."), says("A draft."), says("The answer."))
+    bench = bench_of(tmp_path, confinement, *rounds)
+    outcome = await bench.call("task", allowed="task look write-file")
+    assert outcome.result.text == "The answer.", outcome.result
+    heard = [[_said(message) for message in request.messages] for request in bench.model.requests]
+    assert heard[1] == ["Execute the task.", "Hm.", "seen"]
+    assert heard[2][-1].startswith("Check this answer.")
+    assert [tool["name"] for tool in bench.model.requests[0].tools] == ["look", "write_file"]
+
+
+@pytest.mark.spec("R-AG-5", "R-PRV-5")
+async def test_its_calls_are_asked_about_like_any_agents(tmp_path: Path, confinement: Confinement) -> None:
+    person = Person("deny", "allow_once")
+    write = calls("write_file", {"path": "a"})
+    bench = bench_of(tmp_path, confinement, write, write, says("x"), says("Done."), person=person)
+    await bench.call("task", allowed="task look write-file")
+    assert [request.tool for request in person.asked] == ["write-file", "write-file"]
+    texts = [bench.model.requests[at].messages[-1].blocks[0].text for at in (1, 2)]
+    assert "denied by user" in texts[0]
+    assert texts[1] == "did write-file"
+
+
+@pytest.mark.spec("R-LIM-1", "R-RET-4")
+async def test_limits_and_promised_values_are_kept_for_it(tmp_path: Path, confinement: Confinement) -> None:
+    returns = "  returns: {type: object, required: [n], properties: {n: {type: number}}}\n"
+    bench = bench_of(tmp_path, confinement, says("words"), calls("finish", {"n": 1}), more=returns)
+    assert (await bench.call("task", allowed="task look write-file")).result.structured == {"n": 1}
