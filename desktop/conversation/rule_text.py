@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -21,7 +22,8 @@ from desktop.domain.rules import RuleDecision, RuleProblem
 from desktop.safety.trust_rules import TrustRule, rule_from
 from desktop.skills.patterns import PatternError, parse_patterns
 from desktop.skills.patterns.globs import BARE, compile_glob
-from desktop.skills.patterns.grammar import Meta, Pattern, PatternList
+from desktop.skills.patterns.grammar import Constraint, Meta, Pattern, PatternList
+from desktop.skills.patterns.paths import Where, is_path_name
 from desktop.skills.patterns.syntax import MAX_GLOB
 
 OBJECT, DIGEST, SOURCE = "call-object", "call-digest", "call-source"
@@ -32,6 +34,8 @@ _TOKEN = re.compile(r"\\[*?\\]|.", re.DOTALL)
 _SPECIAL = re.compile(r"[\[\]{},()\\\s]")
 _LITERAL = re.compile(r"[*?\[\]{},()\\]")
 _SHORT = 200
+_HEAD = re.compile(r"(?:[^*?\[{\\/]|\\.)*/(?:(?:[^*?\[{\\/]|\\.)+/)*", re.DOTALL)
+"""The folders that a path pattern names before its first wildcard."""
 
 
 def digest_of(text: str) -> str:
@@ -152,6 +156,25 @@ def proposed(tool: str, arguments: Mapping[str, Any], resolved: Mapping[str, str
         elif not isinstance(text, str) and len(found := json.dumps(text, default=str)) < _SHORT:
             specs.append(f"{name}={literally(found)}")
     return f"{tool}({','.join(specs)})" if specs else tool
+
+
+def followed(pattern: Pattern, where: Where) -> Pattern | None:
+    """The same rule with its folders where they really lead, or None where that is no other place: what is asked about
+    or denied below a link is so by its other name, too. Blocking."""
+    changed = [_followed(one, where) for one in pattern.constraints]
+    return None if changed == list(pattern.constraints) else pattern._replace(constraints=tuple(changed))
+
+
+def _followed(one: Constraint, where: Where) -> Constraint:
+    head = _HEAD.match(one.glob)
+    if not is_path_name(one.name) or head is None:
+        return one
+    folder = re.sub(r"\\(.)", r"\1", head[0]).rstrip("/")
+    if folder == "~" or folder.startswith("~/"):
+        folder = where.home + folder[1:]
+    full = os.path.normpath(os.path.join(where.cwd or "/", folder))
+    real = os.path.realpath(full)
+    return one if real == full else one._replace(glob=literally(real) + "/" + one.glob[head.end() :])
 
 
 def as_list(patterns: list[Pattern]) -> PatternList:

@@ -22,6 +22,7 @@ from desktop.conversation.rule_text import (
     SOURCE,
     as_list,
     digest_of,
+    followed,
     pattern_from,
     problem_of,
     record_pattern,
@@ -99,11 +100,12 @@ def _binds(pattern: Pattern) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A remembered rule: its record, how it is shown, and why it counts for nothing, if so."""
+    """A remembered rule: its record, how it is shown, and why it counts for nothing, if so. ``entries`` are it as it is
+    written and, for one that asks or denies below a link, with the place where that leads."""
 
     record: RuleRecord
     shown: str
-    entry: Entry | None
+    entries: tuple[Entry, ...] = ()
     problem: str = ""
 
 
@@ -125,7 +127,7 @@ class FrozenRules:
         return self._made([Entry(pattern, Owner("draft", thread_id))], without=replaces)
 
     def _made(self, more: Sequence[Entry] = (), without: str = "") -> RuleSet:
-        kept = [found.entry for rule_id, found in self.kept if found.entry and rule_id != without]
+        kept = [entry for rule_id, found in self.kept if rule_id != without for entry in found.entries]
         return RuleSet([*self.fixed, *kept, *more], self.where)
 
 
@@ -158,7 +160,8 @@ class TrustRules:
     async def load(self) -> None:
         """Read what was remembered before; one that makes no sense counts for nothing. Raises what the store raises."""
         if self._store is not None:
-            self._kept = {record.rule_id: _read(record) for record in await self._store.list_rules()}
+            records = await self._store.list_rules()
+            self._kept = await asyncio.to_thread(lambda: {one.rule_id: _read(one, self._where) for one in records})
             self._built_in = dict(await self._store.built_in_uses())
         self._changed()
 
@@ -183,7 +186,7 @@ class TrustRules:
     # -- changing -----------------------------------------------------------------------------------------------------
 
     async def add(self, rule: Mapping[str, Any]) -> None:
-        """Remember a rule; it counts once it is kept. Raises ConfigurationError, and what the store raises."""
+        """Remember a rule, once; it counts once it is kept. Raises ConfigurationError, and what the store raises."""
         policy, thread_id = rule.get("policy"), rule.get("thread_id", "")
         if isinstance(text := rule.get("pattern"), str) and text:
             if policy not in ("allow", "ask", "deny") or not isinstance(thread_id, str):
@@ -198,14 +201,16 @@ class TrustRules:
             pattern_from(made)
             tool, policy, shown = made.tool, made.policy, ""
             constraints = {"constraint": made.constraint} if made.constraint else {}
-        await self.put(RuleRecord(
+        record = RuleRecord(
             new_id(), tool, constraints, policy, ORIGIN, self._clock(), pattern=shown, thread_id=thread_id
-        ))  # fmt: skip
+        )
+        if not any(_same(found.record, record) for found in self._kept.values()):
+            await self.put(record)
 
     async def put(self, record: RuleRecord, replaces: str = "") -> Kept:
         """Keep a rule, in the place of another if there is one to replace; it counts when this returns."""
-        found = _read(record)
-        if found.entry is None:
+        found = await asyncio.to_thread(_read, record, self._where)
+        if not found.entries:
             raise ConfigurationError(found.problem)
         if self._store is not None:
             await self._store.add(rule=record, replaces=replaces)
@@ -232,7 +237,8 @@ class TrustRules:
         if self._store is None or rule_id in self._kept:
             raise NotFound("That rule was not revoked.")
         await self._store.restore(rule_id=rule_id)
-        self._kept[rule_id] = _read(await self._store.get(rule_id=rule_id))
+        record = await self._store.get(rule_id=rule_id)
+        self._kept[rule_id] = await asyncio.to_thread(_read, record, self._where)
         self._kept = dict(sorted(self._kept.items(), key=lambda item: (item[1].record.created_at, item[0])))
         self._changed()
 
@@ -293,11 +299,20 @@ def _owner_of(rule: TrustRule) -> Owner:
     return Owner(shown=f"{rule.tool}({rule.constraint})" if rule.constraint else rule.tool, reason=rule.reason)
 
 
-def _read(record: RuleRecord) -> Kept:
+def _same(one: RuleRecord, other: RuleRecord) -> bool:
+    """Whether two records say the same."""
+    said = (replace(found, rule_id="", origin="", created_at=0.0, last_used_at=None, uses=0) for found in (one, other))
+    return next(said) == next(said)
+
+
+def _read(record: RuleRecord, where: Where) -> Kept:
+    """Blocking: it looks where folders lead."""
     try:
         pattern = record_pattern(record)
         shown = shown_of(record, pattern)
     except ConfigurationError as error:
         _LOG.warning("the remembered rule %s is of no use: %s", record.rule_id, error)
-        return Kept(record, record.pattern or record.tool, None, str(error))
-    return Kept(record, shown, Entry(pattern, Owner(record.rule_id, record.thread_id, shown)))
+        return Kept(record, record.pattern or record.tool, (), str(error))
+    owner = Owner(record.rule_id, record.thread_id, shown)
+    other = followed(pattern, where) if record.decision != "allow" else None
+    return Kept(record, shown, tuple(Entry(one, owner) for one in (pattern, other) if one is not None))

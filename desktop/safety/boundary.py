@@ -143,6 +143,13 @@ class PathPolicy:
             installed=tuple(Rule.of_resolved(path) for path in self._installed),
         )
 
+    def roots(self) -> list[str]:
+        """Where the allowed folders really are, those of a grant included."""
+        settings, moment = self._settings(), Moment()
+        base = workspace_of(settings)
+        found = (Rule.of(entry, base, moment=moment) for entry in (*settings.allowed, *settings.granted))
+        return [rule.resolved for rule in found if rule is not None]
+
     def explain(self, path: str, access: Access) -> Verdict:
         """Judge a path (R-FS-1..7, R-FS-10, R-FS-13). Never raises for what the path says."""
         settings = self._settings()

@@ -15,15 +15,18 @@ from desktop.safety import paths
 from desktop.safety.paths import Identity
 
 _UNPLAIN = re.compile(r"//|/\.\.?(?:/|\Z)")
+MAX_NAMES = 100
+_UNSEEN = object()
 _PLATFORM: str = sys.platform
 
 
 class Moment:
     """Made for one judgement and forgotten with it; blocking."""
 
-    __slots__ = ("_lines", "_states")
+    __slots__ = ("_direct", "_lines", "_states")
 
     def __init__(self) -> None:
+        self._direct: dict[str, bool] = {}
         self._states: dict[str, os.stat_result | None] = {}
         self._lines: dict[str, frozenset[Identity]] = {}
 
@@ -39,25 +42,34 @@ class Moment:
     def resolve(self, path: str, base: str) -> str:
         """As ``paths.resolve``. Raises PathProblem."""
         full = paths.absolute(path, base)
-        if _PLATFORM != "linux" or _UNPLAIN.search(full) or not self._without_links(full):
-            return paths.resolve(path, base)
-        return full.rstrip("/") or "/"
+        bare = full.rstrip("/")
+        plain = _PLATFORM == "linux" and bare and not self.is_deep(bare) and not _UNPLAIN.search(full)
+        return bare if plain and self._without_links(bare) else paths.resolve(path, base)
+
+    @staticmethod
+    def is_deep(path: str) -> bool:
+        """Whether a path has more names than are gone through one by one."""
+        return path.count("/") > MAX_NAMES
 
     def _without_links(self, path: str) -> bool:
         """Whether none of the names on the way is a link, so that nothing has to be followed."""
-        at = path.find("/", 1)
-        while True:
-            status = self.status(path if at < 0 else path[:at])
-            if status is None:
-                return True  # nothing is there, so nothing is below it
-            if stat.S_ISLNK(status.st_mode):
-                return False
-            if at < 0:
-                return True
-            at = path.find("/", at + 1)
+        found = self._direct.get(path)
+        if found is None:
+            above = path.rpartition("/")[0]
+            if above and not self._without_links(above):
+                found = False
+            elif above and self._states.get(above, _UNSEEN) is None:
+                self._states[path], found = None, True  # nothing is there, so nothing is below it
+            else:
+                status = self.status(path)
+                found = status is None or not stat.S_ISLNK(status.st_mode)
+            self._direct[path] = found
+        return found
 
     def line(self, path: str) -> frozenset[Identity]:
         """Identities of a resolved path and of all above it, as far as they exist."""
+        if self.is_deep(path):
+            return frozenset(paths.existing_identities(path))
         if path not in self._lines:
             status = self.status(path)
             own = frozenset(() if status is None else (paths.identity_of(status),))

@@ -241,8 +241,7 @@ class GuardedFiles:
 
     def _root_of(self, verdict: Verdict) -> str:
         """The allowed folder that holds the path, as a place to start from."""
-        lists = self._policy.lists()
-        roots = [r.resolved for r in (*lists.allowed, *lists.granted) if paths.is_within(verdict.resolved, r.resolved)]
+        roots = [root for root in self._policy.roots() if paths.is_within(verdict.resolved, root)]
         found = max(roots, key=len, default=os.sep)
         return found if os.path.isdir(found) else os.path.dirname(found)
 

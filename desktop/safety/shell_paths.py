@@ -20,6 +20,7 @@ _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.\-]*://([^/\s@]*@)?(\[[^\]]+\]|[^/:\
 _REMOTE = re.compile(r"^(?:[\w.\-]+@)?([\w.\-]+):(?!//)[^\s]*$")
 _HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"))
 _DELIMITERS = re.compile(r"[=@:,]")
+_ONE_PATH = re.compile(r"[^\-=@:,][^=@:,]*")
 MAX_WORDS = 400
 MAX_FOUND = 1000
 
@@ -130,7 +131,9 @@ class Disk:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
-        self._quick = [(rule, rule.resolved.casefold() if rule.resolved.isascii() else "") for rule in self.rules]
+        self._names = frozenset(rule.resolved.casefold() for rule in self.rules)
+        self._odd = not all(rule.resolved.isascii() for rule in self.rules)
+        self._identities = frozenset(rule.identity for rule in self.rules if rule.identity is not None)
         self._moment = Moment()
         self._resolved: dict[tuple[str, str], str] = {}
         self._covering: dict[str, Rule | None] = {}
@@ -153,14 +156,18 @@ class Disk:
         return self._covering[path]
 
     def _covered_by(self, path: str) -> Rule | None:
-        line = self._moment.line(path)
-        low = path.casefold() if path.isascii() else ""
-        for rule, start in self._quick:
-            same = rule.identity is not None and rule.identity in line
-            spelled = not low or not start or low.startswith(start)  # else it cannot be within it, however spelled
-            if (same or spelled) and rule.covers(path, set(line)):
-                return rule
-        return None
+        """An entry covers a path when it is the path or covers what is above it; so only the path itself is compared,
+        by its identity and, however it is spelled, by its name."""
+        deep = self._moment.is_deep(path)
+        above = os.path.dirname(path)
+        if not deep and above != path and (rule := self.covering(above)) is not None:
+            return rule
+        status = self.status(path)
+        alike = deep or not path.isascii() or path.casefold() in self._names
+        if not alike and not self._odd and (status is None or paths.identity_of(status) not in self._identities):
+            return None
+        line = set(self._moment.line(path))
+        return next((rule for rule in self.rules if rule.covers(path, line)), None)
 
 
 def state_of(path: str) -> str:
@@ -198,6 +205,8 @@ def harmless_target(path: str) -> bool:
 
 def _candidates(text: str) -> list[str]:
     """The word, and the parts of it that programs take for paths: after = (--file=, if=), @ (curl -d), : and -X."""
+    if _ONE_PATH.fullmatch(text):
+        return [text]
     found = [text]
     for mark in _DELIMITERS.finditer(text):
         found.append(text[mark.end() :])

@@ -11,11 +11,13 @@ or by a glob with letters may approve more than reading, so that neither a tag n
 Of a shell command each part is decided by itself, and the strictest answer counts: it is allowed when every part is,
 asked about or denied when any is. One exception: a constraint without wildcards that is the whole command, letter by
 letter, allows it as it stands, for nothing in it can be another than the person saw. Paths are compared where they
-really lead (``CallFacts.resolved``); a rule that asks or denies also fits the path as it was written.
+really lead (``CallFacts.resolved``); a rule that asks or denies also fits the path as it was written. An argument of
+another tool that is named like a command is taken apart by nobody, so no star reaches over what joins commands there.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +43,8 @@ class Owner:
 
 
 _NOBODY = Owner()
+_COMMAND_LINES = frozenset("command cmd commandline command_line script shell shell_command code".split())
+_JOINS = re.compile(r"[;&|`$<>(){}\n\r\\*?!~#]")
 
 
 class PolicyRules:
@@ -118,12 +122,18 @@ class _Judging:
             if part is not None and check.name == ARGUMENT:
                 fit = self._covers(check.glob_text, part) if strict else self._meets(check.glob_text, part)
             elif strict:
-                fit = check.allows(self._resolved, {})
+                fit = check.allows(self._resolved, {}) and (check.is_literal or not self._holds_more(check.name))
             else:
                 fit = check.denies(self._resolved, {}) or check.denies(self._facts.arguments, {})
             if not fit:
                 return False
         return True
+
+    def _holds_more(self, name: str) -> bool:
+        """Whether an argument that another program will take for a shell command holds what a star must not reach over:
+        nobody has taken it apart."""
+        value = self._facts.arguments.get(name)
+        return name.casefold() in _COMMAND_LINES and (not isinstance(value, str) or _JOINS.search(value) is not None)
 
     def _covers(self, text: str, part: CommandPart) -> bool:
         glob = command_glob(text)
