@@ -11,13 +11,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.agents.discovery import NOT_TOOLS
+from desktop.agents.discovery import resolve_visible_tools
 from desktop.domain.errors import ToolFailure
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
-from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skill_context import Context
-from desktop.pipeline.skill_tool import SkillTool
 from desktop.skills.cascade.cascade import Cascade
 from desktop.skills.names import is_bare_name
 
@@ -33,19 +31,11 @@ async def list_for(
 
 def _listed(ctx: Context, query: str, tags: Sequence[str], include_hidden: bool) -> list[dict[str, Any]]:
     allowed, fabric = ctx.call.request.caller.allowed, ctx.globals["skills"]
-    tools = {tool.spec.name: tool for tool in ctx.globals["tools"].tools()}
+    visible = resolve_visible_tools(ctx.globals["tools"].tools(), allowed, hidden=include_hidden)
+    usable = {tool.spec.name: tool for tool in visible.usable}
     named = [row["name"] for row in fabric.catalog().skill_list(tags, query, include_hidden=True)]
-    found = (tools[name] for name in named if name in tools and _may_call(tools[name], allowed))
-    shown = (one for one in found if include_hidden or one.spec.visibility != "hidden" or allowed.names(one.spec.name))
-    return [_row(tool) for tool in itertools.islice(shown, MAX_ROWS)]
-
-
-def _may_call(tool: Tool, allowed: AllowedTools) -> bool:
-    """Whether it is a call at all, ready, and in the caller's list (R-DSC-8, R-AG-7)."""
-    name, definition = tool.spec.name, tool.definition if isinstance(tool, SkillTool) else None
-    if definition is not None and (definition.state != "ready" or definition.role in NOT_TOOLS):
-        return False
-    return name != "agent" and not name.startswith("agent-") and allowed.offers(tool.spec)
+    found = (usable[name] for name in named if name in usable)
+    return [_row(tool) for tool in itertools.islice(found, MAX_ROWS)]
 
 
 def _row(tool: Tool) -> dict[str, Any]:
@@ -63,7 +53,7 @@ async def describe_for(ctx: Context, name: str) -> dict[str, Any]:
     """Everything a caller needs to know to call one tool. Raises ToolFailure when there is none that it may call."""
     allowed = ctx.call.request.caller.allowed
     tool = await _named(ctx, name)
-    if tool is None or not _may_call(tool, allowed):
+    if tool is None or not resolve_visible_tools([tool], allowed, hidden=True).usable:
         raise ToolFailure(f"There is no tool named {name[:64]!r}. skill-list shows what there is.")
     spec = tool.spec
     described: dict[str, Any] = {

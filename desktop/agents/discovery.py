@@ -29,14 +29,17 @@ class Visible:
     discovery: bool = False
 
 
-def resolve_visible_tools(tools: Iterable[Tool], allowed: AllowedTools, *, serving: str = "") -> Visible:
+def resolve_visible_tools(
+    tools: Iterable[Tool], allowed: AllowedTools, *, serving: str = "", hidden: bool = False
+) -> Visible:
     """The tools of an agent whose list is ``allowed`` and that works in the skill ``serving`` (R-DSC-2 … R-DSC-5).
 
     Hidden ones need their exact name in the list (R-VIS-1), and so does the skill itself (R-AG-8); the agent and its
-    providers are never shown (R-AG-7).
+    providers are never shown (R-AG-7). ``hidden``: hidden ones too, for whoever asks for them.
     """
     permitted = [tool for tool in tools if allowed.offers(tool.spec) and _ready(tool)]
-    usable = [tool for tool in permitted if _shown(tool, allowed, serving) and _role(tool) not in NOT_TOOLS]
+    calls = [tool for tool in permitted if _role(tool) not in NOT_TOOLS]
+    usable = [tool for tool in calls if _shown(tool, allowed, serving, hidden=hidden)]
     usable.sort(key=lambda tool: tool.spec.name)
     middleware = tuple(tool for tool in permitted if _role(tool) == "middleware" and tool.spec.params)
     named = _in_list_order([tool for tool in usable if allowed.names(tool.spec.name)], allowed)
@@ -102,10 +105,10 @@ def _role(tool: Tool) -> str:
     return tool.definition.role if isinstance(tool, SkillTool) else ""
 
 
-def _shown(tool: Tool, allowed: AllowedTools, serving: str) -> bool:
+def _shown(tool: Tool, allowed: AllowedTools, serving: str, *, hidden: bool) -> bool:
     name = tool.spec.name
     if name == "agent" or name.startswith("agent-"):
         return False
-    if tool.spec.visibility == "hidden" or name == serving:
+    if (tool.spec.visibility == "hidden" and not hidden) or name == serving:
         return allowed.names(name)
     return True
