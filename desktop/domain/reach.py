@@ -1,0 +1,146 @@
+"""What agents can reach, for the explorer of the settings (experience.md "Filesystem boundaries"; R-FS-11).
+
+Contract between ``conversation``, which asks the boundary, the rules and the agent's tools, and the page. Nothing here
+decides anything: every answer comes from the functions that decide about real calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+ANY_AGENT = ""
+"""The name of an agent that has every tool."""
+
+NodeKind = Literal["dir", "file", "link", "special"]
+ReachState = Literal["rule", "asks", "read_only", "denied", "protected", "special", "outside"]
+"""How a row is tinted: reads pass and writes too, by a rule; somebody is asked; only reading; a denied folder or rule;
+Assent's own; no file or folder; in no allowed folder."""
+What = Literal["passes", "asks", "denied"]
+Because = Literal["boundary", "system", "tools", "rule", "setting", "category"]
+"""What decided: the folders, the system's permissions, the agent's list of tools, a rule of trust, the opt-in setting,
+or that it reads or writes."""
+Way = Literal["command", "file tool"]
+Agreement = Literal["yes", "limit", "stricter", "unconfined", "bug", "unknown"]
+"""Whether what was tried is what the tint says. ``limit``: the confinement is known not to hold this. ``stricter``: it
+or the system refuses more. ``unconfined``: nothing confines commands here. ``bug``: it was open and must not be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What is in one folder: folders first, then the rest, each by name. ``kinds`` as in ``NodeKind``, name by name;
+    ``folders`` of them are folders; ``left_out`` more are not listed. ``problem``: why it cannot be read, or empty."""
+
+    path: str
+    names: tuple[str, ...] = ()
+    kinds: tuple[NodeKind, ...] = ()
+    folders: int = 0
+    left_out: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What becomes of one kind of call. ``sentence`` says why, for a person; ``rule`` names the entry or pattern that
+    decided, or is empty. ``admin``: it asks as admin."""
+
+    what: What
+    because: Because
+    sentence: str
+    rule: str = ""
+    admin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReachRow:
+    """One path as the explorer shows it. A link is judged as what it leads to: ``target`` is the link's own text,
+    ``resolved`` where it ends. ``opens``: there is a folder to look into. For a folder ``read`` is the stricter of
+    listing it and reading a file in it, ``write`` is about a new file in it. ``boundary_read`` and ``boundary_write``
+    are the folders' part of the answer alone."""
+
+    path: str
+    kind: NodeKind
+    state: ReachState
+    words: str
+    read: Reached
+    write: Reached
+    resolved: str = ""
+    target: str = ""
+    opens: bool = False
+    boundary_read: bool = False
+    boundary_write: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProofLine:
+    """One attempt. ``outcome``: it was opened, refused, or not tried; ``words`` say by whom ("refused by the kernel
+    (EACCES)"), ``note`` what else there is to know."""
+
+    way: Way
+    access: Literal["read", "write"]
+    outcome: Literal["opened", "refused", "untried"]
+    words: str
+    agrees: Agreement = "yes"
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What trying came to, at ``at`` seconds since the epoch; ``summary`` in a few words."""
+
+    path: str
+    at: float
+    lines: tuple[ProofLine, ...]
+    summary: str
+
+    @property
+    def worst(self) -> Agreement:
+        """The gravest of its lines."""
+        order: tuple[Agreement, ...] = ("bug", "unconfined", "limit", "unknown", "stricter", "yes")
+        return min((line.agrees for line in self.lines), key=order.index, default="yes")
+
+
+@dataclass(frozen=True, slots=True)
+class LastProof:
+    """The newest proof of the activity log."""
+
+    path: str
+    at: float
+    summary: str
+
+
+class ReachDesk(Protocol):
+    """Everything that the explorer asks. All of it may be called on the loop; what blocks happens in threads."""
+
+    def agents(self) -> Sequence[tuple[str, str]]:
+        """(name, title), without ``ANY_AGENT``."""
+        ...
+
+    def roots(self) -> tuple[str, ...]:
+        """Where the tree begins: the person's home, then the whole computer."""
+        ...
+
+    def landmarks(self) -> tuple[str, ...]:
+        """The folders of the lists, where they really lead: what is worth seeing first."""
+        ...
+
+    def level(self, path: str) -> Awaitable[Level]:
+        """One folder's content, read as the person, links to folders followed."""
+        ...
+
+    def judge(self, agent: str, paths: Sequence[str]) -> Awaitable[tuple[ReachRow, ...]]:
+        """What each path is to the agent now. Raises KnownError when the agent cannot work."""
+        ...
+
+    def prove(self, agent: str, path: str) -> Awaitable[Proof]:
+        """Really try to read and write it, without harm, and write that down in the activity log."""
+        ...
+
+    def last_proof(self) -> Awaitable[LastProof | None]:
+        """The newest one, also of an earlier start."""
+        ...
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Told on the loop after lists or rules changed; returns what detaches the listener."""
+        ...
