@@ -53,7 +53,7 @@ class AuditRow:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Rows, newest first. ``more``: older ones fit the filter too."""
+    """Rows, newest first. ``more``: there are more in the direction in which was read."""
 
     rows: tuple[AuditRow, ...] = ()
     more: bool = False
@@ -81,8 +81,10 @@ class CallPlace:
 class ActivityLog(Protocol):
     """Reads never wait for, nor hold up, what is being decided. All raise StoreError."""
 
-    def page(self, wanted: AuditFilter, *, before: int | None = None, limit: int = 200) -> Awaitable[AuditPage]:
-        """The newest rows, or those older than the number ``before``."""
+    def page(
+        self, wanted: AuditFilter, *, before: int | None = None, after: int | None = None, limit: int = 200
+    ) -> Awaitable[AuditPage]:
+        """The newest rows; or those next to a number, older (``before``) or newer (``after``)."""
         ...
 
     def count(self, wanted: AuditFilter) -> Awaitable[int]:

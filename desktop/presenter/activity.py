@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 PAGE = 200
 """Rows read at a time."""
+KEPT = 2000
+"""Rows that are held: a list lays all of its rows out whenever there are others. Those that were scrolled past are read
+again when they are wanted."""
 STEP = 100
 """Milliseconds between two looks at how far a check or an export is."""
 DELETED = "That thread was deleted. What is kept of this call is in this entry."
@@ -89,12 +92,13 @@ class Job(QObject):
 
 
 class ActivityViewModel(QObject):
-    """``replaced`` and ``added`` (rows) for the list, ``counted`` how many fit, ``choices_changed`` for the filters,
-    ``grown`` after calls, ``checked`` (ChainReport), ``exported`` (path, rows), ``said`` a sentence, ``thread_wanted``
-    (thread, call)."""
+    """For the list: ``replaced`` (rows), ``older`` and ``newer`` (rows, how many at the other end go), ``counted`` how
+    many fit, ``choices_changed`` for the filters, ``grown`` after calls. ``checked`` (ChainReport), ``exported`` (path,
+    rows), ``said`` a sentence, ``thread_wanted`` (thread, call)."""
 
     replaced = Signal(object)
-    added = Signal(object)
+    older = Signal(object, int)
+    newer = Signal(object, int)
     counted = Signal(int)
     choices_changed = Signal()
     checked = Signal(object)
@@ -117,8 +121,9 @@ class ActivityViewModel(QObject):
         self._reading: asyncio.Future[None] | None = None
         self._counting: asyncio.Future[None] | None = None
         self._busy = False
-        self._last = 0
+        self._numbers: list[int] = []
         self._more = False
+        self.has_newer = False
         bridge.events.connect(self._take)
 
     def _take(self, events: object) -> None:
@@ -138,10 +143,15 @@ class ActivityViewModel(QObject):
         """The newest rows, and how many there are."""
         self._again(self._read(self.wanted()), "read activity")
 
-    def read_more(self) -> None:
+    def read_older(self) -> None:
         """The next older rows, unless some are on their way."""
         if self._more and not self._busy:
-            self._again(self._read_more(self.wanted()), "read more activity")
+            self._again(self._read_older(self.wanted()), "read older activity")
+
+    def read_newer(self) -> None:
+        """The rows that were let go when older ones came."""
+        if self.has_newer and not self._busy:
+            self._again(self._read_newer(self.wanted()), "read newer activity")
 
     def look_for_choices(self) -> None:
         """What there is to filter by."""
@@ -169,7 +179,8 @@ class ActivityViewModel(QObject):
 
     async def _read(self, wanted: AuditFilter) -> None:
         page = await self._log.page(wanted, limit=PAGE)
-        self._keep(page.rows, page.more)
+        self._busy, self.has_newer, self._more = False, False, page.more
+        self._numbers = [row.number for row in page.rows]
         self.replaced.emit(page.rows)
         if self._counting is not None:
             self._counting.cancel()
@@ -180,16 +191,22 @@ class ActivityViewModel(QObject):
     async def _count(self, wanted: AuditFilter, page: AuditPage) -> None:
         self.counted.emit(await self._log.count(wanted) if page.more else len(page.rows))
 
-    async def _read_more(self, wanted: AuditFilter) -> None:
-        page = await self._log.page(wanted, before=self._last, limit=PAGE)
-        self._keep(page.rows, page.more)
-        self.added.emit(page.rows)
+    async def _read_older(self, wanted: AuditFilter) -> None:
+        page = await self._log.page(wanted, before=self._numbers[-1], limit=PAGE)
+        numbers = [*self._numbers, *(row.number for row in page.rows)]
+        gone = max(0, len(numbers) - KEPT)
+        # Before anybody is told: whoever sees these rows may want the next ones at once.
+        self._busy, self._more, self._numbers = False, page.more, numbers[gone:]
+        self.has_newer = self.has_newer or gone > 0
+        self.older.emit(page.rows, gone)
 
-    def _keep(self, rows: tuple[AuditRow, ...], more: bool) -> None:
-        """Before anybody is told: whoever sees these rows may want the next ones at once."""
-        self._busy = False
-        self._last = rows[-1].number if rows else 0
-        self._more = more
+    async def _read_newer(self, wanted: AuditFilter) -> None:
+        page = await self._log.page(wanted, after=self._numbers[0], limit=PAGE)
+        numbers = [*(row.number for row in page.rows), *self._numbers]
+        gone = max(0, len(numbers) - KEPT)
+        self._busy, self.has_newer, self._numbers = False, page.more, numbers[:KEPT]
+        self._more = self._more or gone > 0
+        self.newer.emit(page.rows, gone)
 
     def _failed(self, error: AssentError) -> None:
         self._busy = False

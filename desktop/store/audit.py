@@ -91,9 +91,11 @@ class AuditRepository:
         )  # fmt: skip
         return [(row.number, row.entry) for row in found.rows if row.kind in ("call", "adopted")]
 
-    async def page(self, wanted: AuditFilter, *, before: int | None = None, limit: int = 200) -> AuditPage:
-        """The newest rows, or those older than the number ``before``."""
-        return await self._read(lambda at: audit_reading.page(at, wanted, before, limit))
+    async def page(
+        self, wanted: AuditFilter, *, before: int | None = None, after: int | None = None, limit: int = 200
+    ) -> AuditPage:
+        """The newest rows; or those next to a number, older (``before``) or newer (``after``)."""
+        return await self._read(lambda at: audit_reading.page(at, wanted, before, after, limit))
 
     async def count(self, wanted: AuditFilter) -> int:
         """How many rows there are."""

@@ -52,7 +52,7 @@ def opened(path: Path, stop: Stop) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def conditions(wanted: AuditFilter, before: int | None = None) -> tuple[str, list[Any]]:
+def conditions(wanted: AuditFilter, before: int | None = None, after: int | None = None) -> tuple[str, list[Any]]:
     """A filter as SQL over ``_ROW``, and its values."""
     columns = {"category": wanted.category, "tool": wanted.tool, "thread_id": wanted.thread_id, "decided_by": wanted.by}
     sql = _DECISIONS.get(wanted.decision, "")
@@ -60,7 +60,9 @@ def conditions(wanted: AuditFilter, before: int | None = None) -> tuple[str, lis
     for column, value in columns.items():
         if value:
             sql, values = f"{sql} AND a.{column} = ?", [*values, clean(value)]
-    for bound, limit in (("at >= ?", wanted.since), ("at < ?", wanted.until), ("seq < ?", before)):
+    for bound, limit in (
+        ("at >= ?", wanted.since), ("at < ?", wanted.until), ("seq < ?", before), ("seq > ?", after)
+    ):  # fmt: skip
         if limit is not None:
             sql, values = f"{sql} AND a.{bound}", [*values, limit]
     if wanted.text:
@@ -68,12 +70,15 @@ def conditions(wanted: AuditFilter, before: int | None = None) -> tuple[str, lis
     return sql, values
 
 
-def page(connection: sqlite3.Connection, wanted: AuditFilter, before: int | None, limit: int) -> AuditPage:
-    """The newest that fit, or those before a number."""
-    sql, values = conditions(wanted, before)
-    query = f"{_ROW}{sql} ORDER BY a.seq DESC LIMIT ?"
+def page(
+    connection: sqlite3.Connection, wanted: AuditFilter, before: int | None, after: int | None, limit: int
+) -> AuditPage:
+    """The newest that fit, or those next to a number on one of its sides."""
+    sql, values = conditions(wanted, before, after)
+    query = f"{_ROW}{sql} ORDER BY a.seq {'DESC' if after is None else 'ASC'} LIMIT ?"
     rows = [row_from(*row) for row in connection.execute(query, (*values, limit + 1))]
-    return AuditPage(tuple(rows[:limit]), len(rows) > limit)
+    kept = rows[:limit]
+    return AuditPage(tuple(kept if after is None else reversed(kept)), len(rows) > limit)
 
 
 def count(connection: sqlite3.Connection, wanted: AuditFilter) -> int:

@@ -17,6 +17,7 @@ from desktop.store.rules import RuleRepository
 from desktop.store.runs import RunRepository, recover
 from desktop.store.search import SearchRepository
 from desktop.store.threads import ThreadRepository
+from desktop.store.traces import TraceRepository
 from desktop.store.worker import StoreThread
 
 
@@ -41,6 +42,7 @@ class Store:
         self.queue = QueueRepository(self._thread)
         self.search = SearchRepository(self._thread)
         self.state = StateRepository(self._thread)
+        self.traces = TraceRepository(self._thread)
 
     @property
     def is_open(self) -> bool:

@@ -79,13 +79,16 @@ class Activity(QWidget):
     def _connect(self) -> None:
         activity, rows, detail = self._activity, self.list, self.detail
         activity.replaced.connect(self._replaced)
-        activity.added.connect(self.model.add)
+        activity.older.connect(lambda found, gone: rows.add(found, gone, newer=False))
+        activity.newer.connect(lambda found, gone: rows.add(found, gone, newer=True))
         activity.grown.connect(self._later)
         activity.said.connect(self.say)
         activity.failed.connect(self.say)
         activity.exported.connect(self._exported)
         rows.shown.connect(self.show_row)
-        rows.more_wanted.connect(activity.read_more)
+        rows.older_wanted.connect(activity.read_older)
+        rows.newer_wanted.connect(activity.read_newer)
+        rows.top_wanted.connect(self._to_top)
         rows.copy_wanted.connect(self._copy)
         rows.search_wanted.connect(self.filter.setFocus)
         rows.left.connect(self._close)
@@ -116,7 +119,7 @@ class Activity(QWidget):
 
     def _grown(self) -> None:
         """More was written: read anew where that moves nothing under the eyes."""
-        if self.isVisible() and self.list.at_top:
+        if self.isVisible() and self.list.at_top and not self._activity.has_newer:
             self._activity.read()
             self._activity.look_for_choices()
 
@@ -146,6 +149,13 @@ class Activity(QWidget):
             self._number = row.number
             if self.detail.isVisible():
                 self.detail.show_row(row)
+
+    def _to_top(self) -> None:
+        """The newest entry, however far one has scrolled."""
+        if self._activity.has_newer:
+            self._number = 0
+            self.list.scrollToTop()
+            self._activity.read()
 
     def _to_list(self) -> None:
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -82,12 +82,18 @@ class ActivityModel(QAbstractListModel):
         self._rows = list(rows)
         self.endResetModel()
 
-    def add(self, rows: Sequence[AuditRow]) -> None:
-        """Older rows at the end."""
+    def add(self, rows: Sequence[AuditRow], gone: int, *, newer: bool) -> None:
+        """Rows at one end; so many at the other go."""
         if rows:
-            self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(rows) - 1)
-            self._rows.extend(rows)
+            at = 0 if newer else len(self._rows)
+            self.beginInsertRows(QModelIndex(), at, at + len(rows) - 1)
+            self._rows[at:at] = rows
             self.endInsertRows()
+        if gone:
+            first = len(self._rows) - gone if newer else 0
+            self.beginRemoveRows(QModelIndex(), first, first + gone - 1)
+            del self._rows[first : first + gone]
+            self.endRemoveRows()
 
     def place(self, number: int) -> int:
         """The place of a line, or -1."""
@@ -184,7 +190,9 @@ class ActivityRows(RowList):
     """The rows. Return or a click shows one in full; near the end older ones are wanted; typing goes to the search."""
 
     shown = Signal(object)
-    more_wanted = Signal()
+    older_wanted = Signal()
+    newer_wanted = Signal()
+    top_wanted = Signal()
     copy_wanted = Signal()
     search_wanted = Signal()
     left = Signal()
@@ -195,8 +203,24 @@ class ActivityRows(RowList):
         self.activated.connect(lambda index: self.shown.emit(index.data(ROW)))
         self.clicked.connect(lambda index: self.shown.emit(index.data(ROW)))
         bar = self.verticalScrollBar()
-        bar.valueChanged.connect(lambda _: self._near_the_end())
-        bar.rangeChanged.connect(lambda *_: self._near_the_end())
+        bar.valueChanged.connect(lambda _: self._near_an_end())
+        bar.rangeChanged.connect(lambda *_: self._near_an_end())
+        self._adding = False
+
+    def add(self, rows: Sequence[AuditRow], gone: int, *, newer: bool) -> None:
+        """Rows at one end, some less at the other; what is seen stays where it is."""
+        model, bar, current = self.model(), self.verticalScrollBar(), self.currentIndex().row()
+        assert isinstance(model, ActivityModel)
+        left = range(model.rowCount() - gone + len(rows), model.rowCount() + len(rows)) if newer else range(gone)
+        if current >= 0 and current + (len(rows) if newer else 0) in left:
+            self.setCurrentIndex(QModelIndex())  # else another one would become the current one
+        self._adding = True
+        place, height = bar.value(), self.sizeHintForRow(0)
+        model.add(rows, gone, newer=newer)
+        self.doItemsLayout()
+        bar.setValue(place + (len(rows) if newer else -gone) * height)
+        self._adding = False
+        self._near_an_end()
 
     @property
     def at_top(self) -> bool:
@@ -209,10 +233,14 @@ class ActivityRows(RowList):
         index = self.currentIndex()
         return index.data(ROW) if index.isValid() else None
 
-    def _near_the_end(self) -> None:
-        bar = self.verticalScrollBar()
-        if self.isVisible() and bar.maximum() - bar.value() < 3 * self.viewport().height():
-            self.more_wanted.emit()
+    def _near_an_end(self) -> None:
+        bar, near = self.verticalScrollBar(), 3 * self.viewport().height()
+        if self._adding or not self.isVisible():
+            return
+        if bar.maximum() - bar.value() < near:
+            self.older_wanted.emit()
+        elif bar.value() < near:
+            self.newer_wanted.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """What a key means on a row."""
@@ -223,5 +251,8 @@ class ActivityRows(RowList):
             self.search_wanted.emit()
         elif plain and event.key() == Qt.Key.Key_Escape:
             self.left.emit()
+        elif event.key() == Qt.Key.Key_Home:
+            self.top_wanted.emit()
+            super().keyPressEvent(event)
         else:
             super().keyPressEvent(event)

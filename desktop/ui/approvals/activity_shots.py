@@ -89,7 +89,9 @@ class SampleLog:
     def __init__(self, given: tuple[AuditRow, ...], report: ChainReport = WHOLE) -> None:
         self.given, self.report = given, report
 
-    async def page(self, wanted: AuditFilter, *, before: int | None = None, limit: int = 200) -> AuditPage:
+    async def page(
+        self, wanted: AuditFilter, *, before: int | None = None, after: int | None = None, limit: int = 200
+    ) -> AuditPage:
         """Those that hold the text."""
         found = [row for row in self.given if before is None or row.number < before]
         found = [row for row in found if wanted.text.lower() in f"{row.entry.tool} {row.entry.summary}".lower()]

@@ -18,7 +18,7 @@ from desktop.app.audit_check import follow
 from desktop.domain.audit import AuditRow
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.permission import AuditEntry
-from desktop.presenter.activity import DELETED, ActivityViewModel, midnight
+from desktop.presenter.activity import DELETED, KEPT, ActivityViewModel, midnight
 from desktop.presenter.bridge import Bridge
 from desktop.store import Store
 from desktop.ui.approvals.activity import Activity
@@ -72,13 +72,15 @@ class Log:
         return [self.tab.model.data(self.tab.model.index(at), role) for at in range(self.tab.model.rowCount())]
 
     @property
+    def rows(self) -> list[AuditRow]:
+        return [self.tab.model.index(at).data(ROW) for at in range(self.tab.model.rowCount())]
+
+    @property
     def calls(self) -> list[str]:
-        found = [self.tab.model.index(at).data(ROW) for at in range(self.tab.model.rowCount())]
-        return [row.entry.call_id for row in found if not row.note]
+        return [row.entry.call_id for row in self.rows if not row.note]
 
     def select(self, call_id: str) -> AuditRow:
-        at = next(at for at in range(self.tab.model.rowCount())
-                  if self.tab.model.index(at).data(ROW).entry.call_id == call_id)  # fmt: skip
+        at = next(at for at, row in enumerate(self.rows) if row.entry.call_id == call_id)
         self.tab.list.setCurrentIndex(self.tab.model.index(at))
         QTest.keyClick(self.tab.list, Qt.Key.Key_Return)
         row: AuditRow = self.tab.list.current  # type: ignore[assignment]
@@ -191,6 +193,34 @@ async def test_older_entries_come_as_one_scrolls_down_and_what_is_selected_stays
     assert log.calls == [f"call{n}" for n in reversed(range(900))]
     assert log.tab.list.current == chosen
     assert log.tab.bar.count.text() == "901 entries"
+
+
+async def test_a_long_way_down_few_rows_are_held_and_the_way_back_up_shows_them_all_again(log: Log) -> None:
+    """A list lays out all of its rows whenever there are others: it may hold only so many."""
+    for number in range(KEPT + 700):
+        log.store.audit.note(entry=call(number))
+    await log.shown()
+    log.select(f"call{KEPT + 698}")
+    bar = log.tab.list.verticalScrollBar()
+    seen: set[str] = set()
+
+    def gone_to(place: str, call_id: str) -> bool:
+        seen.update(log.calls)
+        assert log.tab.model.rowCount() <= KEPT
+        bar.setValue(bar.maximum() if place == "end" else 0)
+        numbers = [row.number for row in log.rows]
+        assert numbers == list(range(numbers[0], numbers[0] - len(numbers), -1)), "no row is missing or stands twice"
+        return call_id in log.calls
+
+    await log.until(lambda: gone_to("end", "call0"), "the oldest")
+    assert len(seen) == KEPT + 700
+    assert log.tab.list.current is None
+    assert f"call{KEPT + 698}" in log.detail, "the entry that is read stays"
+    await log.until(lambda: gone_to("top", f"call{KEPT + 699}"), "the newest")
+    await log.until(lambda: gone_to("end", "call0"), "the oldest again")
+    log.tab.list.setFocus()
+    QTest.keyClick(log.tab.list, Qt.Key.Key_Home)
+    await log.until(lambda: log.calls[0] == f"call{KEPT + 699}" and log.tab.list.at_top, "the newest at once")
 
 
 async def test_what_is_written_meanwhile_comes_in_while_the_top_is_in_sight(log: Log) -> None:
@@ -442,5 +472,5 @@ def test_the_same_rows_again_move_nothing(qtbot: QtBot, theme: Theme) -> None:
     model.replace(changed)
     assert not resets
     assert model.index(0).data(ROW).outcome_at == 1.0
-    model.add(())
+    model.add((), 0, newer=False)
     assert model.rowCount(QModelIndex()) == len(changed)

@@ -66,6 +66,10 @@ async def test_pages_join_to_the_whole_log_while_it_grows(tmp_path):
         before, more = found.rows[-1].number, found.more
         await store.audit.add(entry=entry(100 + len(seen)))
     assert seen == [f"c{n}" for n in reversed(range(25))]
+    up = await store.audit.page(AuditFilter(), after=before, limit=10)
+    assert ([row.entry.call_id for row in up.rows], up.more) == ([f"c{n}" for n in reversed(range(10))], True)
+    last = await store.audit.page(AuditFilter(), after=10**6)
+    assert (last.rows, last.more) == ((), False)
     await store.close()
 
 
