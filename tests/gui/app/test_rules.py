@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from desktop.ui.approvals.allowing import AlwaysDialog
 from tests.gui.app.kit import Running, call
-from tests.gui.approvals.conftest import DEAF_OVER
+from tests.gui.approvals.rules_kit import agree
 
 PATTERN = "write-file(path=notes/**)"
 DONE = [{"text": "Done."}]
@@ -59,8 +57,7 @@ async def test_always_allow_with_an_edited_pattern_until_it_is_revoked_and_over_
     QTest.keyClicks(field, PATTERN)
     await app.until(lambda: dialog.editor.can_save, "it was tried")
     assert dialog.editor.through == 0
-    await asyncio.sleep(DEAF_OVER)
-    QTest.mouseClick(dialog.foot.save, Qt.MouseButton.LeftButton)
+    await agree(dialog)
     await app.answered("Done.")
     assert (notes / "a.txt").read_text() == "about notes/a.txt"
 

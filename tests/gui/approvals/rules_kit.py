@@ -32,6 +32,7 @@ from desktop.store import Store
 from desktop.tools.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.registry import ToolRegistry
 from desktop.tools.shell import BASH, Bash
+from desktop.ui.approvals.allowing import AlwaysDialog
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.widgets.dialog import Dialog
 
@@ -193,6 +194,20 @@ async def until(true: Callable[[], Any], what: str) -> None:
                 await asyncio.sleep(0.005)
     except TimeoutError:
         raise AssertionError(f"never: {what}") from None
+
+
+async def agree(dialog: AlwaysDialog) -> None:
+    """Press *Save and allow* once it hears, as a person does who is in no hurry."""
+    button = dialog.foot.save
+    heard: list[int] = []
+    button.agreed.connect(lambda: heard.append(1))
+
+    def pressed() -> bool:
+        if not heard and button.isEnabled() and not button.deaf:
+            QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        return bool(heard)
+
+    await until(pressed, "it hears")
 
 
 def press(widget: QWidget, key: Qt.Key, *modifiers: Qt.KeyboardModifier) -> None:

@@ -18,8 +18,7 @@ from desktop.presenter.rules_editing import may_always
 from desktop.ui.approvals.allowing import AlwaysDialog
 from desktop.ui.approvals.request_view import Answers
 from desktop.ui.theme import Theme
-from tests.gui.approvals.conftest import DEAF_OVER
-from tests.gui.approvals.rules_kit import Room, press, until, words
+from tests.gui.approvals.rules_kit import Room, agree, press, until, words
 
 Key = Qt.Key
 PROPOSED = "write-file(path=/home/ida/work/harbour-sensors/docs/runbook/nightly.md)"
@@ -49,11 +48,6 @@ async def opened(room: Room, request: PermissionRequest) -> tuple[asyncio.Task[D
     assert isinstance(dialog, AlwaysDialog)
     await room.tried(dialog.editor)
     return question, dialog
-
-
-async def agree(dialog: AlwaysDialog) -> None:
-    await asyncio.sleep(DEAF_OVER)
-    QTest.mouseClick(dialog.foot.save, Qt.MouseButton.LeftButton)
 
 
 @pytest.mark.spec("R-PRM-3", "R-PRM-11")
@@ -189,9 +183,8 @@ async def test_a_request_that_goes_in_the_very_moment_of_saving_is_told_of_and_n
     room: Room, write: PermissionRequest
 ) -> None:
     question, dialog = await opened(room, write)
-    await asyncio.sleep(DEAF_OVER)
     room.approvals._waiting.clear()  # gone, and nobody has heard of it yet
-    QTest.mouseClick(dialog.foot.save, Qt.MouseButton.LeftButton)
+    await agree(dialog)
     await room.rest()
     assert dialog.lost.isVisible()
     assert room.mine == {}
