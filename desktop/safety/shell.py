@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from dataclasses import dataclass, field
 
 from desktop.domain.errors import SettingsError
 from desktop.domain.safety import Blocked, SafetySettings, SettingsProvider, ShellReading
@@ -18,10 +17,11 @@ from desktop.safety.boundary import PathPolicy, workspace_of
 from desktop.safety.environment import needs_admin
 from desktop.safety.shell_carriers import COMMAND_NAMES, changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
-from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS, options_of
+from desktop.safety.shell_options import TAKES_ORDERS, options_of
 from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in, state_of
-from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand, parse
+from desktop.safety.shell_syntax import Parsed, SimpleCommand, parse
+from desktop.safety.shell_targets import Judged, Targets
 from desktop.safety.shell_unwrap import SHELLS, Unwrapped, run_by, unwrap
 from desktop.safety.shell_words import Word, base_name
 
@@ -70,22 +70,6 @@ class ShellReader:
         return reading.result(blocked)
 
 
-@dataclass(slots=True)
-class _Judged:
-    """One sub-command while it is being judged. ``opaque``: of what it is given, nobody knows what it changes."""
-
-    command: SimpleCommand
-    effect: Effect
-    touches: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    bound: list[str] = field(default_factory=list)
-    opaque: bool = False
-
-    def __post_init__(self) -> None:
-        kind = self.effect.kind  # before its redirects count
-        self.opaque = kind in ("unknown", "deletes", "privileged") or (kind == "writes" and not self.effect.writes)
-
-
 class _Reading:
     """One command's reading while it grows."""
 
@@ -95,6 +79,7 @@ class _Reading:
         self._settings = settings
         self._variables = {"HOME": home, "PWD": start}
         self._paths = PathReader(policy.lists(), home, [start])
+        self._targets = Targets(self._paths, self._note)
         self._reasons: dict[str, None] = {}
         self._judgements: list[Judgement] = []
         self._parts: list[CommandPart] = []
@@ -152,15 +137,15 @@ class _Reading:
         for layer in unwrapped.layers:
             self._check_blocked(layer)
         inner = unwrapped.innermost
-        judged = _Judged(command, self._effect(inner, unwrapped))
+        judged = Judged(command, self._effect(inner, unwrapped))
         for reason in unwrapped.reasons:
             self._note(judged, reason)
         self._names(command, judged, depth)
         self._executed(unwrapped, judged)
         self._piped(command, unwrapped, judged, depth)
-        self._written(judged)
+        self._targets.written(judged)
         for redirect in command.redirects:
-            self._redirect(redirect, judged)
+            self._targets.redirect(redirect, judged)
         self._denied(command, judged)
         self._bind(unwrapped, judged)
         self._finish(judged)
@@ -199,13 +184,14 @@ class _Reading:
         effect.replaces = effect.replaces or bool(found.writes)
         known = [word.text for word in effect.writes]
         effect.writes += [word for word in found.writes if word.text not in known]
+        effect.by_option = found.writes
         if effect.kind == "reads" and (found.writes or found.changes):
             effect.kind = "writes"
         elif effect.kind == "reads" and found.obeys:
             effect.kind = "unknown"
         return effect
 
-    def _names(self, command: SimpleCommand, judged: _Judged, depth: int) -> None:
+    def _names(self, command: SimpleCommand, judged: Judged, depth: int) -> None:
         """Variables that change what later commands do, and commands that they hold for others to run."""
         first = base_name(command.words[0].text) if command.words else ""
         for word in (*command.assignments, *command.words):
@@ -217,7 +203,7 @@ class _Reading:
             if (word in command.assignments or first in _SETTING) and (held := command_in(word)):
                 self.script(held.text, depth + 1)
 
-    def _executed(self, unwrapped: Unwrapped, judged: _Judged) -> None:
+    def _executed(self, unwrapped: Unwrapped, judged: Judged) -> None:
         """What ``find -exec`` runs: rm asks as admin (R-BLK-8), every other blocked word is blocked."""
         for argv in unwrapped.executed:
             nested = unwrap(argv)
@@ -234,7 +220,7 @@ class _Reading:
             if inner.kind != "reads" and (inner.kind != "unknown" or judged.effect.kind == "reads"):
                 judged.effect.kind = inner.kind
 
-    def _piped(self, command: SimpleCommand, unwrapped: Unwrapped, judged: _Judged, depth: int) -> None:
+    def _piped(self, command: SimpleCommand, unwrapped: Unwrapped, judged: Judged, depth: int) -> None:
         """Text that a shell or an interpreter is fed with."""
         inner = unwrapped.innermost
         fed = [item for item in command.redirects if item.feeds_text]
@@ -256,7 +242,7 @@ class _Reading:
         elif not fed:
             self._note(judged, "it runs whatever comes in")
 
-    def _code_from(self, source: SimpleCommand, judged: _Judged, depth: int) -> None:
+    def _code_from(self, source: SimpleCommand, judged: Judged, depth: int) -> None:
         name = base_name(source.words[0].text) if source.words else ""
         texts = [item.target.text for item in source.redirects if item.feeds_text]
         if name in ("echo", "printf", "cat") and not any(word.dynamic for word in source.words):
@@ -266,64 +252,7 @@ class _Reading:
                 self.script(text.replace("\\n", "\n"), depth + 1)
         self._note(judged, f"it runs text that {name or 'another command'} gives it")
 
-    def _written(self, judged: _Judged) -> None:
-        """Targets outside the workspace, and existing files that would be lost (R-BLK-8)."""
-        effect = judged.effect
-        for word in effect.writes:
-            found = self._paths.resolve(word)
-            if not found and word.dynamic and effect.replaces:
-                self._note(judged, "what it overwrites shows only when it runs")
-            for path in found:
-                self._target(path, word, judged)
-
-    def _target(self, path: str, word: Word, judged: _Judged) -> None:
-        effect, words = judged.effect, judged.command.words
-        judged.touches.append(path)
-        judged.bound.append(path)
-        if self._paths.outside_workspace(path) and not hosts_in(word):
-            self._note(judged, f"{path} is outside the workspace")
-        if not effect.replaces or harmless_target(path):
-            return
-        if os.path.isdir(path) and word is effect.writes[0]:
-            sources = [w for w in words[1:] if w is not word and not w.text.startswith("-")]
-            clashing = [w for w in sources if w.split or os.path.lexists(os.path.join(path, base_name(w.text)))]
-            if clashing:
-                self._note(judged, f"it can overwrite files in {path}")
-        elif os.path.lexists(path) and word is effect.writes[0]:
-            self._note(judged, f"it overwrites {path}")
-
-    def _redirect(self, redirect: Redirect, judged: _Judged) -> None:
-        if redirect.feeds_text:
-            return
-        word = redirect.target
-        found = self._paths.resolve(word)
-        if redirect.writes and not found:
-            self._note(judged, "which file it writes shows only when it runs")
-        if redirect.writes:
-            for path in found:
-                self._written_by(redirect, path, judged)
-            return
-        judged.touches += found
-        if word.known.startswith(NET_FILES):
-            judged.effect.kind = "network"
-            self._note(judged, "it talks to another computer")
-
-    def _written_by(self, redirect: Redirect, path: str, judged: _Judged) -> None:
-        if harmless_target(path):
-            return
-        judged.touches.append(path)
-        judged.bound.append(path)
-        if judged.effect.kind in ("reads", "unknown"):
-            judged.effect.kind = "writes"
-        if path.startswith(NET_FILES):
-            judged.effect.kind = "network"
-            self._note(judged, "it sends data to another computer")
-        if self._paths.outside_workspace(path):
-            self._note(judged, f"{path} is outside the workspace")
-        if os.path.lexists(path) and redirect.operator not in (">>", "&>>"):
-            self._note(judged, f"it overwrites {path}")
-
-    def _denied(self, command: SimpleCommand, judged: _Judged) -> None:
+    def _denied(self, command: SimpleCommand, judged: Judged) -> None:
         """Any word that leads to a denied path raises and is named (C-33)."""
         words = [*command.words, *command.assignments]
         words += [item.target for item in command.redirects if not item.feeds_text]
@@ -336,7 +265,7 @@ class _Reading:
         if self._paths.folder_unknown:
             self._note(judged, "in which folder it works shows only when it runs")
 
-    def _bind(self, unwrapped: Unwrapped, judged: _Judged) -> None:
+    def _bind(self, unwrapped: Unwrapped, judged: Judged) -> None:
         """What must still be as it was when the command was shown: programs and scripts that it runs, and everything
         that is given to a command of which it is not known what it writes (R-PRM-5)."""
         for word in run_by(unwrapped.innermost):
@@ -344,12 +273,12 @@ class _Reading:
         if judged.opaque:
             judged.bound += judged.touches
 
-    def _note(self, judged: _Judged, reason: str) -> None:
+    def _note(self, judged: Judged, reason: str) -> None:
         if reason not in judged.notes:
             judged.notes.append(reason)
         self.raise_for(reason)
 
-    def _finish(self, judged: _Judged) -> None:
+    def _finish(self, judged: Judged) -> None:
         for reason in judged.effect.reasons:
             self._note(judged, reason)
         hosts = [host for word in judged.command.words for host in hosts_in(word)]

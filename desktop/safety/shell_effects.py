@@ -16,13 +16,15 @@ from desktop.safety.shell_words import Word
 @dataclass(slots=True)
 class Effect:
     """``kind`` as in Judgement; ``writes`` the words that name what is written; ``replaces``: existing files there are
-    lost; ``recursive``: it goes into folders by itself; ``reasons`` make it admin."""
+    lost; ``recursive``: it goes into folders by itself; ``reasons`` make it admin;
+    ``by_option`` are those of ``writes`` that an option names."""
 
     kind: str
     writes: list[Word] = field(default_factory=list)
     replaces: bool = False
     recursive: bool = False
     reasons: list[str] = field(default_factory=list)
+    by_option: list[Word] = field(default_factory=list)
 
 
 def _set(text: str) -> frozenset[str]:
