@@ -18,7 +18,8 @@ _log = logging.getLogger(__name__)
 
 MAX_CALLS = 20_000
 """Different calls that are kept; the oldest go first."""
-_SPARE = 500
+SPARE = 500
+"""So many more there may be until they are forgotten."""
 _RULE = (
     "rule_id, tool, constraints_json, decision, origin, created_at, last_used_at, uses, revoked_at, pattern, thread_id"
 )
@@ -30,6 +31,7 @@ class RuleRepository:
 
     def __init__(self, thread: StoreThread) -> None:
         self._thread = thread
+        self._recorded = 0
 
     async def add(self, *, rule: RuleRecord, replaces: str = "") -> None:
         """Remember a decision; the rule that it ``replaces`` is revoked in the same moment."""
@@ -110,6 +112,9 @@ class RuleRepository:
         """Keep the call that ``make`` gives, in the store's thread and without waiting; one that is known is only
         counted. What cannot be written is logged."""
 
+        tidy = self._recorded % SPARE == 0
+        self._recorded += 1
+
         def work(connection: sqlite3.Connection) -> None:
             call = make()
             values = (call.digest, clean(call.tool), call.facts, call.times, call.thread_id, call.at)
@@ -118,7 +123,8 @@ class RuleRepository:
                 "times = times + excluded.times, thread_id = excluded.thread_id, at = excluded.at",
                 values,
             )
-            _forget_the_oldest(connection)
+            if tidy:
+                _forget_the_oldest(connection)
 
         self._thread.write(work).add_done_callback(_complain)
 
@@ -133,9 +139,9 @@ class RuleRepository:
 
 
 def _forget_the_oldest(connection: sqlite3.Connection) -> None:
-    """Now and then, so that it costs nothing: the table may be a little longer than what is kept."""
-    if connection.execute("SELECT count(*) FROM calls").fetchone()[0] > MAX_CALLS + _SPARE:
-        kept = "SELECT digest FROM calls ORDER BY at DESC, digest LIMIT ?"
+    """Only now and then: counting looks at all of them."""
+    kept = "SELECT digest FROM calls ORDER BY at DESC, digest LIMIT ?"
+    if connection.execute("SELECT count(*) FROM calls").fetchone()[0] > MAX_CALLS:
         connection.execute(f"DELETE FROM calls WHERE digest NOT IN ({kept})", (MAX_CALLS,))
 
 
