@@ -19,6 +19,7 @@ class PermissionRequest:
     ``digest`` binds the answer to exactly these arguments and this state of the files (R-PRM-5).
     ``preview`` and ``judgements`` as in ``PreCheck``; ``asked_at`` is seconds since the epoch. ``original`` are the
     arguments as the model wrote them, when a person changed them since: then everything here is about the edited call.
+    ``place`` is the line of model-written code that made the call, as ``line 3: await …``, or empty.
     """
 
     request_id: str
@@ -38,6 +39,7 @@ class PermissionRequest:
     asked_at: float
     stale: bool = False
     original: Mapping[str, Any] | None = None
+    place: str = ""
 
     @property
     def choices(self) -> tuple[Choice, ...]:

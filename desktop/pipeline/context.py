@@ -142,6 +142,12 @@ class Call(FunctionContext):
     nested: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
+    def place(self) -> str:
+        """Where model-written code made the call, for a person."""
+        place = self.request.place
+        return f"line {place.line}: {place.text}" if place is not None else ""
+
+    @property
     def edited(self) -> bool:
         """Whether a person changed the arguments."""
         return self.original is not None and dict(self.original) != dict(self.frozen)

@@ -74,6 +74,9 @@ class GatedCall(Protocol):
     def stale(self) -> bool: ...
 
     @property
+    def place(self) -> str: ...
+
+    @property
     def original(self) -> Mapping[str, Any] | None: ...
 
     @property
@@ -283,6 +286,7 @@ class PermissionGate:
             asked_at=self._clock(),
             stale=call.stale,
             original=call.original,
+            place=call.place,
         )
 
     async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:

@@ -32,6 +32,7 @@ class Call:
     check: PreCheck | None = None
     stale: bool = False
     original: Mapping[str, Any] | None = None
+    place: str = ""
     logged: list[int] = field(default_factory=list)
     run: str = "run-1"
     call_id: str = "call-1"
