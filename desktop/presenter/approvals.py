@@ -50,13 +50,6 @@ class ApprovalsViewModel(QObject):
         """A waiting request by id."""
         return self._waiting.get(request_id)
 
-    def for_call(self, thread_id: str, call_id: str) -> PermissionRequest | None:
-        """The request that a card in a thread belongs to."""
-        for request in self._waiting.values():
-            if (request.thread_id, request.call_id) == (thread_id, call_id):
-                return request
-        return None
-
     def voided(self, request: PermissionRequest) -> PermissionRequest | None:
         """What the person had allowed before the world changed and the call was asked about anew (R-PRM-5)."""
         return self._allowed.get((request.thread_id, request.call_id)) if request.stale else None

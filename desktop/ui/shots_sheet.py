@@ -9,7 +9,8 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import AllowButton, Button, Kind
+from desktop.ui.widgets.allow_button import AllowButton
+from desktop.ui.widgets.buttons import Button, Kind
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.fields import Combo, Field
 from desktop.ui.widgets.focus import ring_in

@@ -12,7 +12,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
-from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.buttons import OneClickButton
 from desktop.ui.widgets.containers import caption_value
 from desktop.ui.widgets.marks import Badge, StateLabel
 from desktop.ui.widgets.scaling import Column, Row
@@ -75,7 +75,7 @@ class RequestHead(QWidget):
         column.addLayout(lower)
         if not with_deny_all:
             return
-        deny_all = Button("Deny all from this run", "danger", small=True)
+        deny_all = OneClickButton("Deny all from this run", "danger", small=True)
         deny_all.setToolTip("Deny this and every other request of the same run")
         deny_all.clicked.connect(self.deny_all)
         lower.addWidget(deny_all)

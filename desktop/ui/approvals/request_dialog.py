@@ -19,7 +19,7 @@ from desktop.presenter.rules_editing import RulesModels
 from desktop.ui.approvals.inbox import summary
 from desktop.ui.approvals.request_view import RequestView
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shadow import REACH, RaisedBox
 from desktop.ui.widgets.shown import shown_line
@@ -78,7 +78,7 @@ class RequestDialog(RaisedBox):
         self._pending = Button("", "quiet", small=True, tip="Open all requests (Ctrl+4)")
         self._pending.clicked.connect(self._open_inbox)
         row.addWidget(self._pending)
-        deny_all = Button("Deny all from this run", "danger", small=True)
+        deny_all = OneClickButton("Deny all from this run", "danger", small=True)
         deny_all.setToolTip("Deny this and every other request of the same run")
         deny_all.clicked.connect(self._deny_all)
         row.addWidget(deny_all)

@@ -19,7 +19,8 @@ from desktop.ui.approvals.commands import CommandBlock, CommandCard
 from desktop.ui.approvals.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.head import RequestHead
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import AllowButton, Button, Kind
+from desktop.ui.widgets.allow_button import AllowButton
+from desktop.ui.widgets.buttons import Kind, OneClickButton
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
@@ -49,12 +50,14 @@ class Answers(QWidget):
     def __init__(self, request: PermissionRequest, *, compact: bool = False, always: bool = False) -> None:
         super().__init__()
         admin = request.category is Category.ADMIN
-        self.deny = Button("Deny", key="Esc", tip="Deny this call (Esc)")
-        self.reason = Button("Deny with a reason…", tip="Deny, and tell the model why")
-        self.edit = Button(
+        self.deny = OneClickButton("Deny", key="Esc", tip="Deny this call (Esc)")
+        self.reason = OneClickButton("Deny with a reason…", tip="Deny, and tell the model why")
+        self.edit = OneClickButton(
             "Edit and allow…", "quiet", tip="Change the arguments; you see what they would do before anything runs"
         )
-        self.always = Button("Always allow…", "quiet", tip="See the rule that would allow this, change it, and try it")
+        self.always = OneClickButton(
+            "Always allow…", "quiet", tip="See the rule that would allow this, change it, and try it"
+        )
         self.allow_run = AllowButton("Allow for this run", "normal")
         self.allow_run.setToolTip("Allow calls like this one until the run ends")
         look: Kind = "admin" if admin else "primary"

@@ -18,7 +18,8 @@ from desktop.ui.approvals.chooser import WIDEST, Chooser
 from desktop.ui.approvals.rule_text import pattern_line
 from desktop.ui.approvals.rule_trial import Trial
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import AllowButton, Button, IconButton, Kind
+from desktop.ui.widgets.allow_button import AllowButton
+from desktop.ui.widgets.buttons import Button, IconButton, Kind
 from desktop.ui.widgets.containers import PaneHeader, Scroller
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.fields import Field, Labelled

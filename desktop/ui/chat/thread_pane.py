@@ -187,10 +187,11 @@ class ThreadPane(QFrame):
         parts = item.parts if item else ()
         return "\n\n".join(part.markdown for part in parts if isinstance(part, TextPart))
 
-    def _answer(self, call_id: str, choice: str) -> None:
+    def _answer(self, request_id: str, choice: str) -> None:
+        """An answer to the request that stands on a card; one that is over by now gets none."""
         approvals = self._models.approvals
-        request = approvals.for_call(self._models.chat.thread_id, call_id)
-        if request is None:
+        request = approvals.request(request_id)
+        if request is None or request.thread_id != self._models.chat.thread_id:
             return
         if choice == "open":
             self.request_wanted.emit(request.request_id)

@@ -85,6 +85,8 @@ class ProviderForm(QWidget):
         self.cancel = Button("Cancel", "quiet")
         self.busy = StateLabel("running", "testing")
         self.help = Button("Where do I get one?", "quiet")
+        for widget in (self.test, self.cancel, self.busy, self.help):
+            widget.setParent(self)  # until ``buttons_row`` has a place: shown without a parent they would be windows
         self.test.clicked.connect(self._test)
         self.cancel.clicked.connect(self._cancel)
         self.help.clicked.connect(self._tell_where)

@@ -20,7 +20,8 @@ from desktop.ui.theme import theme
 from desktop.ui.transcript.piece import Canvas
 from desktop.ui.transcript.tool_card import ToolCard
 from desktop.ui.transcript.tool_drawing import head_words
-from desktop.ui.widgets.buttons import AllowButton, Button, IconButton
+from desktop.ui.widgets.allow_button import AllowButton
+from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
 
 if TYPE_CHECKING:
     from desktop.ui.transcript.area import PageArea
@@ -44,16 +45,17 @@ def actions_of(item: TranscriptItem) -> list[str]:
 
 
 class AnswerBar(QWidget):
-    """Open request, Deny, Allow once."""
+    """Open request, Deny, Allow once. ``answered`` names the request that stands on the card, so that an answer can
+    never reach another one."""
 
     answered = Signal(str, str)
 
     def __init__(self, parent: QWidget, part: ToolPart) -> None:
         super().__init__(parent)
         self.call_id = part.call_id
-        self.digest = _digest(part)
-        self.open_button = Button("Open request", "quiet", small=True)
-        self.deny = Button("Deny", small=True)
+        self.request_id = _request_id(part)
+        self.open_button = OneClickButton("Open request", "quiet", small=True)
+        self.deny = OneClickButton("Deny", small=True)
         self.allow: AllowButton | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -61,15 +63,15 @@ class AnswerBar(QWidget):
         row.addStretch(1)
         row.addWidget(self.open_button)
         row.addWidget(self.deny)
-        self.open_button.clicked.connect(lambda: self.answered.emit(self.call_id, "open"))
-        self.deny.clicked.connect(lambda: self.answered.emit(self.call_id, "deny"))
+        self.open_button.clicked.connect(lambda: self.answered.emit(self.request_id, "open"))
+        self.deny.clicked.connect(lambda: self.answered.emit(self.request_id, "deny"))
         tool, _ = head_words(part)
         self.deny.setAccessibleName(f"Deny {tool}")
         self.open_button.setAccessibleName(f"Open the request of {tool}")
         if not _is_admin(part):
             self.allow = AllowButton("Allow once", "primary", small=True)
             self.allow.setAccessibleName(f"Allow {tool} once")
-            self.allow.agreed.connect(lambda: self.answered.emit(self.call_id, "allow_once"))
+            self.allow.agreed.connect(lambda: self.answered.emit(self.request_id, "allow_once"))
             row.addWidget(self.allow)
 
     def buttons(self) -> list[QWidget]:
@@ -84,16 +86,13 @@ class AnswerBar(QWidget):
             if self.allow is not None:
                 self.allow.arm()
 
-    def renew(self, part: ToolPart) -> None:
-        """The request changed under the person's eyes: Allow is deaf again."""
-        if _digest(part) != self.digest:
-            self.digest = _digest(part)
-            if self.allow is not None and self.isVisible():
-                self.allow.arm()
+    def fits(self, part: ToolPart) -> bool:
+        """Whether this is still about what the card shows; a request that came back changed gets buttons of its own."""
+        return _request_id(part) == self.request_id
 
 
-def _digest(part: ToolPart) -> str:
-    return part.request.digest if part.request else ""
+def _request_id(part: ToolPart) -> str:
+    return part.request.request_id if part.request else ""
 
 
 def _is_admin(part: ToolPart) -> bool:
@@ -178,11 +177,13 @@ class Overlays:
         for card, rect in self._waiting():
             call_id = card.part.call_id
             bar = self.answers.get(call_id)
+            if bar is not None and not bar.fits(card.part):
+                self._take_away(call_id, bar)
+                bar = None
             if bar is None:
                 bar = self.answers[call_id] = AnswerBar(self._area.viewport(), card.part)
                 bar.answered.connect(self._answered)
                 bar.hide()
-            bar.renew(card.part)
             if room.intersects(rect):
                 seen.add(call_id)
                 bar.appear(rect)

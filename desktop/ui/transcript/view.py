@@ -34,8 +34,8 @@ from desktop.ui.transcript.text_box import Marked
 
 class TranscriptView(InputArea):
     """``action`` gives (message id, what to do): edit, regenerate, branch, copy, quote, previous, next, continue, and
-    the actions of notices. ``tool_answer`` gives (call id, deny | allow_once | open). ``found`` follows ``find`` while
-    matches are still being counted.
+    the actions of notices. ``tool_answer`` gives (request id, deny | allow_once | open). ``found`` follows ``find``
+    while matches are still being counted.
     """
 
     link_activated = Signal(str)
@@ -174,12 +174,8 @@ class TranscriptView(InputArea):
         index = self.page.place(message_id)
         if index is None:
             return
-        message = self.page.messages[index]
-        if all(piece.key != part_id for piece, _, _ in message.pieces()):
-            folded = next((piece for flow in message.flows or () if (piece := flow.piece(part_id))), None)
-            if folded is not None and message.toggle(folded.key) is not None:
-                self.page.measured(index)
-        place = next(((y, piece.height) for piece, y, _ in message.pieces() if piece.key == part_id), None)
+        place = self.page.messages[index].unfolded(part_id)
+        self.page.measured(index)
         if place is not None:
             self._set_stick(False)
             self.show_range(index, *place)

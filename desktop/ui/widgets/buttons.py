@@ -1,12 +1,12 @@
-"""Buttons: primary, normal, quiet, admin, danger; with an icon, a key cap or a chevron; and the deaf Allow."""
+"""Buttons: primary, normal, quiet, admin, danger; with an icon, a key cap or a chevron. ``AllowButton`` has its own
+file."""
 
 from __future__ import annotations
 
-import time
 from typing import Literal
 
-from PySide6.QtCore import QRect, QSize, Qt, QVariantAnimation, Signal
-from PySide6.QtGui import QFontMetrics, QHideEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QIcon, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QToolButton, QWidget
 
 from desktop.ui.theme import theme
@@ -162,93 +162,12 @@ class Button(Ringed, QPushButton):
             keycap(painter, QRect(x + t.px(8), 0, 99, height), self._key, ink if line == ink else "text-2", line)
 
 
-class AllowButton(Button):
-    """An answer that a slip of the hand cannot give: for 400 ms after ``arm`` it hears nothing (R-PRM-14).
+class OneClickButton(Button):
+    """A button whose second click of a double click counts for nothing: by then another one may stand in its place."""
 
-    A press in that time begins it anew, so that steady clicking or a key that is held answers one question and not the
-    next ones; ``too_soon`` tells of it, for the buttons beside this one. Connect to ``agreed``, not to ``clicked``.
-    While deaf a line grows along its foot; with less motion it just stands.
-    """
-
-    agreed = Signal()
-    too_soon = Signal()
-
-    def __init__(self, text: str, awake: Kind, *, icon: str = "", key: str = "", small: bool = False) -> None:
-        super().__init__(text, "deaf", icon=icon, key=key, small=small)
-        self._awake: Kind = awake
-        self._armed_at: float | None = None
-        self._grow = QVariantAnimation(self)
-        self._grow.setStartValue(0.0)
-        self._grow.setEndValue(1.0)
-        self._grow.valueChanged.connect(self.update)
-        self._grow.finished.connect(self._wake)
-        self.clicked.connect(self._maybe_agree)
-
-    def arm(self) -> None:
-        """Begin the deaf time: the request has just appeared or changed."""
-        self._armed_at = time.monotonic()
-        self.set_kind("deaf")
-        self._grow.stop()
-        self._grow.setDuration(theme().duration("deaf"))
-        self._grow.start()
-
-    def set_awake(self, awake: Kind) -> None:
-        """Another look for when it hears."""
-        self._awake = awake
-        if not self.deaf:
-            self.set_kind(awake)
-
-    @property
-    def deaf(self) -> bool:
-        """True until 400 ms after ``arm``, and before it."""
-        return self._armed_at is None or (time.monotonic() - self._armed_at) * 1000 < theme().duration("deaf")
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Out of sight it falls deaf again; whoever shows it arms it."""
-        self._grow.stop()
-        self._armed_at = None
-        self.set_kind("deaf")
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The growing line over the outlined button."""
-        super().paintEvent(event)
-        if self.kind != "deaf":
-            return
-        t = theme()
-        share = 1.0 if t.less_motion else float(self._grow.currentValue() or 0.0)
-        painter = QPainter(self)
-        inset, height = t.px(2), t.px(3)
-        token = "admin" if self._awake == "admin" else "accent"
-        painter.fillRect(
-            QRect(inset, self.height() - height - 1, round((self.width() - 2 * inset) * share), height), t.color(token)
-        )
-
-    def _wake(self) -> None:
-        self.set_kind(self._awake)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """The press counts, not only the release: one that began too soon ends as nothing."""
-        if not self._too_soon():
-            super().mousePressEvent(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """A key that repeats is one that is held: it answers nothing."""
-        if event.isAutoRepeat() or (event.key() in _PRESSES and self._too_soon()):
-            return
-        super().keyPressEvent(event)
-
-    def _maybe_agree(self) -> None:
-        if not self._too_soon():
-            self.agreed.emit()
-
-    def _too_soon(self) -> bool:
-        """Whether it is deaf; then it is so for as long again."""
-        if not self.deaf:
-            return False
-        if self._armed_at is not None:
-            self.arm()
-            self.too_soon.emit()
-        return True
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The second press."""
+        event.accept()
 
 
 class IconButton(Ringed, QToolButton):
@@ -284,5 +203,4 @@ class IconButton(Ringed, QToolButton):
         glyph(painter, self.rect(), self._icon_name, token, theme().px(self._glyph_side))
 
 
-_PRESSES = (Qt.Key.Key_Space, Qt.Key.Key_Select, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

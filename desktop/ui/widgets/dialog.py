@@ -93,8 +93,8 @@ class Dialog(Scrim):
         column = Column(self._box, margins=(24 + reach, 20 + reach, 24 + reach, 16 + reach), spacing=8)
         column.addWidget(Text(title, "title", elide="right"))
         self._text = Paragraph(text, "body", "2")
+        column.addWidget(self._text)  # before it is shown: without a parent it would be a window and take the keys
         self._text.setVisible(bool(text))
-        column.addWidget(self._text)
         self.body = Column(spacing=8)
         column.addLayout(self.body)
         if answers:

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.buttons import AllowButton, Button, IconButton
+from desktop.ui.widgets.allow_button import AllowButton
+from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.focus import FocusRing
 from desktop.ui.widgets.tabs import Tabs
 from desktop.ui.widgets.toggles import Check, Chip, Switch

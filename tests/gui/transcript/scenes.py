@@ -32,7 +32,7 @@ def request(
 ) -> PermissionRequest:
     lines = "\n".join(["time,level_m,flag"] + [f"2026-03-01T00:{n % 60:02},1.2,0" + "x" * 6 for n in range(7439)])
     return PermissionRequest(
-        "r1",
+        f"r-{call_id}-{digest}",
         "run",
         "t",
         call_id,

@@ -96,7 +96,7 @@ def test_a_result_that_is_one_line_of_5_mb_freezes_nothing(view: TranscriptView)
 @pytest.mark.spec("R-PRM-14")
 def test_allow_hears_nothing_for_its_first_400_ms(view: TranscriptView) -> None:
     answers: list[tuple[str, str]] = []
-    view.tool_answer.connect(lambda call, choice: answers.append((call, choice)))
+    view.tool_answer.connect(lambda request, choice: answers.append((request, choice)))
     view.set_items((calls(scenes.waiting("w1")),))
     bar = view.overlays.answers["w1"]
     assert bar.allow is not None
@@ -107,10 +107,10 @@ def test_allow_hears_nothing_for_its_first_400_ms(view: TranscriptView) -> None:
     assert bar.allow.kind == "deaf"
     spin(450)
     QTest.mouseClick(bar.allow, LEFT)
-    assert answers == [("w1", "allow_once")]
+    assert answers == [("r-w1-d", "allow_once")]
     QTest.mouseClick(bar.deny, LEFT)
     QTest.mouseClick(bar.open_button, LEFT)
-    assert answers[1:] == [("w1", "deny"), ("w1", "open")]
+    assert answers[1:] == [("r-w1-d", "deny"), ("r-w1-d", "open")]
 
 
 @pytest.mark.spec("R-PRM-14")
@@ -121,6 +121,9 @@ def test_allow_is_deaf_again_when_it_comes_back_into_view_or_its_request_changed
     assert bar.allow is not None
     assert not bar.allow.deaf
     view.change_item(calls(scenes.waiting("w1", digest="other")))
+    bar = view.overlays.answers["w1"]
+    assert bar.request_id == "r-w1-other"
+    assert bar.allow is not None
     assert bar.allow.deaf
     spin(450)
     view.verticalScrollBar().setValue(0)

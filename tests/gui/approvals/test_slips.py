@@ -1,0 +1,275 @@
+"""A slip of the hand allows nothing: what is pressed for something else, or before anybody could have read it.
+
+Each test ends with a press that does allow, so that a button that never hears would fail it too.
+"""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible, QAccessibleActionInterface, QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from desktop.domain.permission import Decision, PermissionRequest
+from desktop.ui.approvals.request_dialog import RequestDialog
+from desktop.ui.approvals.request_view import Answers
+from desktop.ui.theme import Theme
+from desktop.ui.widgets.allow_button import AllowButton
+from tests.gui.approvals.conftest import Desk, same_thread, settled
+
+LEFT = Qt.MouseButton.LeftButton
+PATIENCE = 30
+
+
+def answers(desk: Desk) -> Answers:
+    assert desk.dialog.view.answers is not None
+    return desk.dialog.view.answers
+
+
+async def awake(button: AllowButton) -> None:
+    """Until it would hear."""
+    async with asyncio.timeout(PATIENCE):
+        while button.deaf:
+            await settled()
+
+
+async def agree(desk: Desk, question: "asyncio.Task[Decision]") -> Decision:
+    """What a person does who means it: waits, and presses."""
+    await awake(answers(desk).allow)
+    QTest.mouseClick(answers(desk).allow, LEFT)
+    return await asyncio.wait_for(question, PATIENCE)
+
+
+def double_press(widget: QWidget, at: QPoint) -> None:
+    """The second click of a double click, as the window system sends it."""
+    place = QPointF(at)
+    for kind, held in (
+        (QEvent.Type.MouseButtonDblClick, LEFT),
+        (QEvent.Type.MouseButtonRelease, Qt.MouseButton.NoButton),
+    ):
+        event = QMouseEvent(kind, place, widget.mapToGlobal(place), LEFT, held, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(widget, event)
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_when_the_button_comes_to_lie_elsewhere_it_is_deaf_anew(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    allow = answers(desk).allow
+    for change in (lambda: desk.window.resize(1000, 700), lambda: desk.window.resize(700, 700)):
+        await awake(allow)
+        before = allow.mapTo(desk.window, QPoint(0, 0))
+        change()
+        await settled()
+        assert allow.mapTo(desk.window, QPoint(0, 0)) != before
+        QTest.mouseClick(allow, LEFT)
+        await settled()
+        assert not question.done()
+    assert (await agree(desk, question)).choice == "allow_once"
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_a_composer_that_grows_under_the_dialog_makes_it_deaf_anew(desk: Desk, write: PermissionRequest) -> None:
+    composer = QWidget(desk.window)
+    composer.setGeometry(0, 640, 1100, 140)
+    composer.show()
+    desk.dialog.deleteLater()
+    desk.dialog = RequestDialog(desk.window, desk.approvals, str, composer)
+    question = await desk.ask(write)
+    await awake(answers(desk).allow)
+    composer.setGeometry(0, 560, 1100, 220)
+    await settled()
+    QTest.mouseClick(answers(desk).allow, LEFT)
+    await settled()
+    assert not question.done()
+    assert (await agree(desk, question)).allowed
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_another_text_size_or_theme_makes_it_deaf_anew(
+    desk: Desk, write: PermissionRequest, theme: Theme
+) -> None:
+    question = await desk.ask(write)
+    await awake(answers(desk).allow)
+    theme.set_scale(1.25)
+    await settled()
+    QTest.mouseClick(answers(desk).allow, LEFT)
+    theme.set_choice("dark")
+    await settled()
+    assert not question.done()
+    assert (await agree(desk, question)).allowed
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_a_press_that_began_before_the_button_moved_is_no_answer(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    allow = answers(desk).allow
+    await awake(allow)
+    QTest.mousePress(allow, LEFT)
+    desk.window.resize(900, 700)
+    await settled()
+    QTest.mouseRelease(allow, LEFT)
+    await settled()
+    assert not question.done()
+    assert (await agree(desk, question)).allowed
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_the_click_that_brings_the_window_to_the_front_is_no_answer(desk: Desk, write: PermissionRequest) -> None:
+    other = QWidget()
+    question = await desk.ask(write)
+    await awake(answers(desk).allow)
+    other.show()
+    other.activateWindow()
+    async with asyncio.timeout(PATIENCE):
+        while desk.window.isActiveWindow():
+            await settled()
+    QTest.mouseClick(answers(desk).allow, LEFT)
+    await settled()
+    assert not question.done()
+    await awake(answers(desk).allow)
+    desk.window.activateWindow()
+    async with asyncio.timeout(PATIENCE):
+        while not desk.window.isActiveWindow():
+            await settled(0.001)
+    assert answers(desk).allow.deaf
+    QTest.mouseClick(answers(desk).allow, LEFT)
+    await settled()
+    assert not question.done()
+    assert (await agree(desk, question)).allowed
+    other.close()
+    other.deleteLater()
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_in_a_window_that_cannot_be_brought_to_the_front_a_second_click_is_meant(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    other = QWidget()
+    other.show()
+    other.activateWindow()
+    async with asyncio.timeout(PATIENCE):
+        while desk.window.isActiveWindow():
+            await settled()
+    question = await desk.ask(write)
+    await awake(answers(desk).allow)
+    QTest.mouseClick(answers(desk).allow, LEFT)
+    await settled()
+    assert not question.done()
+    assert (await agree(desk, question)).allowed
+    other.close()
+    other.deleteLater()
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-8")
+async def test_the_second_click_of_a_double_click_answers_no_other_request(
+    desk: Desk, write: PermissionRequest, new_file: PermissionRequest
+) -> None:
+    """Denying as well: what one meant for the first is no answer to the second, which nobody has seen."""
+    one, two = [await desk.ask(request) for request in same_thread(new_file, write)]
+    deny = answers(desk).deny
+    at = deny.rect().center()
+    place = deny.mapTo(desk.window, at)
+    QTest.mouseClick(deny, LEFT, pos=at)
+    await settled()
+    beneath = desk.window.childAt(place)
+    assert isinstance(beneath, QWidget)
+    assert beneath is not deny
+    double_press(beneath, beneath.mapFrom(desk.window, place))
+    await settled()
+    assert (one.done(), two.done()) == (True, False)
+    allow = answers(desk).allow
+    double_press(allow, allow.rect().center())
+    await settled()
+    assert not two.done()
+    assert (await agree(desk, two)).allowed
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-8")
+async def test_a_button_held_down_while_the_request_comes_and_let_go_over_it_allows_nothing(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    await settled()
+    QTest.mousePress(desk.field, LEFT)
+    question = await desk.ask(write)
+    allow = answers(desk).allow
+    await awake(allow)
+    QTest.mouseRelease(allow, LEFT)
+    QTest.mousePress(answers(desk).deny, LEFT)
+    QTest.mouseMove(allow)
+    QTest.mouseRelease(allow, LEFT)
+    await settled()
+    assert not question.done()
+    QTest.mouseRelease(answers(desk).deny, LEFT, pos=QPoint(-500, -500))
+    await settled()
+    assert not question.done()
+    assert (await agree(desk, question)).allowed
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_no_letter_with_alt_and_no_plain_key_reaches_an_answer(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    await awake(answers(desk).allow)
+    assert not any("&" in button.text().replace("&&", "") for button in desk.dialog.findChildren(AllowButton))
+    for key in range(Qt.Key.Key_A, Qt.Key.Key_Z + 1):
+        QTest.keyClick(desk.window.focusWidget(), Qt.Key(key), Qt.KeyboardModifier.AltModifier)
+    for focused in (answers(desk).deny, answers(desk).allow, answers(desk).reason):
+        focused.setFocus()
+        for key in range(Qt.Key.Key_A, Qt.Key.Key_Z + 1):
+            for modifier in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.AltModifier):
+                QTest.keyClick(focused, Qt.Key(key), modifier)
+    await settled()
+    assert not question.done()
+    assert (await agree(desk, question)).allowed
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_what_a_screen_reader_presses_is_deaf_too_and_then_allows(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    allow = answers(desk).allow
+    allow.arm()
+    found = QAccessible.queryAccessibleInterface(allow)
+    assert found.text(QAccessible.Text.Name) == "Allow once"
+    press = found.actionInterface()
+    assert isinstance(press, QAccessibleActionInterface)
+    press.doAction(QAccessibleActionInterface.pressAction())
+    await settled(0.15)
+    assert not question.done()
+    await awake(allow)
+    press.doAction(QAccessibleActionInterface.pressAction())
+    assert (await asyncio.wait_for(question, PATIENCE)).choice == "allow_once"
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-9")
+async def test_after_minimising_it_is_deaf_anew(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    allow = answers(desk).allow
+    await awake(allow)
+    desk.window.showMinimized()
+    await settled()
+    desk.window.showNormal()
+    desk.window.activateWindow()
+    await settled()
+    assert allow.deaf
+    QTest.mouseClick(allow, LEFT)
+    await settled()
+    assert not question.done()
+    assert (await agree(desk, question)).allowed
+
+
+@pytest.mark.spec("R-PRM-8", "R-PRM-5")
+async def test_a_second_request_of_the_same_tool_with_the_same_arguments_is_another_question(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    twin = replace(write, request_id="twin", call_id="twin-call")
+    one, two = await desk.ask(write), await desk.ask(twin)
+    assert (await agree(desk, one)).allowed
+    assert answers(desk).allow.deaf
+    QTest.mouseClick(answers(desk).allow, LEFT)
+    await settled()
+    assert not two.done()
+    desk.approvals.answer(write.request_id, "allow_once", digest=write.digest)
+    await settled()
+    assert not two.done(), "the first one's answer is used up"
+    assert (await agree(desk, two)).allowed
