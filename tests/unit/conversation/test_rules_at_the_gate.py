@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,12 +13,12 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.permission import Decision
 from desktop.domain.rules import RuleDraft
 from desktop.domain.safety import CallFacts
-from desktop.domain.tools import Category, PreCheck, ToolSpec
+from desktop.domain.tools import Category, PreCheck
 from desktop.safety.permission import PermissionGate
 from desktop.safety.redaction import Redactor
 from desktop.tools.files import WriteFile
 from tests.unit.conversation.test_rule_simulator import Lab
-from tests.unit.safety.test_permission import Person
+from tests.unit.safety.test_permission import Call, Person
 
 WRITE = Category.WRITE
 
@@ -37,14 +36,10 @@ class Gate:
 
     async def decide(self, tool: str, arguments: dict[str, Any], thread: str = "t1", run: str = "r") -> Decision:
         from_tool = await self._check(tool, arguments)
-        spec = next((one for one in self.lab.judges.tools() if one.name == tool), None)
-        target = SimpleNamespace(spec=spec or ToolSpec(tool, "", {}, WRITE, source="mcp"))
-        call = SimpleNamespace(
-            target=target, frozen=arguments, check=from_tool, category=from_tool.category, stale=False, original=None,
-            logged=[], meta=RunMeta(run, CancellationToken(), thread_id=thread),
-            request=SimpleNamespace(block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("a",))),
-        )  # fmt: skip
-        return await self.gate.decide(call, lambda _request: None)  # type: ignore[arg-type]
+        tags = next((one.tags for one in self.lab.judges.tools() if one.name == tool), ())
+        call = Call(from_tool.category, tool, arguments, from_tool, run=run, tags=tags)
+        call.meta = RunMeta(run, CancellationToken(), thread_id=thread)
+        return await self.gate.decide(call, lambda _request: None)
 
     async def _check(self, tool: str, arguments: dict[str, Any]) -> Any:
         if tool == "bash":
