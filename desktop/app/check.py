@@ -140,13 +140,16 @@ def activity_log(home: Path) -> Health:
     file = home / "data" / "assent.db"
     if not file.exists():
         return Health("ok", "Nothing is in it yet.")
-    with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
-        if database.version(connection) < CHAINED:
-            return Health("ok", "It becomes a chain at the next start.")
-    report = check_closed(file)
+    try:
+        with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+            if database.version(connection) < CHAINED:
+                return Health("ok", "It becomes a chain at the next start.")
+        report = check_closed(file)
+    except sqlite3.Error as error:
+        return Health("broken", f"It cannot be read ({error}).")
     if not report.whole:
         return Health("notice", "It is not as Assent wrote it. The Activity page says which entries.")
-    return Health("ok", f"{report.lines:,} lines, each vouching for all before it, up to {report.head.link[:16]}.")
+    return Health("ok", f"Lines: {report.lines:,}, each vouching for all before it, up to {report.head.link[:16]}.")
 
 
 async def keyring() -> Health:

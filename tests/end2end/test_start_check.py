@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.check import Health, Probe, database_of, run_checks
+from desktop.app.check import Health, Probe, activity_log, database_of, run_checks
 from desktop.domain.errors import KnownError
 from desktop.store import database
 from tests.harness.services import KeyringDaemon
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ["Qt", "Database", "Keyring", "Confinement", "Model host"]
+NAMES = ["Qt", "Database", "Activity log", "Keyring", "Confinement", "Model host"]
 
 
 def fails(error: Exception) -> Callable[[], Health]:
@@ -78,6 +78,7 @@ def test_a_sound_machine_is_all_well_and_the_home_is_not_touched(tmp_path: Path,
     assert said["Qt"].startswith("ok: Qt 6.")
     assert "offscreen" in said["Qt"]
     assert said["Database"].startswith("ok: SQLite 3.")
+    assert said["Activity log"] == "ok: Nothing is in it yet."
     assert said["Keyring"].startswith("ok: ")
     assert said["Confinement"].split(":")[0] in {"ok", "notice"}
     assert said["Model host"].startswith("ok: ")
@@ -95,6 +96,7 @@ def test_what_is_broken_is_named_and_a_missing_keyring_is_only_a_notice(tmp_path
     assert said["Qt"].startswith("broken: Qt does not start (")
     assert said["Database"].startswith("broken: ")
     assert str(file) in said["Database"]
+    assert said["Activity log"].startswith("broken: It cannot be read")
     assert said["Keyring"].startswith("notice: ")
     assert "session only" in said["Keyring"]
     assert said["Model host"].startswith("ok: ")
@@ -115,3 +117,17 @@ def test_a_database_in_use_is_sound_a_newer_one_is_not(tmp_path: Path) -> None:
     other.close()
     assert database_of(tmp_path).state == "broken"
     assert "newer Assent (format 9999" in database_of(tmp_path).sentence
+
+
+@pytest.mark.spec("R-PRM-13")
+def test_a_log_that_was_changed_is_a_notice_and_one_of_an_older_format_is_not(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    file = tmp_path / "data" / "assent.db"
+    connection = database.open_database(file)
+    assert activity_log(tmp_path).sentence.startswith("Lines: 1, each vouching for all before it, up to ")
+    connection.execute("DROP TRIGGER audit_is_never_cut")
+    connection.execute("DELETE FROM audit")
+    assert activity_log(tmp_path).state == "notice"
+    connection.execute("PRAGMA user_version = 2")
+    assert activity_log(tmp_path) == ("ok", "It becomes a chain at the next start.")
+    connection.close()

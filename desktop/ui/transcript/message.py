@@ -190,6 +190,14 @@ class Message(MessageText):
                 return flow.pieces[0]
         return self._rebuild(key, lambda piece: piece.more())
 
+    def unfolded(self, key: str) -> tuple[float, float] | None:
+        """Where the piece of this key is in the message, and how high; the line that it is folded into opens."""
+        if all(piece.key != key for piece, _, _ in self.pieces()):
+            folded = next((piece for flow in self.flows or () if (piece := flow.piece(key))), None)
+            if folded is not None:
+                self.toggle(folded.key)
+        return next(((y, piece.height) for piece, y, _ in self.pieces() if piece.key == key), None)
+
     @property
     def hidden(self) -> bool:
         """Whether some of its text is not laid out although the message is."""
