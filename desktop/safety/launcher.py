@@ -2,7 +2,8 @@
 
 Standalone: standard library only, none of our modules, and of that library only what starts fast. It makes itself the
 reaper of orphans (Linux), restricts the command with Landlock and a filter of system calls where asked, starts it, and
-when it ends, ends whatever is left, also what called ``setsid`` or forked twice. Arguments:
+when it ends, ends whatever is left, also what called ``setsid`` or forked twice. It is two processes, so that killing
+one of them ends the command and lets nothing go. Arguments:
 
 ``plain FOLDER COMMAND...`` or ``landlock FOLDER FILTER NETWORK READ WRITE PATHS... COMMAND...``, where FOLDER is where
 it has to find itself (it is started there by path, and a folder can be swapped for a link), FILTER the seccomp program
@@ -222,13 +223,44 @@ def become(argv: list[str]) -> int:
 
 
 def orphaned(*_: object) -> None:
-    """The app has died, or wants this ended: so is everything it started."""
+    """Who is above has died, or wants this ended: so is everything below."""
     end_all(HASTE_S)
     os._exit(1)
 
 
+def guard(above: int, libc: ctypes.CDLL | None, command: list[str], restrictions: Restrictions | None) -> int:
+    """In the second of two: start the command, wait for it, leave nothing behind. A session of its own, so that what
+    kills the first with its whole group does not meet this one, which then ends everything."""
+    if libc is not None:
+        prctl(libc, PR_SET_PDEATHSIG, signal.SIGUSR1)
+        prctl(libc, PR_SET_CHILD_SUBREAPER, 1)
+    if os.getppid() != above:
+        return 1
+    os.setsid()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # the first decides; the command hears these itself
+    child = os.fork()
+    if child == 0:
+        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        start(command, restrictions, libc)
+    code = awaited(child)
+    end_all()
+    return code
+
+
+def awaited(child: int) -> int:
+    """The exit code of one child as a shell says it; others that end meanwhile are collected."""
+    while True:
+        ended, status = os.waitpid(-1, 0)
+        if ended == child:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+
+
 def main() -> int:
-    """Start the command, wait for it, leave nothing behind."""
+    """The first of two, each of which ends everything if the other dies: see that it is in the right place, start the
+    second, pass on how it ended."""
     mode, folder, *given = sys.argv[1:]
     if os.getcwd() != folder:
         os.write(2, f"{folder} changed while the command was being started; it was not run.\n".encode())
@@ -241,20 +273,15 @@ def main() -> int:
         prctl(libc, PR_SET_PDEATHSIG, signal.SIGUSR1)
     for number in (signal.SIGUSR1, signal.SIGTERM):
         signal.signal(number, orphaned)
-    child = os.fork()
-    if child == 0:
-        for number in (signal.SIGUSR1, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
-        start(command, restrictions, libc)
     for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # the runner decides; the command hears these itself
-    while True:
-        ended, status = os.waitpid(-1, 0)
-        if ended == child:
-            break
+        signal.signal(number, signal.SIG_IGN)
+    own = os.getpid()
+    second = os.fork()
+    if second == 0:
+        os._exit(guard(own, libc, command, restrictions))
+    code = awaited(second)
     end_all()
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
+    return code
 
 
 if __name__ == "__main__":

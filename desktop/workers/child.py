@@ -105,9 +105,14 @@ class ChildProcess:
         self._announce()
         if owner is None:
             return
-        if link is not None:
-            await self._end(link, owner)
-        await asyncio.wait([owner])
+        try:
+            if link is not None:
+                await self._end(link, owner)
+            await asyncio.wait([owner])
+        except asyncio.CancelledError:  # no time left for manners; the owner task ends with the process
+            if self._link is not None:
+                self._link.kill()
+            raise
         self._owner = None
 
     # -- the life of the process

@@ -16,6 +16,7 @@ from desktop.pipeline.python_worker import PythonWorker
 from desktop.safety.confinement import Confinement
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
+from tests.unit.safety import escapes
 from tests.unit.safety.world import World
 
 
@@ -264,6 +265,70 @@ async def test_a_stopped_run_ends_the_process_and_all_it_started(place: Place) -
     assert outcome.state == "aborted"
     await place.bench.owner.close()
     assert not [pid for pid in _sleepers() if "600" in pid]
+
+
+CHILDREN = (
+    "import os, signal, time\n"
+    "def children():\n"
+    "    for _ in range(5):\n"
+    "        if os.fork() == 0:\n"
+    "            os.setsid()\n"
+    "            if os.fork() == 0:\n"
+    "                os.execve('/bin/sleep', ['sleep', '600077'], {{}})\n"
+    "            os._exit(0)\n"
+    "    if os.fork() == 0:\n"
+    "        os.setsid()\n"
+    "        os.kill(os.getpid(), signal.SIGSTOP)\n"
+    "    time.sleep(0.3)\n"
+    "    open({mark!r}, 'w').write('ready')\n"
+)
+DEAF = (
+    "async def run(ctx, args):\n"
+    "    for number in (1, 2, 15):\n        signal.signal(number, signal.SIG_IGN)\n"
+    "    children()\n"
+    "    while True:\n        time.sleep(1)\n"
+)
+SILENT = "async def run(ctx, args):\n    children()\n    os.closerange(0, 99)\n    while True:\n        time.sleep(1)\n"
+GONE = "async def run(ctx, args):\n    children()\n    os._exit(0)\n"
+DONE = "async def run(ctx, args):\n    children()\n    return 'done'\n"
+
+
+@pytest.mark.spec("R-TMO-2", "R-CAN-8")
+@pytest.mark.parametrize("course", [DEAF, SILENT, GONE, DONE], ids=["deaf", "silent", "gone", "done"])
+async def test_no_child_of_a_skill_outlives_its_call_however_it_ends(place: Place, course: str) -> None:
+    """In sessions of their own, forked twice and stopped; the skill itself is deaf to every signal that can be ignored
+    and never returns, or closes the pipes to the app, or ends, or is done."""
+    mark = place.world.workspace / "ready"
+    task = asyncio.ensure_future(place.run(CHILDREN.format(mark=str(mark)) + course))
+    for _ in range(3000):
+        if mark.exists() and mark.read_text():
+            break
+        await asyncio.sleep(0.01)
+    assert mark.read_text() == "ready"
+    if course in (DEAF, SILENT):
+        place.bench.token.cancel("stop")
+    await asyncio.wait_for(task, 30)
+    await place.bench.owner.close()
+    left = _left(place.world)
+    for _ in range(600):
+        if not left:
+            break
+        await asyncio.sleep(0.05)
+        left = _left(place.world)
+    escapes.tried("leftover processes", bool(left), times=6)
+    assert left == []
+
+
+def _left(world: World) -> list[str]:
+    """Processes that sleep, and those whose folder is in this world."""
+    found = _sleepers()
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(entry / "cwd").startswith(str(world.root)):
+                found.append((entry / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
 
 
 def _sleepers() -> list[str]:
