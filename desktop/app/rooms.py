@@ -23,6 +23,7 @@ from desktop.conversation.run import Runtime, host_of
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
+from desktop.conversation.tool_modes import ToolModes
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
@@ -84,6 +85,7 @@ class Rooms:
     mcp: McpServers
     child: Child
     code: CodeRoom
+    modes: ToolModes
     models: Models
     agents: AgentBook
     skills: SkillWorld
@@ -204,11 +206,13 @@ async def _rooms(
     skills.runs.pipeline = pipeline
     bus.listen(lambda event: _over(event, gate, skills))
     child = model_host(secrets=redactor.values)
-    code = CodeRoom()
+    code, modes = CodeRoom(), ToolModes(store.state)
+    await modes.load()
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
+        tool_mode=modes.of,
         context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
     )  # fmt: skip
     _keep_skills(skills, settings, home, owner)
@@ -222,7 +226,8 @@ async def _rooms(
         confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
-        child=child, code=code, models=models, agents=agents, skills=skills, desk=desk, gate=gate, rules=rules,
+        child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
+        rules=rules,
         service=ConversationService(runtime, owner),
     )  # fmt: skip
 

@@ -1,0 +1,89 @@
+"""Code mode in a chat: chosen for an agent, one sandbox a run, and its calls through every gate."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.conversation.tool_modes import ToolModes
+from desktop.domain.errors import ConfigurationError
+from desktop.domain.events import ToolCallFinished, ToolCallStarted
+from desktop.domain.tools import Category
+from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.safety.code_walls import code_walls
+from desktop.workers.js_code.engine import JsEngine, WorkerSpec
+from tests.unit.conversation.kit import world
+from tests.unit.pipeline.kit import FakeTool, Person
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[JsEngine]:
+    (tmp_path / "empty").mkdir()
+    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_walls()))
+    yield found
+    await found.close()
+
+
+def runs(code: str) -> list[Any]:
+    return calls("invoke", {"code": code})
+
+
+@pytest.mark.spec("R-COD-1", "R-COD-10", "R-COD-18")
+async def test_an_agent_set_to_code_has_one_tool_and_its_memory_lasts_for_the_run(
+    tmp_path: Path, engine: JsEngine
+) -> None:
+    first = runs("memory.n = await ctx.manager.invoke('read-file', {path: 'a'}); return memory.n")
+    model = ScriptedModel(
+        [first, runs("return memory.n + '!'"), says("Read."), runs("return typeof memory.n"), says("x")]
+    )
+    tool = FakeTool("read-file", body=lambda *_: "text")
+    async with world(tmp_path, model, tool, code=engine, tool_mode=lambda _agent: "code") as w:
+        thread = await w.thread()
+        messages = await w.ask(thread, "read it")
+        assert [t["name"] for t in model.requests[0].tools] == ["invoke"]
+        assert "ctx.manager.invoke" in model.requests[0].system
+        values = [json.loads(m.blocks[0].text)["value"] for m in messages if m.role == "tool"]
+        assert values == ["text", "text!"]
+        shown = [(e.tool, type(e).__name__) for e in w.events if isinstance(e, (ToolCallStarted, ToolCallFinished))]
+        assert set(shown) == {("invoke", "ToolCallStarted"), ("invoke", "ToolCallFinished")}
+        again = await w.ask(thread, "again")
+        assert json.loads(again[-2].blocks[0].text)["value"] == "undefined"
+
+
+@pytest.mark.spec("R-COD-6", "R-PRM-1")
+async def test_a_write_in_code_is_asked_about_with_its_line_on_the_card_of_the_code(
+    tmp_path: Path, engine: JsEngine
+) -> None:
+    person = Person("allow_once")
+    code = "const a = 1;\nreturn await ctx.manager.invoke('write-file', {path: 'a'});"
+    model = ScriptedModel([runs(code), says("Written.")])
+    tool = FakeTool("write-file", Category.WRITE)
+    async with world(tmp_path, model, tool, person=person, code=engine, tool_mode=lambda _agent: "both") as w:
+        await w.ask(await w.thread(), "write it")
+        assert [request.tool for request in person.asked] == ["write-file"]
+        assert tool.calls == [{"path": "a"}]
+        started = [e for e in w.events if isinstance(e, ToolCallStarted)]
+        assert [(e.tool, bool(e.parent_call_id)) for e in started] == [("invoke", False), ("write_file", True)]
+
+
+async def test_finish_in_code_ends_the_run_after_its_round(tmp_path: Path, engine: JsEngine) -> None:
+    model = ScriptedModel([runs("await ctx.manager.finish({done: true})"), says("never asked")])
+    async with world(tmp_path, model, code=engine, tool_mode=lambda _agent: "code") as w:
+        await w.ask(await w.thread(), "do it")
+        assert len(model.requests) == 1
+
+
+async def test_what_was_chosen_for_an_agent_lasts_and_can_be_taken_back(tmp_path: Path) -> None:
+    async with world(tmp_path, ScriptedModel([])) as w:
+        modes = ToolModes(w.store.state)
+        await modes.choose("assistant", "code")
+        with pytest.raises(ConfigurationError):
+            await modes.choose("assistant", "native")
+    async with world(tmp_path, ScriptedModel([])) as w:
+        modes = ToolModes(w.store.state)
+        await modes.load()
+        assert (modes.of("assistant"), modes.of("other")) == ("code", "")
+        await modes.choose("assistant", "")
+        assert modes.of("assistant") == ""
