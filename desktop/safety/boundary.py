@@ -253,7 +253,14 @@ def _covering(rules: tuple[Rule, ...], path: str, line: set[Identity]) -> Rule |
 class SecondNames:
     """The files in some folders that have other names besides (hard links), looked for once when first asked. A folder
     with more than 5,000 files is not searched to its end: then every file with several names counts as found, because
-    it cannot be ruled out."""
+    it cannot be ruled out.
+
+    What can be held at the handle: a file with one name is no second name; one with several is refused where another of
+    them may be denied, by device and inode, which opening compares again. Who owns a file says nothing, for all are the
+    person's. Writing makes a new file in the place of the name, so no other name of the old one changes. A confined
+    process cannot make a second name of what it may not write (the walls are other mounts, or Landlock's refer right);
+    those that were there before are hidden or sealed as far as ``walls`` searches.
+    """
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         self._rules = rules

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -63,6 +64,26 @@ async def test_work_in_the_workspace_goes_on_as_usual(walls: Confinement, world:
     assert outcome.output == f"{world.workspace}\nhi\nnote\na\nnote.txt\n"
     assert outcome.exit_code == 4
     assert (world.workspace / "a/b").read_text() == "hi\n"
+
+
+EVERYDAY = {
+    "cat <(echo substituted)": "substituted\n",
+    "git init -q . && git -c user.name=a -c user.email=b commit -q --allow-empty -m x && git log --format=%s": "x\n",
+    "printf 'int main(){return 0;}' > a.c && cc a.c -o a && ./a && echo compiled": "compiled\n",
+    "python3 -c 'import asyncio; asyncio.run(asyncio.sleep(0)); print(1)'": "1\n",
+    "echo > r; chmod +x r; seq 3 | xargs -P2 -n1 echo | sort -n | tail -1; flock l echo locked": "3\nlocked\n",
+    "(sleep 5 & wait) & nice -n 1 timeout 3 echo timed": "timed\n",
+    "exec 9>log; echo x >&9; trap 'echo end' EXIT; cat log": "x\nend\n",
+}
+
+
+@pytest.mark.parametrize("command", EVERYDAY)
+async def test_everyday_programs_work_inside(walls: Confinement, world: World, command: str) -> None:
+    program = command.split()[0] if command.startswith("git") else "cc" if "cc a.c" in command else "bash"
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program} here")
+    outcome = await inside(walls, world, command)
+    assert outcome.output.splitlines()[-2:] == EVERYDAY[command].splitlines()[-2:]
 
 
 async def test_nothing_outside_the_allowed_folders_can_be_written(walls: Confinement, world: World) -> None:
