@@ -6,9 +6,13 @@ gate. The two rooms meet here. Everything that crosses is JSON.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
+"""What ends a line of JavaScript. Python's own ``splitlines`` ends lines in more places."""
 
 CodeOp = Literal["invoke", "finish", "fail", "next"]
 """What code may ask for (R-COD-6); ``log`` is collected in the worker and comes back as ``stdout``."""
@@ -71,6 +75,11 @@ class CodeCall:
     options: Mapping[str, Any] | None = None
     value: Any = None
     line: int = 0
+
+
+def lines_of(code: str) -> list[str]:
+    """The lines of a piece of code, as the sandbox counts them."""
+    return LINE_END.split(code)
 
 
 ServeCode = Callable[[CodeCall], Awaitable[Any]]

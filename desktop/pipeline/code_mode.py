@@ -11,7 +11,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome, CodeSession
+from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome, CodeSession, lines_of
 from desktop.domain.errors import BugError, Denied
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import Call, CodePlace
@@ -87,7 +87,7 @@ class CodeTool:
         envelope = ctx.envelope
         ctx.bind(Envelope(envelope.id, self._target or ctx, envelope.parent, envelope.signal), manager)
         call.invocation.view = call.context = ctx
-        lines, made = code.splitlines(), [0]
+        lines, made = lines_of(code), [0]
 
         async def serve(asked: CodeCall) -> Any:
             if self._over:

@@ -1,23 +1,74 @@
 """What shuts in the worker of model-written code: no files at all, no network, no other processes (R-COD-5).
 
 The worker does it to itself with the launcher's own functions, once its engine is loaded and before it reads a line.
+The filter is a list of what is allowed, and that is short: to compute, to read and write the pipes that are there, to
+end. Every other system call fails, so that not even a bug in the engine, which can run Python's own code or machine
+code, opens a file, makes a socket or a process, or signals one. New memory is never executable. Landlock, where the
+kernel has it, stands behind that once more.
+
+Where there is no such filter (macOS, Windows, other processors) what holds is: the engine, which has no function that
+reaches anything; a process of its own with an empty environment, an empty folder and no handles but its pipes; limits
+on memory, time and file size (not on Windows); and the gates, for every message is checked and authorised here.
 """
 
 from __future__ import annotations
 
-import ctypes
+import errno
 import os
+import struct
 import sys
 
 from desktop.safety import launcher
-from desktop.safety.syscall_filter import Held, program, supports
+from desktop.safety.syscall_filter import supports
+
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_ALLOWED = {
+    "x86_64": {
+        "read": 0, "write": 1, "close": 3, "poll": 7, "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12,
+        "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15, "select": 23, "sched_yield": 24, "mremap": 25,
+        "madvise": 28, "nanosleep": 35, "setitimer": 38, "exit": 60, "gettimeofday": 96, "sigaltstack": 131,
+        "time": 201, "futex": 202, "restart_syscall": 219, "clock_gettime": 228, "clock_nanosleep": 230,
+        "exit_group": 231, "pselect6": 270, "ppoll": 271, "getrandom": 318, "rseq": 334,
+    },
+    "aarch64": {
+        "read": 63, "write": 64, "close": 57, "mmap": 222, "mprotect": 226, "munmap": 215, "brk": 214,
+        "rt_sigaction": 134, "rt_sigprocmask": 135, "rt_sigreturn": 139, "sched_yield": 124, "mremap": 216,
+        "madvise": 233, "nanosleep": 101, "setitimer": 103, "exit": 93, "gettimeofday": 169, "sigaltstack": 132,
+        "futex": 98, "restart_syscall": 128, "clock_gettime": 113, "clock_nanosleep": 115, "exit_group": 94,
+        "pselect6": 72, "ppoll": 73, "getrandom": 278, "rseq": 293,
+    },
+}  # fmt: skip
+_PROTECTING = ("mmap", "mprotect")
+"""Their third argument says what the memory is for."""
+_EXECUTABLE = 4
+
+_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+_ALLOW, _DENY = 0x7FFF0000, 0x00050000 | errno.EPERM
+_NUMBER, _ARCHITECTURE, _THIRD = 0, 4, 16 + 8 * 2
+
+
+def only_computing(machine: str) -> bytes:
+    """The filter as ``struct sock_filter[]``. Raises KeyError for a processor whose calls are not known here."""
+    allowed = _ALLOWED[machine]
+    steps = [
+        (_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, _AUDIT_ARCH[machine]), (_RETURN, 0, 0, _DENY),
+        (_LOAD, 0, 0, _NUMBER),
+    ]  # fmt: skip
+    for name in _PROTECTING:
+        steps += [
+            (_EQUAL, 0, 4, allowed[name]), (_LOAD, 0, 0, _THIRD), (_ANY_BIT, 0, 1, _EXECUTABLE), (_RETURN, 0, 0, _DENY),
+            (_RETURN, 0, 0, _ALLOW),
+        ]  # fmt: skip
+    for name, number in allowed.items():
+        if name not in _PROTECTING:
+            steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
+    steps.append((_RETURN, 0, 0, _DENY))
+    return b"".join(struct.pack("HBBI", *step) for step in steps)
 
 
 def code_walls() -> tuple[str, str]:
     """(the file that knows how, the filter of system calls in hexadecimal), or two empty texts where the system has no
-    such walls: then the engine's own emptiness and the process are what holds. Blocks for a moment."""
+    such walls: then the engine's own emptiness and the process are what holds."""
     if sys.platform != "linux" or not supports(os.uname().machine):
         return "", ""
-    if launcher.landlock_abi(ctypes.CDLL(None, use_errno=True)) < 1:
-        return "", ""
-    return launcher.__file__, program(os.uname().machine, Held((), apart=True, frozen=True)).hex()
+    return launcher.__file__, only_computing(os.uname().machine).hex()

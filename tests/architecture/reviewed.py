@@ -5,6 +5,7 @@ TASK_OWNERS: dict[str, str] = {
     "desktop/presenter/bridge.py": "the one owner of tasks above the runtime",
     "desktop/supervision/tasks.py": "the one owner of tasks of runs, closed at shutdown",
     "desktop/workers/child.py": "one keeper task a child process, ended by stop()",
+    "desktop/workers/js_code/engine.py": "one worker at a time that starts ahead of need, ended by close()",
     "desktop/workers/inside.py": "in a child process: one task a call, cancelled with it",
     "desktop/workers/mcp_host/connection.py": "in a child process: two waits of one connection, ended with it",
     "desktop/workers/mcp_host/host.py": "in a child process: what a server tells is forwarded until it is gone",

@@ -81,7 +81,7 @@ def memory() -> Figure:
         await session.run("return 1", _serve)
         worker = session._worker
         assert worker is not None
-        return pss_mb(worker._process.pid)
+        return pss_mb(worker.pid)
 
     return Figure(_with_engine(work), note="proportional share, after one value")
 

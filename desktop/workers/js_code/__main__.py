@@ -2,18 +2,27 @@
 
 It reads one JSON object a line from its stdin and writes them to its stdout. To it: ``seed {memory}``, ``run {code,
 args}``, ``answer {id, ok, value | error, code}``. From it: ``ready``, ``ask {id, op, line, …}``, ``log {text}``,
-``done {value}``, ``failed {name, message, line, code}``. Before the first line is read it has shut itself in: no files,
-no network, no other processes. LAUNCHER is the file that knows how (``safety/launcher.py``; empty: nothing is shut).
+``done {value}`` or ``failed {name, message, line, code}``, and then ``idle``: nothing of that code is left. Before the
+first line is read it has shut itself in: no files, no network, no other processes. LAUNCHER is the file that knows how
+(``safety/launcher.py``; empty: nothing is shut).
 """
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # the module signal makes enums of it, which takes longer
 import importlib.util
 import json
 import os
+import re
 import select
 import sys
+import time
 from typing import Any
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 import _quickjs  # type: ignore[import-not-found]  # has no types
 
@@ -23,24 +32,30 @@ from realm import realm  # type: ignore[import-not-found]  # lies beside: nothin
 PIECE = 1 << 16
 MAX_LINE = 8 << 20
 CPU_S = 3600
+OFFSETS = 1 << 15
+LEFT_JOBS, LEFT_S = 50_000, 0.25
+"""What is still ready to go on at the end of a piece of code may do that for so long, muted; then the process ends."""
+LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
 UNFINISHED = (
     '{"t":"failed","name":"Error","message":"it waits for something that never comes","line":0,'
     '"code":"code.unfinished"}'
 )
-_HANDLES = ("seed", "start", "answer", "tick", "over", "waits")
+_HANDLES = ("seed", "start", "answer", "tick", "stop", "over", "waits")
 
 
 class Worker:
     """The engine with its pipe."""
 
-    def __init__(self, limits: dict[str, int]) -> None:
-        self._out: list[str] = []
+    def __init__(self, limits: dict[str, Any]) -> None:
+        self._out = bytearray()
         self._in = b""
+        self._most = limits["message"]
+        self._cpu = limits["cpu"]
         context = self._context = _quickjs.Context()
         context.set_memory_limit(limits["heap"])
         context.set_max_stack_size(limits["stack"])
-        context.add_callable("__send", self._out.append)
-        given = json.dumps({"message": limits["message"], "output": limits["output"]})
+        context.add_callable("__send", self._send)
+        given = json.dumps({"message": self._most, "output": limits["output"], "piece": PIECE // 8})
         context.eval(f"globalThis.__handles = ({realm()})(__send, {given}); delete globalThis.__send;")
         self._js = {name: context.eval(f"__handles.{name}") for name in _HANDLES}
         context.eval("delete globalThis.__handles;")
@@ -49,19 +64,28 @@ class Worker:
         """Until the app closes the pipe."""
         self._say('{"t":"ready"}')
         while True:
-            self._take(self._line(None))
-            self._work()
+            if self._take(self._line(None)) == "run":
+                self._work()
 
-    def _take(self, line: bytes) -> None:
+    def _take(self, line: bytes) -> str:
+        """Its kind."""
         message = json.loads(line)
-        kind = message["t"]
+        kind = str(message["t"])
         if kind == "seed":
-            self._js["seed"](json.dumps(message["memory"]))
+            self._call("seed", json.dumps(message["memory"]))
         elif kind == "run":
-            self._call("start", message["code"], json.dumps(message["args"]))
+            self._start(_whole(message["code"]), json.dumps(message["args"]))
         elif kind == "answer":
-            text = json.dumps(message["value"]) if message["ok"] else str(message["error"])
-            self._call("answer", message["id"], message["ok"], text, str(message.get("code", "")))
+            text = json.dumps(message["value"]) if message["ok"] else _whole(message["error"])
+            self._call("answer", message["id"], message["ok"], text, _whole(message.get("code", "")))
+        return kind
+
+    def _start(self, code: str, args: str) -> None:
+        """The code begins below so many empty lines that text which is compiled from within it does not guess where:
+        a line in a request that a person sees is one of the code."""
+        _watch(self._cpu)
+        offset = 2 + int.from_bytes(os.urandom(4)) % OFFSETS
+        self._call("start", code, args, offset, 1 + len(LINE_END.findall(code)))
 
     def _work(self) -> None:
         """Compute until there is nothing to do but wait for the app."""
@@ -79,11 +103,8 @@ class Worker:
                     self._take(line)
             else:
                 self._say(UNFINISHED)
-                self._call("start", "", "null")  # whatever else it hoped for is over
-                self._jobs()
-                self._out.clear()
-                return
-        self._flush()
+                self._call("stop")
+        self._settle()
 
     def _jobs(self) -> None:
         """All that is ready to go on; what a job throws is lost, as in every engine. Ends with the code that asked."""
@@ -93,32 +114,61 @@ class Worker:
                     return
             except _quickjs.JSException:
                 continue
-            if self._out:
-                self._flush()
+
+    def _settle(self) -> None:
+        """Nothing of a piece of code goes on in the next one: what it left ready runs now, muted, and to its end."""
+        self._flush()
+        until = time.process_time() + LEFT_S
+        for _ in range(LEFT_JOBS):
+            try:
+                if not self._context.execute_pending_job():
+                    _watch(0)
+                    self._say('{"t":"idle"}')
+                    return
+            except _quickjs.JSException:
+                continue
+            if time.process_time() > until:
+                break
+        os._exit(4)
 
     def _call(self, name: str, *args: Any) -> Any:
         """One of our own functions; if even these find no room any more, the code is over."""
         try:
             return self._js[name](*args)
-        except (_quickjs.JSException, _quickjs.StackOverflow) as error:
+        except (_quickjs.JSException, _quickjs.StackOverflow, MemoryError, SystemError) as error:
             code = "code.memory" if "memory" in str(error) else "code.stack"
-            self._flush()
-            failed = {"t": "failed", "name": "InternalError", "message": str(error)[:200], "line": 0, "code": code}
+            failed = {"t": "failed", "name": "InternalError", "message": "the engine gave up", "line": 0, "code": code}
             self._say(json.dumps(failed))
             os._exit(3)
 
     # -- the pipe ----------------------------------------------------------------------------------------------------
 
-    def _flush(self) -> None:
-        for text in self._out:
-            self._say(text)
-        self._out.clear()
+    def _send(self, text: str) -> bool:
+        """A message of the realm; False when it is too large. An exception would stay in the engine's binding."""
+        try:
+            data = text.encode("utf-8", "replace")
+            if len(data) > self._most:
+                return False
+            self._out += data
+            self._out += b"\n"
+            if len(self._out) > PIECE:
+                self._flush()
+        except MemoryError:
+            return False
+        return True
 
-    @staticmethod
-    def _say(text: str) -> None:
-        data = text.encode("utf-8", "replace") + b"\n"
-        while data:
-            data = data[os.write(1, data) :]
+    def _flush(self) -> None:
+        data, self._out = self._out, bytearray()
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(1, view) :]
+        except OSError:
+            os._exit(0)  # the app is gone
+
+    def _say(self, text: str) -> None:
+        self._out += text.encode() + b"\n"
+        self._flush()
 
     def _line(self, patience: float | None) -> bytes:
         """The next line, or nothing after ``patience`` seconds. Ends the process with the pipe."""
@@ -133,16 +183,23 @@ class Worker:
         return line
 
 
-def shut_in(launcher: str, program: str, limits: dict[str, int]) -> None:
+def _whole(text: str) -> str:
+    """Without halves of characters, which the engine does not take."""
+    return str(text).encode("utf-8", "replace").decode()
+
+
+def _watch(seconds: float) -> None:
+    """Have the system end this process when it computes for longer; 0 ends the watch. Not on Windows."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def shut_in(launcher: str, program: str, limits: dict[str, Any]) -> None:
     """Give up everything but the engine and the pipe. What was asked for and cannot be done ends the process."""
-    try:
-        resource = __import__("resource")
-    except ImportError:
-        resource = None  # Windows
     if resource is not None:
         for name, most in (("CORE", 0), ("FSIZE", 0), ("NOFILE", 16), ("CPU", CPU_S), ("DATA", limits["process"])):
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
-    if not launcher:
+    if not launcher or resource is None:
         return
     spec = importlib.util.spec_from_file_location("launcher", launcher)
     if spec is None or spec.loader is None:
@@ -151,12 +208,20 @@ def shut_in(launcher: str, program: str, limits: dict[str, int]) -> None:
     spec.loader.exec_module(walls)
     libc = walls.ctypes.CDLL(None, use_errno=True)
     walls.prctl(libc, walls.PR_SET_PDEATHSIG, 9)
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
     walls.drop_capabilities(libc)
+    _powerless(walls.ctypes, libc)
     walls.prctl(libc, walls.PR_SET_NO_NEW_PRIVS, 1)
-    walls.landlock(libc, [], [], False)
+    if walls.landlock_abi(libc) > 0:  # a second wall: the filter refuses to open anything
+        walls.landlock(libc, [], [], False)
     walls.seccomp(libc, bytes.fromhex(program))
-    if resource is not None:
-        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+
+def _powerless(ctypes: Any, libc: Any) -> None:
+    """Root keeps none of root's rights in this process. Raises OSError."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
 
 
 def main() -> None:

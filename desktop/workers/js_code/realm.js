@@ -1,25 +1,55 @@
 (send, limits) => {
   const { parse, stringify } = JSON;
   const Str = String, Err = Error, TypeErr = TypeError, RangeErr = RangeError, Prom = Promise;
-  const apply = Reflect.apply, create = Object.create, define = Object.defineProperty, freeze = Object.freeze;
-  const keys = Object.keys, then = Prom.prototype.then, exec = RegExp.prototype.exec;
-  const slice = Str.prototype.slice, now = Date.now, floor = Math.floor;
-  const AsyncFunction = Object.getPrototypeOf(async function () {}).constructor;
+  const { apply, defineProperty: place, getOwnPropertyDescriptor: described, getPrototypeOf } = Reflect;
+  const create = Object.create, define = Object.defineProperty, freeze = Object.freeze, keys = Object.keys;
+  const then = Prom.prototype.then, exec = RegExp.prototype.exec;
+  const { slice, repeat } = Str.prototype;
+  const now = Date.now, floor = Math.floor, evaluate = globalThis.eval;
   const table = () => create(null);
+  const field = (value, enumerable) => ({ __proto__: null, value, writable: true, configurable: true, enumerable });
+  const fixed = (value) => ({ __proto__: null, value, writable: false, configurable: false, enumerable: false });
 
-  define(Err, 'prepareStackTrace', { value: undefined, writable: false, configurable: false });
-  define(Err, 'stackTraceLimit', { value: 20, writable: false, configurable: false });
-
-  const lineOf = (stack) => {
-    const text = typeof stack === 'string' ? stack : '';
-    const find = /<input>:(\d+):\d+/g;
-    for (let i = 0; i < 40; i++) {
-      const found = apply(exec, find, [text]);
-      if (found === null) return 0;
-      const line = +found[1];
-      if (line > 2) return line - 2;
+  let shift = 0, height = 0, asking = false, seen = 0;
+  Err.prepareStackTrace = (_, sites) => sites;
+  const lineAt = getPrototypeOf(new Err('').stack[0]).getLineNumber;
+  const stackOf = described(Err.prototype, 'stack').get;
+  Err.prepareStackTrace = (_, sites) => {
+    let text = '';
+    for (let i = 0; i < sites.length; i++) {
+      const line = apply(lineAt, sites[i], []) - shift;
+      if (!(line >= 1 && line <= height)) continue;
+      if (asking) {
+        seen = line;
+        return '';
+      }
+      text += '    at line ' + line + '\n';
     }
-    return 0;
+    return text;
+  };
+  Err.stackTraceLimit = 20;
+  define(Err, 'prepareStackTrace', fixed(undefined));
+  define(Err, 'stackTraceLimit', fixed(20));
+  define(Prom.prototype, 'constructor', fixed(Prom));
+  define(Prom, Symbol.species, { configurable: false });
+
+  const here = () => {
+    seen = 0;
+    asking = true;
+    try {
+      new Err('');
+    } finally {
+      asking = false;
+    }
+    return seen;
+  };
+  const lineOf = (e) => {
+    try {
+      const found = apply(exec, /^    at line (\d+)/, [apply(stackOf, e, [])]);
+      return found === null ? 0 : +found[1];
+    } catch (_) {
+      return 0;
+    }
   };
   const cut = (text, size) => apply(slice, text, [0, size]);
   const safe = (e) => {
@@ -36,14 +66,11 @@
       return 'Error';
     }
   };
-  const stackOf = (e) => {
-    try {
-      return e && typeof e === 'object' ? e.stack : '';
-    } catch (_) {
-      return '';
-    }
-  };
   const json = (value) => apply(stringify, undefined, [value]);
+  const fits = (text, what) => {
+    if (text.length > limits.message) throw new RangeErr(what + ' is larger than ' + limits.message + ' bytes');
+    return text;
+  };
   const plain = (value, what) => {
     let text;
     try {
@@ -51,55 +78,84 @@
     } catch (e) {
       throw new TypeErr(what + ' cannot be sent: ' + safe(e));
     }
-    if (text === undefined) return 'null';
-    if (text.length > limits.message) throw new RangeErr(what + ' is larger than ' + limits.message + ' bytes');
+    return text === undefined ? 'null' : fits(text, what);
+  };
+  const mapping = (value, what) => {
+    const text = plain(value === undefined || value === null ? {} : value, what);
+    if (text[0] !== '{') throw new TypeErr(what + ' are an object');
     return text;
   };
-  const described = (v) => {
+  const named = (v) => {
     if (v === undefined || v === null) return null;
     if (typeof v === 'function') return '[function]';
     if (typeof v === 'symbol') return '[symbol]';
     if (typeof v === 'bigint') return Str(v) + 'n';
     if (typeof v === 'number' && !(v - v === 0)) return Str(v);
-    return v instanceof Err ? nameOf(v) + ': ' + safe(v) : v;
+    return typeof v === 'object' && isError(v) ? nameOf(v) + ': ' + safe(v) : v;
+  };
+  const isError = (v) => {
+    try {
+      return v instanceof Err;
+    } catch (_) {
+      return false;
+    }
+  };
+  const anyhow = (value) => {
+    const above = table();
+    let depth = 0;
+    const replaced = function (_, v) {
+      while (depth > 0 && above[depth - 1] !== this) depth--;
+      if (typeof v !== 'object' || v === null) return typeof v === 'bigint' ? named(v) : v;
+      for (let i = 0; i < depth; i++) if (above[i] === v) return '[circular]';
+      above[depth++] = v;
+      return v;
+    };
+    return apply(stringify, undefined, [value, replaced]);
+  };
+  const told = (value) => {
+    const v = named(value);
+    let text;
+    try {
+      text = json(v);
+    } catch (_) {
+      try {
+        text = anyhow(v);
+      } catch (e) {
+        text = json('[it cannot be sent: ' + safe(e) + ']');
+      }
+    }
+    return text === undefined ? 'null' : text;
   };
 
-  let waiting = table(), next = 1, open = 0;
-  class ToolError extends Err {
-    constructor(message, code) {
-      super(message);
-      this.code = code;
-    }
-    get name() {
-      return 'ToolError';
-    }
-  }
+  let state = { over: true }, waiting = table(), next = 1, open = 0;
+  const refusal = (message, code) => {
+    const e = new Err(message);
+    place(e, 'name', field('ToolError', false));
+    place(e, 'code', field(code, true));
+    return e;
+  };
   const ask = (op, fields) => {
-    const line = lineOf(new Err('').stack);
+    if (state.over) throw new Err('the code has ended');
+    const line = here();
     return new Prom((resolve, reject) => {
       const id = next++;
       waiting[id] = { resolve, reject };
       open++;
-      try {
-        send('{"t":"ask","id":' + id + ',"op":"' + op + '","line":' + line + fields + '}');
-      } catch (e) {
-        delete waiting[id];
-        open--;
-        reject(e);
-      }
+      if (send('{"t":"ask","id":' + id + ',"op":"' + op + '","line":' + line + fields + '}') === true) return;
+      delete waiting[id];
+      open--;
+      reject(new RangeErr('what it asks for is larger than ' + limits.message + ' bytes'));
     });
   };
   const manager = freeze({
     __proto__: null,
     invoke(ref, args, options) {
       if (typeof ref !== 'string') throw new TypeErr('invoke(name, args): the name is a text');
-      const name = plain(ref, 'the name');
-      const given = plain(args === undefined ? {} : args, 'the arguments');
-      const more = plain(options === undefined ? {} : options, 'the options');
-      return ask('invoke', ',"ref":' + name + ',"args":' + given + ',"options":' + more);
+      const name = plain(ref, 'the name'), given = mapping(args, 'the arguments');
+      return ask('invoke', ',"ref":' + name + ',"args":' + given + ',"options":' + mapping(options, 'the options'));
     },
     finish(value) {
-      return ask('finish', ',"value":' + plain(value === undefined ? null : value, 'the value'));
+      return ask('finish', ',"value":' + plain(value, 'the value'));
     },
     fail(reason) {
       return ask('fail', ',"value":' + plain(safe(reason), 'the reason'));
@@ -111,99 +167,109 @@
   const ctx = freeze({ __proto__: null, manager });
 
   let room = 0;
-  const shown = (v) => {
-    if (typeof v === 'string') return v;
-    const simple = described(v);
-    if (typeof simple === 'string') return simple;
-    try {
-      return Str(json(v));
-    } catch (e) {
-      return '[' + safe(e) + ']';
-    }
-  };
   const log = (...all) => {
-    if (room <= 0) return;
+    if (room <= 0 || state.over) return;
     let line = '';
-    for (let i = 0; i < all.length && line.length < room; i++) line += (i ? ' ' : '') + shown(all[i]);
+    for (let i = 0; i < all.length && line.length < room; i++) {
+      const v = named(all[i]);
+      line += (i ? ' ' : '') + (typeof v === 'string' ? v : told(v));
+    }
     const text = cut(line, room) + '\n';
     room -= text.length;
-    send('{"t":"log","text":' + json(text) + '}');
+    for (let at = 0; at < text.length; at += limits.piece) {
+      send('{"t":"log","text":' + json(apply(slice, text, [at, at + limits.piece])) + '}');
+    }
   };
   const console = freeze({ __proto__: null, log, info: log, warn: log, error: log, debug: log });
 
-  let timers = table(), timer = 1;
+  let timers = table(), timer = 1, pending = 0;
   const setTimeout = (fn, ms, ...rest) => {
     if (typeof fn !== 'function') throw new TypeErr('setTimeout(function, milliseconds)');
-    let count = 0;
-    for (const _ in timers) count++;
-    if (count >= 1000) throw new RangeErr('too many timers');
+    if (state.over) throw new Err('the code has ended');
+    if (pending >= 1000) throw new RangeErr('too many timers');
     const wait = +ms, id = timer++;
-    timers[id] = { at: now() + (wait > 0 ? wait : 0), fn, rest };
+    timers[id] = { at: now() + (wait > 0 ? (wait < 1e9 ? wait : 1e9) : 0), fn, rest };
+    pending++;
     return id;
   };
   const clearTimeout = (id) => {
+    if (typeof id !== 'number' || timers[id] === undefined) return;
     delete timers[id];
+    pending--;
   };
 
   const foreign = ['DOMException', 'btoa', 'atob', 'performance', 'queueMicrotask', 'Atomics', 'SharedArrayBuffer'];
   for (const name of foreign) delete globalThis[name];
   const memory = {};
-  const given = { ctx, console, setTimeout, clearTimeout };
-  for (const name of keys(given)) {
-    define(globalThis, name, { value: given[name], writable: true, configurable: true, enumerable: false });
+  for (const name of ['ctx', 'console', 'setTimeout', 'clearTimeout']) {
+    define(globalThis, name, field({ ctx, console, setTimeout, clearTimeout }[name], false));
   }
-  define(globalThis, 'memory', { value: memory, writable: false, configurable: false, enumerable: false });
+  define(globalThis, 'memory', fixed(memory));
 
-  let state = null;
   const clear = () => {
     timers = table();
     waiting = table();
-    open = 0;
+    open = pending = 0;
   };
-  const set = (at, name, value, enumerable) =>
-    define(at, name, { __proto__: null, value, writable: true, configurable: true, enumerable });
+  const wrapped = (code, offset, lines) => {
+    height = lines;
+    shift = 1;
+    evaluate('({async f(ctx, memory, args, console) {\n' + code + '\n}})');
+    shift = offset;
+    return evaluate('(async (ctx, memory, args, console) => {' + apply(repeat, '\n', [offset]) + code + '\n})');
+  };
+  const codeOf = (e) => {
+    const text = safe(e);
+    if (text === 'out of memory') return 'code.memory';
+    return text === 'Maximum call stack size exceeded' ? 'code.stack' : 'code.raised';
+  };
   return {
     seed(text) {
       const all = parse(text);
-      for (const name of keys(all)) set(memory, name, all[name], true);
+      for (const name of keys(all)) place(memory, name, field(all[name], true));
     },
-    start(code, text) {
+    start(code, text, offset, lines) {
       const mine = { over: false };
       state = mine;
       room = limits.output;
       clear();
       const args = parse(text);
-      set(globalThis, 'args', args, false);
+      place(globalThis, 'args', field(args, false));
       const end = (kind, fields) => {
-        if (mine.over) return;
-        mine.over = true;
-        clear();
-        send('{"t":"' + kind + '"' + fields + '}');
+        if (mine.over) return true;
+        const said = send('{"t":"' + kind + '"' + fields + '}');
+        if (said === true) {
+          mine.over = true;
+          clear();
+        }
+        return said;
       };
       const failed = (e, code, line) => {
         const said = ',"name":' + json(nameOf(e)) + ',"message":' + json(safe(e));
         end('failed', said + ',"line":' + line + ',"code":"' + code + '"');
       };
-      let run;
-      try {
-        run = new AsyncFunction('ctx', 'memory', 'args', 'console', code);
-      } catch (e) {
-        failed(e, 'code.syntax', lineOf(stackOf(e)));
-        return;
-      }
       const done = (value) => {
-        let sent;
+        let text;
         try {
-          sent = plain(described(value), 'the value');
+          text = fits(told(value), 'the value');
         } catch (e) {
           failed(e, 'code.message', 0);
           return;
         }
-        end('done', ',"value":' + sent);
+        if (end('done', ',"value":' + text) !== true) {
+          failed(new RangeErr('the value is larger than ' + limits.message + ' bytes'), 'code.message', 0);
+        }
       };
+      let run;
+      try {
+        run = wrapped(code, offset, lines);
+      } catch (e) {
+        failed(e, 'code.syntax', lineOf(e));
+        return;
+      }
       apply(then, apply(run, undefined, [ctx, memory, args, console]), [
         done,
-        (e) => failed(e, 'code.raised', lineOf(stackOf(e))),
+        (e) => failed(e, codeOf(e), lineOf(e)),
       ]);
     },
     answer(id, ok, text, code) {
@@ -212,7 +278,7 @@
       delete waiting[id];
       open--;
       if (ok) known.resolve(parse(text));
-      else known.reject(new ToolError(text, code));
+      else known.reject(refusal(text, code));
     },
     tick() {
       const at = now();
@@ -227,6 +293,7 @@
       if (when > at) return floor(when - at) + 1;
       const due = timers[first];
       delete timers[first];
+      pending--;
       try {
         apply(due.fn, undefined, due.rest);
       } catch (e) {
@@ -234,7 +301,11 @@
       }
       return 0;
     },
-    over: () => state === null || state.over,
+    stop() {
+      state.over = true;
+      clear();
+    },
+    over: () => state.over,
     waits: () => open,
   };
 }

@@ -1,0 +1,131 @@
+"""What a worker may say, and what may be said to it: shape, size, depth, number of values (R-COD-5, R-COD-14).
+
+Nothing that a worker sends is trusted: whatever it does, a message costs the app a few milliseconds and some memory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.domain.code import CodeCall, CodeFailure
+from desktop.domain.errors import ToolFailure
+
+OPS = ("invoke", "finish", "fail", "next")
+MAX_VALUES = 10_000
+"""Values in the arguments or options of one call: each gate looks at every one of them."""
+MAX_RESULT_VALUES = 50_000
+MAX_DEPTH = 64
+MAX_ID = 2**53
+FAILURES = frozenset({
+    "code.raised", "code.syntax", "code.memory", "code.stack", "code.message", "code.unfinished",
+})  # fmt: skip
+"""What a worker can say of a failure; that it took too long or died is found out here."""
+
+
+class Violation(Exception):
+    """The worker said something that it may not say."""
+
+
+def read(line: bytes) -> Mapping[str, Any]:
+    """One message. Raises Violation for what is no JSON object."""
+    try:
+        text = line.decode("utf-8")
+        message = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise Violation("a line is no JSON") from error
+    if not isinstance(message, dict):
+        raise Violation("a line is no object")
+    if "\\u" in text and message.get("t") != "log":
+        message = json.loads(whole(json.dumps(message, ensure_ascii=False)))
+    found: Mapping[str, Any] = message
+    return found
+
+
+def whole(text: str) -> str:
+    """Without halves of characters: two that belong together are one, others become U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def asked(message: Mapping[str, Any]) -> tuple[CodeCall, int]:
+    """A request, with the shape that it has to have. Raises Violation."""
+    op, number, line = message.get("op"), message.get("id"), message.get("line")
+    ref, args, options = message.get("ref", ""), message.get("args"), message.get("options")
+    good = (
+        op in OPS and type(number) is int and 0 < number <= MAX_ID and type(line) is int and 0 <= line <= MAX_ID
+        and isinstance(ref, str) and (args is None or isinstance(args, dict))
+        and (options is None or isinstance(options, dict))
+    )  # fmt: skip
+    if not good:
+        raise Violation("a request of the wrong shape")
+    assert isinstance(number, int)
+    assert isinstance(line, int)
+    return CodeCall(op, ref, args, options, message.get("value"), line), number  # type: ignore[arg-type]
+
+
+def fair(call: CodeCall) -> None:
+    """Raise ToolFailure for what is too deep or too much for a call, though it is short enough to be sent."""
+    for what, value in (("arguments", call.args), ("options", call.options), ("value", call.value)):
+        problem = problem_of(value, MAX_VALUES)
+        if problem:
+            raise ToolFailure(f"The {what} are {problem}.", code="code.message")
+
+
+def problem_of(value: Any, most: int) -> str:
+    """What is wrong with a value that was JSON, or "". Costs no more than looking at ``most`` values."""
+    if isinstance(value, float):
+        return "" if math.isfinite(value) else "numbers without end"
+    level, count = [value] if isinstance(value, (dict, list)) else [], 0
+    for _ in range(MAX_DEPTH):
+        below: list[Any] = []
+        for one in level:
+            count += len(one)
+            if count > most:
+                return f"more than {most} values"
+            for item in one.values() if isinstance(one, dict) else one:
+                if isinstance(item, (dict, list)):
+                    below.append(item)
+                elif isinstance(item, float) and not math.isfinite(item):
+                    return "numbers without end"
+        if not below:
+            return ""
+        level = below
+    return f"nested more than {MAX_DEPTH} deep"
+
+
+def answer(number: int, value: Any, most: int) -> bytes:
+    """The line that answers a call. Raises ToolFailure for what is too large or no JSON."""
+    too_large = f"The result is larger than {most} bytes; ask for less."
+    if (isinstance(value, str) and len(value) > most) or problem_of(value, MAX_RESULT_VALUES).startswith("more"):
+        raise ToolFailure(too_large, code="code.message")
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ToolFailure("The result is no JSON.", code="code.message") from error
+    if len(text) > most:
+        raise ToolFailure(too_large, code="code.message")
+    return b'{"t":"answer","id":%d,"ok":true,"value":%b}' % (number, text.encode())
+
+
+def refusal(number: int, failure: ToolFailure) -> bytes:
+    """The line that says no."""
+    said = {"t": "answer", "id": number, "ok": False, "error": str(failure)[:4000], "code": failure.code}
+    return json.dumps(said).encode()
+
+
+def failure_of(message: Mapping[str, Any]) -> CodeFailure:
+    """What a worker says that the code raised."""
+    line, code = message.get("line"), message.get("code")
+    return CodeFailure(
+        str(message.get("name"))[:100], str(message.get("message"))[:2000],
+        line if type(line) is int and 0 <= line <= MAX_ID else 0,
+        code if isinstance(code, str) and code in FAILURES else "code.raised",
+    )  # fmt: skip
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
