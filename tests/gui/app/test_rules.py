@@ -56,6 +56,7 @@ async def test_always_allow_with_an_edited_pattern_until_it_is_revoked_and_over_
     field.selectAll()
     QTest.keyClicks(field, PATTERN)
     await app.until(lambda: dialog.editor.can_save, "it was tried")
+    assert dialog.editor.current, dialog.editor.trouble
     assert dialog.editor.through == 0
     await agree(dialog)
     await app.answered("Done.")
