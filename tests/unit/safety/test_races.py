@@ -131,7 +131,7 @@ def race(world: World, walker: Walker, name: str, tries: int) -> Counter[str]:
 @pytest.mark.spec("R-FS-9")
 @pytest.mark.parametrize("name", RACES)
 def test_no_use_of_a_path_escapes_while_it_is_swapped(world: World, walker: Walker, name: str) -> None:
-    seen = race(world, walker, name, 120)
+    seen = race(world, walker, name, 80)
     assert not seen[ESCAPED]
     assert seen[INSIDE]
     assert seen[REFUSED]
@@ -196,7 +196,7 @@ STARTS: list[Kind] = ["bubblewrap", "landlock", "none"]
 @pytest.mark.spec("R-FS-9")
 @pytest.mark.parametrize("kind", STARTS)
 async def test_no_program_starts_outside_while_its_folder_is_swapped(world: World, kind: Kind) -> None:
-    seen = await race_of_starts(world, kind, 60)
+    seen = await race_of_starts(world, kind, 40)
     assert not seen[ESCAPED]
     assert seen[INSIDE]
     assert seen[REFUSED]
