@@ -160,8 +160,7 @@ class ChatViewModel(OpenThread):
 
     def remove_queued(self, queue_id: str) -> None:
         """Take a waiting message back."""
-        self._queue = tuple(q for q in self._queue if q.queue_id != queue_id)
-        self.queue_changed.emit(self._queue)
+        self._waiting.drop(queue_id)
         thread_id = self._thread_id
         self._act(lambda: self._service.remove_queued(thread_id, queue_id), "remove queued", reload=False)
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageQueued, UserMessageTaken
 from desktop.domain.threads import ThreadRecord
-from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
+from desktop.presenter.chat_state import Meters, RunState
 from desktop.presenter.drafts import Drafts
 from desktop.presenter.header_state import meters_of, run_state_of
 from desktop.presenter.item_builder import build_items
@@ -20,6 +20,7 @@ from desktop.presenter.live_answer import Delta
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.thread_pages import pages, with_live
 from desktop.presenter.transcript_items import TranscriptItem
+from desktop.presenter.waiting_messages import WaitingMessages
 
 if TYPE_CHECKING:
     from desktop.conversation.service import ConversationService
@@ -61,7 +62,7 @@ class OpenThread(QObject):
         self._shown: set[str] = set()
         self._held = self._estimate = self._measured = self._ends = 0
         self._redraw = False
-        self._queue: tuple[QueuedMessage, ...] = ()
+        self._waiting = WaitingMessages(self.queue_changed.emit)
         self._chosen_model = ""
         self._chosen_agent = "assistant"
         self.model_titles: Callable[[str], tuple[str, int | None]] = lambda ref: (ref.partition("/")[2] or ref, None)
@@ -100,7 +101,8 @@ class OpenThread(QObject):
     def open_thread(self, thread_id: str) -> None:
         """Show a thread: its last screen first, older messages as they are read."""
         self._opening += 1
-        self._thread_id, self._record, self._queue = thread_id, None, ()
+        self._thread_id, self._record = thread_id, None
+        self._waiting.clear()
         self._live_id, self._awaited, self._redraw = "", "", False
         self._spawn(self._open(thread_id, self._opening), "open thread")
 
@@ -157,8 +159,7 @@ class OpenThread(QObject):
     async def _load_queue(self, thread_id: str, opening: int) -> None:
         waiting = await self._service.queued(thread_id)
         if opening == self._opening:
-            self._queue = tuple(QueuedMessage(q, text) for q, text in waiting)
-            self.queue_changed.emit(self._queue)
+            self._waiting.show(waiting)
 
     async def _reload(self) -> None:
         """Draw the active path anew: after an edit, on another branch. A run that ends meanwhile costs another look."""
@@ -192,11 +193,9 @@ class OpenThread(QObject):
             if isinstance(event, ThreadChanged) and event.what in ("title", "model", "agent"):
                 self._spawn(self._look_at_record(event.thread_id), "thread changed")
             elif isinstance(event, UserMessageQueued):
-                self._queue = (*self._queue, QueuedMessage(event.queue_id, event.text))
-                self.queue_changed.emit(self._queue)
+                self._waiting.add(event.queue_id, event.text)
             elif isinstance(event, UserMessageTaken):
-                self._queue = tuple(q for q in self._queue if q.queue_id != event.queue_id)
-                self.queue_changed.emit(self._queue)
+                self._waiting.drop(event.queue_id)
                 if not self._held:
                     self._awaited = event.message_id
                     self._spawn(self._show_question(event.message_id), "show message")
@@ -217,8 +216,7 @@ class OpenThread(QObject):
         places = await self._service.sibling_places([message_id])
         if record is None or record.thread_id != self._thread_id or message_id in self._shown:
             return
-        self._queue = tuple(q for q in self._queue if q.text != record.text)
-        self.queue_changed.emit(self._queue)
+        self._waiting.drop_text(record.text)
         self._shown.add(message_id)
         self.item_added.emit(build_items([record], places)[0])
         self._awaited, self._redraw = "", False

@@ -154,8 +154,8 @@ class CliTool:
         return await asyncio.to_thread(self._judged, words, program, place, readings)
 
     async def _environment(self, *, ready: bool) -> dict[str, str]:
-        """What the process gets; before it is ``ready`` to run nothing is taken out of the keyring, but a reference that
-        may not be followed is refused before anybody is asked (R-ENV-5)."""
+        """What the process gets; before it is ``ready`` to run nothing is taken out of the keyring, but a reference
+        that may not be followed is refused before anybody is asked (R-ENV-5)."""
         definition = self.definition
         admin = definition.category is Category.ADMIN
         return await self._services.environment.build(
