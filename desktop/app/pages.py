@@ -76,7 +76,7 @@ class Pages(QObject):
                 "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, m.rules, self._title_of),
                 "settings": page(
                     "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report,
-                    m.cli, m.keys, m.mcp,
+                    m.cli, m.keys, m.mcp, m.reach,
                 ),
             }
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from desktop.app.key_uses import secret_uses
+from desktop.app.reach_rooms import reach_desk
 from desktop.app.rooms import Rooms, safety_of
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
@@ -23,6 +24,7 @@ from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel, Saved
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.offers import Source as OfferSource
+from desktop.presenter.reach import ReachViewModel
 from desktop.presenter.rules import RulesViewModel
 from desktop.presenter.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.run_board import RunBoard
@@ -35,6 +37,7 @@ from desktop.presenter.skills_projects import SkillProjects
 from desktop.presenter.skills_trying import SkillTrials
 from desktop.presenter.threads import ThreadsViewModel
 from desktop.safety.boundary_entries import describe
+from desktop.safety.reach import first_link
 
 FILES_OFFERED = 400
 """Entries of one folder looked at for ``@``."""
@@ -52,6 +55,7 @@ class ViewModels:
     setup: ModelSetupViewModel
     settings: SettingsViewModel
     boundaries: BoundariesViewModel
+    reach: ReachViewModel
     cli: CliToolsViewModel
     mcp: McpServersViewModel
     keys: KeysViewModel
@@ -91,6 +95,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         mcp=mcp,
         keys=keys,
         boundaries=_boundaries(rooms, bridge),
+        reach=ReachViewModel(reach_desk(rooms), bridge),
         offers=OffersViewModel(bridge, _offers(rooms)),
         attaching=AttachingViewModel(bridge),
         agents=agents,
@@ -109,7 +114,10 @@ def _rules(rooms: Rooms, bridge: Bridge, approvals: ApprovalsViewModel, chat: Ch
 
 def _boundaries(rooms: Rooms, bridge: Bridge) -> BoundariesViewModel:
     safety = safety_of(rooms.settings, rooms.home)
-    return BoundariesViewModel(bridge, lambda name, entry: describe(name, entry, safety()), rooms.policy.explain)
+    return BoundariesViewModel(
+        bridge, lambda name, entry: describe(name, entry, safety()), rooms.policy.explain,
+        lambda path: first_link(path, safety),
+    )  # fmt: skip
 
 
 def context_window(setup: ModelSetupViewModel, ref: ModelRef) -> int | None:

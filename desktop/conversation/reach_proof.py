@@ -16,7 +16,7 @@ _REASONS = {
 }
 _LIMIT = "Commands can read whatever is neither denied nor Assent's own: this confinement is known not to hold that."
 _UNCONFINED = "Nothing confines commands on this computer: they can do what you can."
-_BUG = "This must not be. Please report it: the boundary says otherwise."
+_BUG = "The boundary refuses it, and yet it was opened. This is a mistake of Assent: please report it."
 _STRICTER = "Less can be done than the lists allow: the system's own permissions or the confinement refuse it."
 
 

@@ -94,7 +94,8 @@ class EntryFacts:
 
     ``resolved`` is where it really leads, "" when it is no path; ``missing``: there is nothing. ``warnings`` are half
     sentences: a link, what it holds, that an allowed folder is missing. ``adding`` and ``removing`` say what that would
-    mean where a person has to confirm it, else are empty.
+    mean where a person has to confirm it, else are empty. ``marks`` are the warnings in two or three words, each with
+    "warning", "info" or "" for its look.
     """
 
     text: str
@@ -103,6 +104,7 @@ class EntryFacts:
     missing: bool = False
     adding: str = ""
     removing: str = ""
+    marks: tuple[tuple[str, str], ...] = ()
 
 
 class PathPolicy(Protocol):

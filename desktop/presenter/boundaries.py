@@ -22,18 +22,23 @@ LISTS: dict[str, ListName] = {"security.allowed_paths": "allowed", "security.den
 
 Describe = Callable[[ListName, str], EntryFacts]
 Explain = Callable[[str, Access], Verdict]
+FirstLink = Callable[[str], str]
 
 
 class BoundariesViewModel(QObject):
     """``described(key, facts)`` for the entries of a list, ``considered(key, facts)`` for one that is to be added, and
-    ``judged(path, read, write)`` for the tester."""
+    ``judged(path, read, write, link)`` for the tester; ``link`` is the part of the path that leads elsewhere, or ""."""
 
     described = Signal(str, object)
     considered = Signal(str, object)
-    judged = Signal(str, object, object)
+    judged = Signal(str, object, object, str)
 
-    def __init__(self, bridge: Bridge, describe: Describe, explain: Explain, parent: QObject | None = None) -> None:
+    def __init__(
+        self, bridge: Bridge, describe: Describe, explain: Explain, first_link: FirstLink,
+        parent: QObject | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
+        self._first_link = first_link
         self._bridge = bridge
         self._describe = describe
         self._explain = explain
@@ -59,7 +64,10 @@ class BoundariesViewModel(QObject):
         """Would this path be allowed? The same function answers that decides about calls (R-FS-11)."""
 
         async def work() -> None:
-            read = await asyncio.to_thread(self._explain, path, Access.READ)
-            self.judged.emit(path, read, await asyncio.to_thread(self._explain, path, Access.WRITE))
+            def look() -> tuple[Verdict, Verdict, str]:
+                read, write = (self._explain(path, access) for access in (Access.READ, Access.WRITE))
+                return read, write, self._first_link(path)
+
+            self.judged.emit(path, *await asyncio.to_thread(look))
 
         self._bridge.spawn(work(), name="test a path")

@@ -43,22 +43,39 @@ def describe(name: ListName, entry: str, settings: SafetySettings) -> EntryFacts
         written = os.path.normpath(paths.absolute(entry, base))
     except PathProblem as problem:
         return EntryFacts(entry, "", (f"is no path: it {problem}",))
-    warnings = []
     missing = not os.path.lexists(resolved)
+    link = resolved != written
+    opposite = settings.denied if name == "allowed" else settings.allowed
+    found = _below(resolved, opposite, base)
+    whole = _whole(resolved) if name == "allowed" else ""
+    warnings = []
     if missing and name == "allowed":  # a denied path need not be there: then it is closed in advance
         warnings.append("does not exist")
-    if resolved != written:
+    if link:
         warnings.append("is a link, or lies behind one")
-    if name == "allowed":
-        warnings += _held(resolved, settings.denied, base, "holds {}, which stays denied")
-        whole = _whole(resolved)
-        warnings += [f"is {whole}"] if whole else []
-        return EntryFacts(entry, resolved, tuple(warnings), missing, adding=_adding(entry, whole))
-    warnings += _held(resolved, settings.allowed, base, "holds the allowed {}, which is denied with it")
-    return EntryFacts(entry, resolved, tuple(warnings), missing, removing=_removing(entry, resolved, base))
+    if found:
+        words = "holds {}, which stays denied" if name == "allowed" else "holds the allowed {}, which is denied with it"
+        warnings.append(words.format(_listed(found)))
+    if whole:
+        warnings.append(f"is {whole}")
+    marks = _marks(name, missing=missing, link=link, holds=bool(found), whole=whole)
+    adding = _adding(entry, whole) if name == "allowed" else ""
+    removing = _removing(entry, resolved, base) if name == "denied" else ""
+    return EntryFacts(entry, resolved, tuple(warnings), missing, adding, removing, marks)
 
 
-def _held(resolved: str, entries: Iterable[str], base: str, words: str) -> list[str]:
+def _marks(name: ListName, *, missing: bool, link: bool, holds: bool, whole: str) -> tuple[tuple[str, str], ...]:
+    """The warnings, short, the gravest first."""
+    found = [
+        ("warning", whole.removeprefix("a folder that ")) if whole else None,
+        ("warning", "holds a denied child" if name == "allowed" else "holds an allowed folder") if holds else None,
+        ("warning" if name == "allowed" else "", "missing") if missing else None,
+        ("info", "a link") if link else None,
+    ]
+    return tuple(mark for mark in found if mark is not None)
+
+
+def _below(resolved: str, entries: Iterable[str], base: str) -> list[str]:
     """Entries of the other list that lie below this one."""
     found = []
     for entry in entries:
@@ -68,10 +85,12 @@ def _held(resolved: str, entries: Iterable[str], base: str, words: str) -> list[
             continue
         if other != resolved and paths.is_within(other, resolved):
             found.append(entry)
-    if not found:
-        return []
+    return found
+
+
+def _listed(found: list[str]) -> str:
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return [words.format(", ".join(found[:_SHOWN]) + more)]
+    return ", ".join(found[:_SHOWN]) + more
 
 
 def _whole(resolved: str) -> str:

@@ -23,16 +23,19 @@ from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.debates.page import DebatesPage
 from desktop.ui.first_run.page import FirstRunPage
-from desktop.ui.settings.boundaries import EntryRow, PathTester
+from desktop.ui.settings.boundaries import EntryRow
+from desktop.ui.settings.boundaries_page import BoundariesPage
 from desktop.ui.settings.cli_page import CliPage
 from desktop.ui.settings.keys_page import KeysPage
 from desktop.ui.settings.mcp_page import McpPage
 from desktop.ui.settings.page import SettingsPage
+from desktop.ui.settings.path_tester import PathTester
 from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.shots_cli import SampleCli, request
 from desktop.ui.shots_keys import SampleKeys
 from desktop.ui.shots_mcp import SampleMcp, mcp_request
+from desktop.ui.shots_reach import WORK, SampleReach
 from desktop.ui.shots_sheet import ComponentSheet
 from desktop.ui.skills import shots as skill_shots
 from desktop.ui.skills.page import SkillsPage
@@ -64,6 +67,8 @@ class Stage:
         self.cli = SampleCli()
         self.keys = SampleKeys()
         self.mcp = SampleMcp()
+        self.reach = SampleReach()
+        self.confined = samples.CONFINED
         self.rules = rules_shots.sample_rules(self.approvals)
         self.shell = samples.sample_shell()
         any_approvals, any_setup = cast(Any, self.approvals), cast(Any, self.setup)
@@ -77,8 +82,8 @@ class Stage:
                 "skills": lambda: SkillsPage(skill_shots.sample_models()),
                 "approvals": lambda: ApprovalsPage(any_approvals, self.rules, self.title),
                 "settings": lambda: SettingsPage(
-                    cast(Any, self.settings), any_setup, cast(Any, self.boundaries), lambda: samples.CONFINED,
-                    cast(Any, self.cli), cast(Any, self.keys), cast(Any, self.mcp),
+                    cast(Any, self.settings), any_setup, cast(Any, self.boundaries), lambda: self.confined,
+                    cast(Any, self.cli), cast(Any, self.keys), cast(Any, self.mcp), cast(Any, self.reach),
                 ),
             },
         )
@@ -137,20 +142,40 @@ def _settings(stage: Stage, name: str) -> QWidget:
     return stage.window
 
 
-def _tested(stage: Stage) -> QWidget:
-    page = _settings(stage, "Filesystem").findChild(PathTester)
-    assert page is not None
-    stage.settings.set("security.allowed_paths", ("~/.agent/workspace", "~/data", "/"))
-    page.field.setText("~/data/gauge-07/2026-03.csv")
-    page.ask()
-    return stage.window
-
-
-def _confirming(stage: Stage) -> QWidget:
-    rows = _settings(stage, "Filesystem").findChildren(EntryRow)
+def _boundaries(stage: Stage, view: str = "") -> QWidget:
+    """``view``: what to do on the page before the picture."""
+    stage.settings.set("security.allowed_paths", ALLOWED)
+    stage.settings.set("security.denied_paths", DENIED)
+    if view == "none":
+        stage.confined = samples.OPEN
+    page: Any = _settings(stage, "Filesystem").findChild(BoundariesPage)
     settle()
-    next(row for row in rows if row.entry == "~/.ssh").cross.click()
+    tester = page.findChild(PathTester)
+    tester.field.setText("~/work/harbour-sensors/keys/config")
+    tester.ask()
+    tester.field.setFocus()
+    if view in ("proved", "960-reach", "alarm"):
+        page.turns.set_value("reach")
+        page._place()
+        settle()
+        if view == "alarm":
+            stage.reach.lines = samples.ALARM
+        stage.reach.prove(f"{WORK}/secrets")
+    elif view == "adding":
+        page._lists["security.allowed_paths"].add_button.click()
+    elif view == "allowing":
+        page.panel.allow_wanted.emit(f"{WORK.replace('harbour-sensors', 'letters')}")
+    elif view == "confirm":
+        next(row for row in page.findChildren(EntryRow) if row.entry == "~/.ssh").cross.click()
+    elif view == "reach":
+        page.turns.set_value("reach")
+        page._place()
+        page.panel.list.setFocus()
     return stage.window
+
+
+ALLOWED = ("~/.agent/workspace", "~/work/harbour-sensors", "~/data", "/tmp/agent")
+DENIED = ("~/.ssh", "~/.gnupg", "/etc/shadow", "/etc/passwd")
 
 
 def _vector(stage: Stage) -> QWidget:
@@ -319,9 +344,12 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-models": lambda s: _settings(s, "Models and keys"),
     "07-appearance": lambda s: _settings(s, "Appearance"),
     "07-tools": lambda s: _settings(s, "Tools"),
-    "07-boundaries": lambda s: _settings(s, "Filesystem"),
-    "07-boundaries-tested": _tested,
-    "07-boundaries-confirm": _confirming,
+    "07-boundaries": _boundaries,
+    **{
+        f"07-boundaries-{view}": partial(_boundaries, view=view)
+        for view in ("none", "proved", "alarm", "adding", "allowing", "confirm", "reach", "960-reach")
+    },
+    "07-boundaries-960": _boundaries,
     "07-cli-tools": lambda s: _cli(s, "tools"),
     "07-cli-text": lambda s: _cli(s, "text"),
     "07-cli-try": lambda s: _cli(s, "try"),
@@ -349,7 +377,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
 ALSO_AT_200 = (
     *rules_shots.AT_200, *activity_shots.AT_200,
     "02-approval-write", "02-approval-shell", "02-dialog-over-thread", "08-first-run", "07-models", "06-skills",
-    "06-skills-form", "07-keys", "07-keys-agree", "07-mcp",
+    "06-skills-form", "07-boundaries", "07-boundaries-reach", "07-keys", "07-keys-agree", "07-mcp",
 )
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."
 
@@ -390,7 +418,7 @@ def chat_pictures() -> dict[str, Picture]:
 
 def save(widget: QWidget, folder: Path, name: str) -> None:
     """Show, settle, grab."""
-    widget.resize(*(SMALL if name.rpartition("-")[0].endswith("-960") else SIZE))
+    widget.resize(*(SMALL if "-960" in name else SIZE))
     widget.show()
     settle()
     widget.activateWindow()

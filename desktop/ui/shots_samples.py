@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo
 from desktop.domain.permission import PermissionRequest
+from desktop.domain.reach import ProofLine
 from desktop.domain.safety import Access, ConfinementReport, EntryFacts, Verdict
 from desktop.domain.tools import Category, Judgement
 from desktop.presenter.settings import SettingSpec, SettingsViewModel
@@ -265,7 +266,7 @@ class SampleBoundaries(QObject):
 
     described = Signal(str, object)
     considered = Signal(str, object)
-    judged = Signal(str, object, object)
+    judged = Signal(str, object, object, str)
 
     def describe(self, key: str, entries: Sequence[str]) -> None:
         """As if looked at."""
@@ -281,23 +282,32 @@ class SampleBoundaries(QObject):
         rule, words = ("allowed ~/.agent/workspace", f"{path} is inside the allowed folder ~/.agent/workspace.")
         if not inside:
             rule, words = "outside", f"Permission denied: {path} is outside the allowed folders (~/.agent/workspace)."
-        self.judged.emit(
-            path, *(Verdict(inside, path, path.replace("~", "/home/ida"), rule, words, a) for a in (READ, WRITE))
-        )
+        if "/keys/" in path:
+            inside, rule, words = False, "denied ~/.ssh", f"Permission denied: {path} is inside the denied path ~/.ssh."
+        link = "keys" if "/keys/" in path else ""
+        leads = "/home/ida/.ssh/config" if link else path.replace("~", "/home/ida")
+        self.judged.emit(path, *(Verdict(inside, path, leads, rule, words, a) for a in (READ, WRITE)), link)
 
     @staticmethod
     def _facts(key: str, entry: str) -> EntryFacts:
         leads = entry.replace("~", "/home/ida")
         if key == "security.denied_paths":
             missing = entry not in ("~/.ssh", "/etc/passwd", "/etc/shadow")
-            return EntryFacts(entry, leads, (), missing, removing=f"{entry} holds keys. Commands could then read it.")
+            removing = f"{entry} holds keys. Commands could then read it."
+            return EntryFacts(entry, leads, (), missing, removing=removing, marks=(MISSING,) if missing else ())
         if entry in ("/", "~"):
             opens = f"{entry} is the whole computer. Agents could read everything in it without asking."
-            return EntryFacts(entry, leads, ("is the whole computer",), adding=opens)
-        link = ("is a link, or lies behind one", "holds ~/.ssh, which stays denied") if entry == "~/data" else ()
-        return EntryFacts(entry, "/mnt/disk/data" if link else leads, link)
+            return EntryFacts(entry, leads, ("is the whole computer",), adding=opens, marks=(WHOLE,))
+        if entry.endswith("harbour-sensors"):
+            return EntryFacts(entry, leads, (f"holds {entry}/secrets, which stays denied",), marks=(HOLDS,))
+        if entry == "~/data":
+            words = ("is a link, or lies behind one", "holds ~/.ssh, which stays denied")
+            return EntryFacts(entry, "/mnt/disk/data", words, marks=(HOLDS, A_LINK))
+        return EntryFacts(entry, leads)
 
 
+MISSING, WHOLE = ("", "missing"), ("warning", "the whole computer")
+HOLDS, A_LINK = ("warning", "holds a denied child"), ("info", "a link")
 READ, WRITE = Access.READ, Access.WRITE
 CONFINED = ConfinementReport(
     "landlock",
@@ -305,6 +315,21 @@ CONFINED = ConfinementReport(
     ("writes outside the allowed folders",),
     ("folders that hold a denied path cannot be listed", "they see other processes by name"),
 )
+
+
+OPEN = ConfinementReport(
+    "none",
+    "Not confined: nothing on this computer holds commands in the allowed folders; they can do what you can. "
+    "Installing bubblewrap would change that.",
+    (), ("the network", "denied paths"),
+)  # fmt: skip
+ALARM = (
+    ProofLine("command", "read", "opened", "opened", "bug", "The boundary refuses it, and yet it was opened. This is a "
+              "mistake of Assent: please report it."),
+    ProofLine("command", "write", "refused", "refused by the kernel (EACCES)"),
+    ProofLine("file tool", "read", "refused", "refused by Assent"),
+    ProofLine("file tool", "write", "refused", "refused by Assent"),
+)  # fmt: skip
 
 
 class SampleSettings(QObject):

@@ -1,4 +1,4 @@
-"""The lists of allowed and denied folders, and a path put to the test (R-FS-11, R-FS-14).
+"""The lists of allowed and denied folders (R-FS-11, R-FS-14).
 
 What opens more than it seems is confirmed in words first. A removed entry leaves its place empty while the pointer is
 there, so that the cross of the next one does not come to lie under a second click.
@@ -8,58 +8,74 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.domain.safety import Access, EntryFacts, Verdict
+from desktop.domain.safety import EntryFacts
 from desktop.presenter.boundaries import LISTS, BoundariesViewModel
 from desktop.presenter.settings import SettingsViewModel
 from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.containers import clear
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane, set_property
-from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
-PAUSE = 200
-"""Milliseconds after a key before the path is tested."""
+ALLOWED = "security.allowed_paths"
+MARKS = 2
+"""Short warnings of an entry that stand at its right."""
+DEFAULT_ADDING = {
+    "allowed": "Agents can then read everything in it without asking, and write what you agree to.",
+    "denied": "File tools and commands are then kept out of it, also where an allowed folder holds it.",
+}
+_YES = {"allowed": "Allow it", "denied": "Deny it"}
+_NO = {"allowed": "Do not allow it", "denied": "Leave it as it is"}
 
 
 class EntryRow(QFrame):
-    """An entry as it is written, where it really leads, and what is odd about it; a cross at the right."""
+    """An entry as it is written and where it really leads; at the right what is odd about it, and a cross."""
 
     def __init__(self, entry: str) -> None:
         super().__init__()
         self.entry = entry
         self.setProperty("pane", "row")
-        row = Row(self, margins=(12, 3, 4, 3))
+        self._row = Row(self, margins=(12, 5, 4, 5), spacing=8)
         words = Column(spacing=0)
         self.text = Text(shown_line(entry), "code", elide="middle")
         words.addWidget(self.text)
-        self._leads = Paragraph("", "small", "2")
-        self._warning = Paragraph("", "small", "ask")
-        for below in (self._leads, self._warning):
+        self._leads = Text("", "small", "2", elide="middle")
+        self._detail = Paragraph("", "small", "2")
+        for below in (self._leads, self._detail):
             words.addWidget(below)
             below.hide()
-        row.addLayout(words, 1)
+        self._row.addLayout(words, 1)
+        self._marks = Column(spacing=0)
+        self._row.addLayout(self._marks)
         self.cross = IconButton("close", f"Remove {entry}", side=28, glyph_side=14)
         kept = self.cross.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
         self.cross.setSizePolicy(kept)
-        row.addWidget(self.cross, 0, Qt.AlignmentFlag.AlignTop)
+        self._row.addWidget(self.cross, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def show_facts(self, facts: EntryFacts) -> None:
         """Say where it leads and what to know of it."""
-        leads = f"leads to {shown_line(facts.resolved)}" if facts.resolved not in ("", self.entry) else ""
-        below = ", ".join(part for part in (leads, "nothing is there now" if facts.missing else "") if part)
-        self._leads.set_pieces(below)
-        self._leads.setVisible(bool(below))
+        self._leads.setText(shown_line(facts.resolved))
+        self._leads.setVisible(bool(facts.resolved))
         warning = ", ".join(shown_line(words) for words in facts.warnings)
-        self._warning.set_pieces(warning[:1].upper() + warning[1:])
-        self._warning.setVisible(bool(warning))
+        warning = warning[:1].upper() + warning[1:]
+        # The short marks say it all but for what an entry holds.
+        self._detail.set_pieces(warning)
+        self._detail.setVisible(any(words.startswith(("holds ", "is no path")) for words in facts.warnings))
+        clear(self._marks)
+        for look, word in facts.marks[:MARKS]:
+            mark = StateLabel(look, word) if look else Text(word, "small", "2")
+            mark.setToolTip(warning or word)
+            self._marks.addWidget(mark, 0, Qt.AlignmentFlag.AlignRight)
         self.cross.setAccessibleDescription(warning)
 
     def retire(self) -> None:
@@ -67,8 +83,9 @@ class EntryRow(QFrame):
         self.setFixedHeight(self.height())
         self.text.setText(f"{shown_line(self.entry)}  removed")
         self.text.set_tone("3")
+        clear(self._marks)
         self._leads.hide()
-        self._warning.hide()
+        self._detail.hide()
         self.cross.hide()
 
 
@@ -87,16 +104,22 @@ class BoundaryList(QWidget):
         self._facts: dict[str, EntryFacts] = {}
         self._made: dict[str, EntryRow] = {}
         self._gone: list[EntryRow] = []
+        self._foot = QWidget()
+        self._foot.setLayout(self._foot_row(name))
         column = Column(self, spacing=8)
         self._card = pane("card")
         self._rows = Column(self._card, margins=0, spacing=0)
         self._card.installEventFilter(self)
         column.addWidget(self._card)
-        column.addLayout(self._foot(name))
+        self.add_button = Button("Add folder…" if key == ALLOWED else "Add…", icon="new", small=True)
+        self._proposed = ""
+        self.add_button.clicked.connect(self._toggle_foot)
+        self._foot.hide()
+        column.addWidget(self._foot)
         boundaries.described.connect(self._described)
         boundaries.considered.connect(self._considered)
 
-    def _foot(self, name: str) -> Row:
+    def _foot_row(self, name: str) -> Row:
         row = Row(spacing=8)
         self.field = Field(f"Add to {name}", hint="/a/folder or ~/a/folder", mono=True)
         self.field.returnPressed.connect(self._add)
@@ -107,7 +130,16 @@ class BoundaryList(QWidget):
         browse = Button("Choose…", "quiet", icon="folder")
         browse.clicked.connect(self._browse)
         row.addWidget(browse)
+        self.field.installEventFilter(self)
         return row
+
+    def _toggle_foot(self) -> None:
+        self.show_foot(not self._foot.isVisible())
+
+    def show_foot(self, shown: bool) -> None:
+        """The line to add with; the keys go there, and back to the button."""
+        self._foot.setVisible(shown)
+        (self.field if shown else self.add_button).setFocus(Qt.FocusReason.OtherFocusReason)
 
     # -- showing ----------------------------------------------------------------------------------------------------
 
@@ -138,11 +170,11 @@ class BoundaryList(QWidget):
             self._delete(row)
 
     def _neighbour(self, row: EntryRow) -> QWidget:
-        """The cross of the next row, else of the one before, else the field below."""
+        """The cross of the next row, else of the one before, else what adds one."""
         rows = self._in_order()
         at = rows.index(row)
         others = [*rows[at + 1 :], *reversed(rows[:at])]
-        return next((other.cross for other in others if other not in self._gone), self.field)
+        return next((other.cross for other in others if other not in self._gone), self.add_button)
 
     def _in_order(self) -> list[EntryRow]:
         """All rows as they stand, empty places included."""
@@ -155,7 +187,13 @@ class BoundaryList(QWidget):
         row.deleteLater()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The pointer has left: empty places close."""
+        """The pointer has left: empty places close. Escape puts the line to add with away."""
+        if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Escape:
+                self.field.clear()
+                self.show_foot(False)
+                return True
+            return False
         if event.type() in (QEvent.Type.Leave, QEvent.Type.Hide) and self._gone:
             gone, self._gone = self._gone, []
             for row in gone:
@@ -187,20 +225,34 @@ class BoundaryList(QWidget):
         else:
             self.field.clear()
 
+    def propose(self, path: str) -> None:
+        """Add a path that was found elsewhere on the page, once the person has confirmed it."""
+        if path not in self._entries:
+            self._proposed = path
+            self._boundaries.consider(self._key, path)
+
     def _considered(self, key: str, facts: EntryFacts) -> None:
-        if key != self._key or facts.text != self.field.text().strip():
+        proposed = facts.text == self._proposed
+        if key != self._key or not (proposed or facts.text == self.field.text().strip()):
             return
-        if not facts.adding:
+        self._proposed = ""
+        if not facts.adding and not proposed:
             self._put(facts.text)
             return
-        title = f"Allow {shown_line(facts.text)[:60]}?"
-        answers = (Answer("cancel", "Do not allow it", key="Esc"), Answer("add", "Allow it all the same", "admin"))
-        dialog = Dialog(self.window(), title, facts.adding, answers, width=480)
+        name = LISTS[self._key]
+        title = f"{'Allow' if name == 'allowed' else 'Deny'} {shown_line(facts.text)[:60]}?"
+        yes = Answer("add", "Allow it all the same", "admin") if facts.adding else Answer("add", _YES[name], "primary")
+        answers = (Answer("cancel", _NO[name], key="Esc"), yes)
+        words = facts.adding or DEFAULT_ADDING[name]
+        if facts.warnings:
+            words += f" It {', '.join(shown_line(warning) for warning in facts.warnings)}."
+        dialog = Dialog(self.window(), title, words, answers, width=480)
         dialog.answered.connect(lambda value: self._put(facts.text) if value == "add" else None)
         dialog.open()
 
     def _put(self, text: str) -> None:
         self.field.clear()
+        self._foot.hide()
         self.adding.emit(text)
         self.edited.emit((*self._entries, text))
 
@@ -231,78 +283,6 @@ class BoundaryList(QWidget):
     def _picked(self, path: str) -> None:
         self.field.setText(path)
         self._add()
-
-
-class PathTester(QFrame):
-    """Type a path, see what the boundary says: allowed or denied, for reading and writing, and by which rule."""
-
-    def __init__(self, boundaries: BoundariesViewModel) -> None:
-        super().__init__()
-        self._boundaries = boundaries
-        self.setProperty("pane", "card")
-        column = Column(self, margins=(16, 12, 16, 12), spacing=8)
-        column.addWidget(Text("Test a path", "medium"))
-        words = "The answer comes from the function that decides about calls, with the lists as they are now."
-        column.addWidget(Paragraph(words, "small", "2"))
-        self.field = Field("Path to test", hint="/a/path, ~/a/path, or a path in the workspace", mono=True)
-        column.addWidget(self.field)
-        self._answers = Column(spacing=6)
-        column.addLayout(self._answers)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE)
-        self._pause.timeout.connect(self.ask)
-        self.field.textChanged.connect(lambda _: self._pause.start())
-        self.field.returnPressed.connect(self.ask)
-        boundaries.judged.connect(self._judged)
-        self._lines: list[QWidget] = []
-
-    def ask(self) -> None:
-        """Test what is typed, now."""
-        self._pause.stop()
-        path = self.field.text().strip()
-        if path:
-            self._boundaries.judge(path)
-        else:
-            self._clear()
-
-    def _judged(self, path: str, read: Verdict, write: Verdict) -> None:
-        if path != self.field.text().strip():
-            return
-        self._clear()
-        if read.resolved and read.resolved != path:
-            self._add(Paragraph(f"leads to {shown_line(read.resolved)}", "small", "2"))
-        for what, verdict in (("Reading", read), ("Writing", write)):
-            self._add(_verdict_line(what, verdict))
-
-    def _add(self, widget: QWidget) -> None:
-        self._lines.append(widget)
-        self._answers.addWidget(widget)
-
-    def _clear(self) -> None:
-        for widget in self._lines:
-            self._answers.removeWidget(widget)
-            widget.hide()
-            widget.deleteLater()
-        self._lines = []
-
-
-def _verdict_line(what: str, verdict: Verdict) -> QWidget:
-    """``Reading: allowed``, and why."""
-    holder = QWidget()
-    row = Row(holder, spacing=10)
-    row.addWidget(sized(Text(what, "body", "2"), width=64), 0, Qt.AlignmentFlag.AlignTop)
-    state = StateLabel("allow", "allowed") if verdict.allowed else StateLabel("deny", "denied")
-    row.addWidget(sized(state, width=88), 0, Qt.AlignmentFlag.AlignTop)
-    reason = verdict.sentence.removeprefix("Permission denied: ")
-    asks = " Each write asks first." if verdict.allowed and verdict.access is Access.WRITE else ""
-    if verdict.allowed and verdict.elevated:
-        asks = f" A call here asks as admin: {verdict.elevated}."
-    words = f"{reason[:1].upper()}{reason[1:]}{asks} Rule: {verdict.rule}."
-    row.addWidget(Paragraph(shown_line(words), "small", "2"), 1)
-    word = "allowed" if verdict.allowed else "denied"
-    holder.setAccessibleName(f"{what}: {word}. {reason}{asks}")
-    return holder
 
 
 class UndoOffer(QObject):

@@ -9,18 +9,20 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.safety import ConfinementReport
-from desktop.presenter.boundaries import LISTS, BoundariesViewModel
+from desktop.presenter.boundaries import BoundariesViewModel
 from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.keys import KeysViewModel
 from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
-from desktop.presenter.settings import SettingSpec, SettingsViewModel
-from desktop.ui.settings.boundaries import BoundaryList, PathTester, UndoOffer
+from desktop.presenter.reach import ReachViewModel
+from desktop.presenter.settings import SettingsViewModel
+from desktop.ui.settings.boundaries import UndoOffer
+from desktop.ui.settings.boundaries_page import FILESYSTEM, BoundariesPage
 from desktop.ui.settings.cli_page import CliPage
 from desktop.ui.settings.keys_page import KeysPage
 from desktop.ui.settings.mcp_page import McpPage
 from desktop.ui.settings.models_page import ModelsPage
-from desktop.ui.settings.rows import Control, SettingRow, setting_card
+from desktop.ui.settings.rows import setting_card
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.containers import Notice, PaneHeader, Scroller
@@ -28,12 +30,10 @@ from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
-from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
 from desktop.ui.widgets.toast import Toast
 
 MODELS = "Models and keys"
-FILESYSTEM = "Filesystem"
 CLI = "CLI tools"
 MCP = "MCP servers"
 KEYRING = "Keyring"
@@ -50,6 +50,8 @@ PAGES = (
     (FILESYSTEM, "Filesystem boundaries", "folder"),
 )
 """(page in the schema, title, icon)."""
+HEADS = {FILESYSTEM: "Changes hold from the next call of running agents on"}
+"""What stands at the right of a page's head."""
 NOTES = {
     "Tools": "These hold for tool calls from the next call on.",
     "Skills": "Beside your own folder, ~/.agents and ~/.claude, which are always looked into.",
@@ -77,7 +79,8 @@ class NavDelegate(RowDelegate):
 
 class SettingsPage(QFrame):
     """``confinement`` says what holds shell commands in, as found on this machine; ``cli`` is the model of
-    tools.yaml, ``keys`` that of the keyring and ``mcp`` that of mcp.yaml, which have no page without it.
+    tools.yaml, ``keys`` that of the keyring and ``mcp`` that of mcp.yaml, which have no page without it;
+    ``reach`` is what the page of the boundary shows of the disk.
 
     Pages are built when they are first shown. ``show_settings(page)`` opens one by its name in the schema.
     """
@@ -91,11 +94,13 @@ class SettingsPage(QFrame):
         cli: CliToolsViewModel | None = None,
         keys: KeysViewModel | None = None,
         mcp: McpServersViewModel | None = None,
+        reach: ReachViewModel | None = None,
     ) -> None:
         super().__init__()
         self._cli = cli
         self._keys = keys
         self._mcp = mcp
+        self._reach = reach
         missing = {name for name, model in ((CLI, cli), (KEYRING, keys), (MCP, mcp)) if model is None}
         self._pages = [page for page in PAGES if page[0] not in missing]
         self._settings = settings
@@ -114,6 +119,9 @@ class SettingsPage(QFrame):
         column.addWidget(head)
         column.addWidget(self.nav, 1)
         self._header = PaneHeader("")
+        self._note = Text("", "small", "2", elide="right")
+        self._note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._header.row.addWidget(self._note, 1)
         self.problems = Notice("failed", banner=True)
         self._stack = QStackedWidget()
         work = pane("surface")
@@ -160,6 +168,7 @@ class SettingsPage(QFrame):
             widget = self._built[name] = self._build(name)
             self._stack.addWidget(widget)
         self._header.title.setText(title)
+        self._note.setText(HEADS.get(name, ""))
         self._stack.setCurrentWidget(widget)
         self.folding.put_away()
 
@@ -172,60 +181,16 @@ class SettingsPage(QFrame):
             return KeysPage(self._keys)
         if name == MCP and self._mcp is not None:
             return McpPage(self._mcp)
+        if name == FILESYSTEM:
+            return BoundariesPage(self._settings, self._boundaries, self._confinement, self._offer, self._reach)
         specs = [spec for spec in self._settings.schema() if spec.page == name]
         scroller = Scroller(margins=(24, 20, 24, 24), spacing=12)
-        if name == FILESYSTEM:
-            self._say_confinement(scroller)
-            scroller.column.addWidget(PathTester(self._boundaries))
         if name in NOTES:
             scroller.column.addWidget(Paragraph(NOTES[name], "body", "2"))
-        self._add_cards(scroller, name, specs)
-        if name == FILESYSTEM:
-            words = (
-                "A denied folder wins over an allowed one. Links are followed first: what counts is where a path "
-                "really leads. Changes hold from the next call of running agents on."
-            )
-            scroller.column.addWidget(Paragraph(words, "small", "2"))
+        scroller.column.addWidget(setting_card(self._settings, specs))
         scroller.column.addWidget(self._where())
         scroller.column.addStretch(1)
         return scroller
-
-    def _add_cards(self, scroller: Scroller, name: str, specs: list[SettingSpec]) -> None:
-        """One card a list on the filesystem page, else one for all."""
-        if name != FILESYSTEM:
-            scroller.column.addWidget(setting_card(self._settings, specs))
-            return
-        for spec in specs:
-            if spec.key in LISTS:
-                card = pane("card")
-                Column(card, margins=0, spacing=0).addWidget(self._list_row(spec))
-            else:
-                card = setting_card(self._settings, [spec])
-            scroller.column.addWidget(card)
-
-    def _list_row(self, spec: SettingSpec) -> SettingRow:
-        """A list of the boundary; what is done to it can be undone."""
-        editor = BoundaryList(spec.title, spec.key, self._boundaries)
-        control = Control(editor, lambda value: editor.set_entries(tuple(str(entry) for entry in value)))
-        editor.edited.connect(control.tell)
-        row = SettingRow(self._settings, spec, last=True, control=control)
-        where = spec.title.casefold()
-
-        def expect(sentence: str) -> None:
-            self._offer.expect(spec.key, sentence, tuple(self._settings.get(spec.key)))
-
-        editor.removing.connect(lambda entry: expect(f"{shown_line(entry)} removed from {where}"))
-        editor.adding.connect(lambda entry: expect(f"{shown_line(entry)} added to {where}"))
-        row.resetting.connect(lambda: expect(f"{spec.title}: back to the default"))
-        return row
-
-    def _say_confinement(self, scroller: Scroller) -> None:
-        report = self._confinement()
-        confined = report.kind != "none"
-        scroller.column.addWidget(Notice("allow" if confined else "ask", report.sentence, icon="lock"))
-        if report.lacks:
-            words = f"Its limits: {'; '.join(report.lacks)}."
-            scroller.column.addWidget(Paragraph(words, "small", "2"))
 
     def _where(self) -> QWidget:
         return Selectable(f"Kept in {self._settings.path}", "small", "3")

@@ -128,26 +128,33 @@ def parsed(kind: str, text: str) -> Any:
 
 class SettingRow(QFrame):
     """Follows the view-model; a refused value goes back and says why. A value of one's own can be reset; ``resetting``
-    says so before. ``control`` instead of the one that fits the kind."""
+    says so before. ``control`` instead of the one that fits the kind. With a ``heading`` it is no row of a card but a
+    part of the page: the heading, ``tools`` at its right, the control below."""
 
     resetting = Signal()
 
     def __init__(
-        self, settings: SettingsViewModel, spec: SettingSpec, *, last: bool = False, control: Control | None = None
-    ) -> None:
+        self, settings: SettingsViewModel, spec: SettingSpec, *, last: bool = False, control: Control | None = None,
+        heading: str = "", tools: QWidget | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self._settings = settings
         self.spec = spec
-        self.setProperty("pane", "row-last" if last else "row")
-        column = Column(self, margins=(16, 12, 16, 12), spacing=4)
-        upper = Row(spacing=16)
+        self.setProperty("pane", "row-last" if last or heading else "row")
+        column = Column(self, margins=0 if heading else (16, 12, 16, 12), spacing=4)
+        upper = Row(spacing=8 if heading else 16)
         words = Column(spacing=2)
-        words.addWidget(Text(spec.title, "medium"))
-        words.addWidget(Paragraph(spec.help, "small", "2"))
+        words.addWidget(
+            Text(heading or spec.title, "strong" if heading else "medium", elide="right" if heading else "none")
+        )
+        if not heading:
+            words.addWidget(Paragraph(spec.help, "small", "2"))
         upper.addLayout(words, 1)
         self._reset = Button("Reset", "quiet", small=True, tip="Back to the default")
         self._reset.clicked.connect(self._back_to_default)
         upper.addWidget(self._reset)
+        if tools is not None:
+            upper.addWidget(tools)
         self.control = control or make_control(spec)
         column.addLayout(upper)
         if spec.kind in LISTS:

@@ -21,6 +21,7 @@ QFrame[pane="rail"] { background: $rail; border: none; border-right: 1px solid $
 QFrame[pane="list"] { background: $bg; border: none; border-right: 1px solid $border; }
 QFrame[pane="side"] { background: $bg; border: none; border-left: 1px solid $border; }
 QFrame[pane="surface-list"] { background: $surface; border: none; border-right: 1px solid $border; }
+QFrame[pane="surface-side"] { background: $surface; border: none; border-left: 1px solid $border; }
 QFrame[pane="surface"], QWidget[pane="surface"] { background: $surface; border: none; }
 QFrame[pane="header"] { background: transparent; border: none; border-bottom: 1px solid $border; }
 QFrame[pane="footer"] { background: transparent; border: none; border-top: 1px solid $border; }
@@ -85,6 +86,7 @@ QPushButton[kind="deaf"], QPushButton[kind="deaf"]:hover, QPushButton[kind="deaf
 QToolButton { background: transparent; color: $text-2; border: 1px solid transparent; border-radius: 6px;
   padding: 0px; }
 QToolButton:hover { background: $hover; }
+QToolButton:checked { background: $selected; }
 QToolButton:pressed, QToolButton:open { background: $pressed; }
 QToolButton:disabled { color: $text-disabled; background: transparent; }
 QToolButton[kind="rail"] { color: $text-2; border: none; border-radius: 8px; padding: 4px 0px 4px 0px;

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFrame, QLabel
 from pytestqt.qtbot import QtBot
 
 from desktop.domain.safety import SafetySettings
@@ -14,9 +14,12 @@ from desktop.presenter.boundaries import BoundariesViewModel
 from desktop.presenter.bridge import Bridge
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.boundary_entries import describe
-from desktop.ui.settings.boundaries import BoundaryList, EntryRow, PathTester
+from desktop.safety.reach import first_link
+from desktop.ui.settings.boundaries import BoundaryList, EntryRow
+from desktop.ui.settings.path_tester import PathTester
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.widgets.marks import StateLabel
 from tests.gui.settings.test_settings import Shown
 from tests.gui.shell.test_window import spin
 
@@ -40,7 +43,10 @@ class Boundaries(Shown):
         return [dialog for dialog in self.page.findChildren(Dialog) if dialog.isVisible()]
 
     def add(self, key: str, text: str) -> None:
-        field = self.editor(key).field
+        editor = self.editor(key)
+        if not editor.field.isVisible():
+            editor.add_button.click()
+        field = editor.field
         field.setText(text)
         QTest.keyClick(field, Qt.Key.Key_Return)
 
@@ -96,7 +102,11 @@ def test_an_entry_shows_where_it_leads_and_its_warnings(shown: Boundaries) -> No
     shown.add(ALLOWED, "~/data")
     spin()
     assert shown.dialogs == []
-    assert "leads to /mnt/disk/data" in shown.words
+    row = shown.entry(ALLOWED, "~/data")
+    assert "/mnt/disk/data" in shown.words
+    marks = [mark.accessibleName() for mark in row.findChildren(StateLabel) if mark.isVisible()]
+    assert marks == ["holds a denied child", "a link"]
+    assert row.cross.accessibleDescription().startswith("Is a link, or lies behind one")
     assert "Is a link, or lies behind one, holds ~/.ssh, which stays denied" in shown.words
 
 
@@ -128,7 +138,7 @@ def test_after_a_removal_no_other_cross_lies_under_the_pointer_until_it_has_left
     assert [e.entry for e in shown.editor(ALLOWED).findChildren(EntryRow) if e.isVisible()][-2:] == ["~/two", "~/three"]
 
 
-def test_by_keyboard_the_focus_goes_from_cross_to_cross_and_last_to_the_field(shown: Boundaries) -> None:
+def test_by_keyboard_the_focus_goes_from_cross_to_cross_and_last_to_the_button_that_adds(shown: Boundaries) -> None:
     shown.add(ALLOWED, "~/one")
     spin()
     shown.entry(ALLOWED, "/tmp/agent").cross.setFocus()
@@ -138,7 +148,7 @@ def test_by_keyboard_the_focus_goes_from_cross_to_cross_and_last_to_the_field(sh
         assert shown.page.window().focusWidget() is shown.entry(ALLOWED, expected).cross
     QTest.keyClick(shown.page.window().focusWidget(), Qt.Key.Key_Space)
     spin()
-    assert shown.page.window().focusWidget() is shown.editor(ALLOWED).field
+    assert shown.page.window().focusWidget() is shown.editor(ALLOWED).add_button
     assert shown.value(ALLOWED) == ()
 
 
@@ -167,7 +177,8 @@ async def test_the_tester_says_what_the_boundary_says_for_reading_and_writing_an
     (workspace / ".git").mkdir(parents=True)
     settings = SafetySettings(str(workspace), (str(workspace),), (str(workspace / "private"),))
     policy, bridge = PathPolicy(str(tmp_path / "home"), lambda: settings), Bridge()
-    view_model = BoundariesViewModel(bridge, lambda name, entry: describe(name, entry, settings), policy.explain)
+    view_model = BoundariesViewModel(bridge, lambda name, entry: describe(name, entry, settings), policy.explain,
+                                     lambda path: first_link(path, lambda: settings))  # fmt: skip
     tester = PathTester(view_model)
     qtbot.addWidget(tester)
     tester.resize(700, 300)
@@ -181,18 +192,22 @@ async def test_the_tester_says_what_the_boundary_says_for_reading_and_writing_an
         while path not in answers:
             spin(1)
             await asyncio.sleep(0.01)
-        return "\n".join(widget.accessibleName() for widget in tester._lines if widget.accessibleName())
+        spin(1)
+        words = [label.text() for label in tester.card.findChildren(QLabel) if label.isVisible()]
+        names = [frame.accessibleName() for frame in tester.card.findChildren(QFrame) if frame.accessibleName()]
+        return "\n".join((*names, *words))
 
-    assert f"Reading: allowed. {workspace}/a is inside" in await said("a")
+    (workspace / "keys").symlink_to(workspace / "private")
+    assert f"Read: allowed by {workspace}. Write: allowed by {workspace}" in await said("a")
     assert "Each write asks first" in await said("b")
     assert "asks as admin: files in .git" in await said(".git/hooks/x")
-    denied = await said("private/x")
-    assert denied.count("denied.") == 2
-    assert "inside the denied path" in denied
+    assert f"Read: denied by {workspace}/private. Write: denied by" in await said("private/x")
+    assert f"Really is {workspace}/private/x, because keys is a link." in await said("keys/x")
     assert "outside the allowed folders" in await said("/etc/hostname")
+    assert "is no path" not in await said("a")
     tester.field.clear()
     tester.ask()
-    assert tester._lines == []
+    assert not tester.card.isVisible()
     await bridge.shutdown(1.0)
 
 
@@ -200,8 +215,9 @@ async def test_the_tester_says_what_the_boundary_says_for_reading_and_writing_an
 async def test_entries_are_described_by_the_function_that_resolves_them(tmp_path: Path) -> None:
     settings, bridge = SafetySettings(str(tmp_path)), Bridge()
     view_model = BoundariesViewModel(
-        bridge, lambda name, entry: describe(name, entry, settings), PathPolicy(str(tmp_path), lambda: settings).explain
-    )
+        bridge, lambda name, entry: describe(name, entry, settings),
+        PathPolicy(str(tmp_path), lambda: settings).explain, lambda _path: "",
+    )  # fmt: skip
     described, considered = [], []
     view_model.described.connect(lambda key, facts: described.append((key, facts)))
     view_model.considered.connect(lambda key, facts: considered.append((key, facts)))

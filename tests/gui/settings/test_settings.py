@@ -139,7 +139,8 @@ def test_folders_are_added_and_removed_by_keyboard(shown: Shown) -> None:
 def test_the_filesystem_page_says_what_confines_commands(shown: Shown) -> None:
     shown.page.show_settings("Filesystem")
     assert "Nothing confines shell commands here." in shown.words
-    assert "Its limits: the network; denied paths." in shown.words
+    assert "Shell commands are not confined on this computer." in shown.words
+    assert "Their network is not confined either." in shown.words
 
 
 def test_mistakes_of_the_file_are_named_with_their_line(shown: Shown) -> None:
