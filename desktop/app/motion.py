@@ -16,11 +16,11 @@ import uuid
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
-from urllib.parse import unquote
 
 from PySide6.QtCore import SLOT, QObject, Signal, Slot
 from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatcher, QDBusVariant
 
+from desktop.app.session_bus import bus_address, socket_of
 from desktop.presenter.bridge import Bridge
 
 SERVICE, PLACE = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
@@ -102,8 +102,7 @@ def _value(answer: QDBusMessage) -> Any:
 
 def _connected(name: str) -> QDBusConnection | None:
     """By address: Qt's library reads it from the environment once and for all."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    address = os.environ.get("DBUS_SESSION_BUS_ADDRESS", "") or (f"unix:path={runtime}/bus" if runtime else "")
+    address = bus_address()
     if not _speaks(address):
         return None
     bus = QDBusConnection.connectToBus(address, name)
@@ -112,10 +111,8 @@ def _connected(name: str) -> QDBusConnection | None:
 
 def _speaks(address: str) -> bool:
     """Whether somebody answers a greeting there. Qt's library would wait for one that never does, for good."""
-    kind, _, rest = address.partition(";")[0].partition(":")
-    parts = dict(part.partition("=")[::2] for part in rest.split(","))
-    name = unquote(parts.get("path", "")) or ("\0" + unquote(parts["abstract"]) if "abstract" in parts else "")
-    if kind != "unix" or not name:
+    name = socket_of(address)
+    if not name:
         return False
     try:
         with socket.socket(socket.AF_UNIX) as line:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QWidget
 from desktop.app.remembered import Remembered
 from desktop.app.rooms import Rooms
 from desktop.app.view_models import ViewModels
-from desktop.domain.permission import PermissionRequest
 from desktop.presenter.shell import ShellViewModel
 from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.chat.models import ChatModels
@@ -23,6 +22,7 @@ from desktop.ui.theme import Theme
 
 OPEN_THREAD = "chat.thread"
 SCALE_STEP = 0.1
+NOTIFY = "notifications.desktop"
 
 
 class Pages(QObject):
@@ -171,7 +171,6 @@ class Pages(QObject):
         m.chat.opened.connect(lambda thread_id: self._remembered.put(OPEN_THREAD, thread_id))
         m.setup.chosen.connect(self._model_chosen)
         m.setup.changed.connect(lambda: m.chat.meters_changed.emit(m.chat.meters))
-        m.approvals.asked.connect(self._asked)
         QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
         m.approvals.refused.connect(self._window.show_toast)
         m.rules.rules.told.connect(self._window.show_toast)
@@ -179,7 +178,8 @@ class Pages(QObject):
         for tools in (m.cli, m.mcp):
             tools.requests_wanted.connect(lambda: self._shell.go("approvals"))
         m.settings.refused.connect(self._setting_refused)
-        m.approvals.changed.connect(lambda: self._window.set_pending(m.approvals.pending_count))
+        m.approvals.changed.connect(self._pending)
+        m.settings.changed.connect(lambda key: self._pending() if key == NOTIFY else None)
 
     def _state_changed(self, state: Qt.ApplicationState) -> None:
         """Back from an editor, perhaps: take over what was changed in the files of the person."""
@@ -198,9 +198,10 @@ class Pages(QObject):
         self._shell.set_first_run(False)
         self._shell.go("chats")
 
-    def _asked(self, request: PermissionRequest) -> None:
-        if self._models.settings.get("notifications.desktop"):
-            self._window.notifier.say()
+    def _pending(self) -> None:
+        """How many requests wait has changed, or whether the desktop may be told of it."""
+        notify = bool(self._models.settings.get(NOTIFY))
+        self._window.set_pending(self._models.approvals.pending_count, notify=notify)
 
     def show_inbox(self, request_id: str) -> None:
         """The whole list of requests, at this one."""

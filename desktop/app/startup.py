@@ -92,7 +92,7 @@ class Startup(QObject):
         )
         await self._pages.open()
         await asyncio.sleep(PREWARM_AFTER)
-        await self._follow_motion()
+        await self._join_desktop()
         rooms.child.start()
         rooms.mcp.begin()
         self._models.setup.look()
@@ -105,9 +105,11 @@ class Startup(QObject):
         if report.damaged:
             self._shell.banner.emit("failed", BROKEN)
 
-    async def _follow_motion(self) -> None:
-        """Less motion where the desktop asks for it; only Linux has a bus to ask."""
+    async def _join_desktop(self) -> None:
+        """Less motion where the desktop asks for it, and its notifications; only Linux has a bus to ask."""
         if sys.platform == "linux":
+            notes = (await self._load("desktop.app.desktop_notes")).DesktopNotes(self._bridge, self)
+            self._window.notifier.speak_through(notes)
             motion = (await self._load("desktop.app.motion")).SystemMotion(self._bridge, self)
             motion.changed.connect(self._theme.set_system_less_motion)
             motion.start()

@@ -205,6 +205,52 @@ def _raises_again(handler: ast.ExceptHandler) -> bool:
     return isinstance(last, ast.Raise) and last.exc is None
 
 
+def shown_without_parent(files: list[Source]) -> list[str]:
+    """A widget shown before it is put anywhere: for that moment it is a window, and takes the keys (R-PRM-14)."""
+    return [
+        file.at(call, f"{name} is shown before it has a parent, as a window of its own")
+        for file in files
+        if file.name.startswith("desktop/ui/") and "/shots" not in file.name
+        for function in file.find((ast.FunctionDef, ast.AsyncFunctionDef))
+        for name, call in _shown_too_soon(function)
+    ]
+
+
+def _shown_too_soon(function: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    calls = sorted(
+        (node for node in ast.walk(function) if isinstance(node, ast.Call)), key=lambda n: (n.lineno, n.col_offset)
+    )
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call) or len(node.targets) != 1:
+            continue
+        name, made = ast.unparse(node.targets[0]), node.value
+        if not last_name(made.func)[:1].isupper() or _has_parent(made):
+            continue
+        placed = [call for call in calls if call.lineno > node.lineno and _takes(call, name)]
+        for call in calls:
+            shows = isinstance(call.func, ast.Attribute) and call.func.attr in ("show", "setVisible")
+            if not shows or ast.unparse(call.func.value) != name or call.lineno < node.lineno or _is_false(call):
+                continue
+            if not any(first.lineno <= call.lineno for first in placed):
+                yield name, call
+
+
+def _has_parent(made: ast.Call) -> bool:
+    named = any(word.arg == "parent" for word in made.keywords)
+    return named or any(isinstance(given, ast.Name) and given.id == "self" for given in made.args)
+
+
+def _takes(call: ast.Call, name: str) -> bool:
+    """Whether a call is given the widget, or gives it a parent, at whatever depth of its arguments."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "setParent":
+        return ast.unparse(call.func.value) == name
+    return any(ast.unparse(inner) == name for argument in call.args for inner in ast.walk(argument))
+
+
+def _is_false(call: ast.Call) -> bool:
+    return bool(call.args) and isinstance(call.args[0], ast.Constant) and call.args[0].value is False
+
+
 COLOUR = re.compile(r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b|\brgba?\(|\bhsla?\(")
 
 

@@ -52,6 +52,10 @@ def test_no_colour_outside_the_theme() -> None:
     holds(rules.hard_coloured(OURS))
 
 
+def test_no_widget_is_a_window_for_a_moment() -> None:
+    holds(rules.shown_without_parent(OURS))
+
+
 def test_no_index_address_in_locks_and_documents() -> None:
     files = [*(ROOT / "packaging").rglob("*"), *ROOT.glob("*.md"), *ROOT.glob("*.toml"), ROOT / ".ci/run"]
     texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in files
@@ -112,6 +116,10 @@ VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     ("rgb", rules.hard_coloured, "desktop/ui/chat/x.py", "style = f'color: rgba({r}, 2, 3)'\n"),
     ("QColor", rules.hard_coloured, "desktop/ui/x.py", "QColor(1, 2, 3)\n"),
     ("named colour", rules.hard_coloured, "desktop/ui/x.py", "Qt.GlobalColor.red\n"),
+    ("window for a moment", rules.shown_without_parent, "desktop/ui/x.py",
+     "def f(self, text):\n    self.a = Text(text)\n    self.a.setVisible(bool(text))\n    column.addWidget(self.a)\n"),
+    ("shown window", rules.shown_without_parent, "desktop/ui/x.py",
+     "def f(row):\n    a = Button('x')\n    a.show()\n    row.addWidget(a)\n"),
     ("index", lambda files: rules.index_addresses({files[0].name: files[0].text}), "packaging/r.lock",
      "--extra-index-url https://example.org/simple\n"),
     ("index in a document", lambda files: rules.index_addresses({files[0].name: files[0].text}), "README.md",
@@ -133,6 +141,10 @@ FINE: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     ("reviewed", lambda f: rules.broad_except(f, {"desktop/ui/x.py": 1}), "desktop/ui/x.py",
      "try:\n    f()\nexcept Exception:  # boundary: a listener must not stop the others\n    pass\n"),
     ("theme", rules.hard_coloured, "desktop/ui/theme/x.py", "QColor('#ff00aa')\n"),
+    ("put in first", rules.shown_without_parent, "desktop/ui/x.py",
+     "def f(self, text):\n    self.a = Text(text)\n    column.addWidget(self.a)\n    self.a.setVisible(bool(text))\n"),
+    ("with a parent", rules.shown_without_parent, "desktop/ui/x.py",
+     "def f(self):\n    a = Button('x', parent=self)\n    a.show()\n"),
     ("anchor", rules.hard_coloured, "desktop/ui/x.py", "name = '#general'\n"),
 ]  # fmt: skip
 

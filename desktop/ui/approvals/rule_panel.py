@@ -47,7 +47,6 @@ class RuleForm(QWidget):
         self.field.setMaxLength(PATTERN_LIMIT)
         self.label = Labelled("Pattern", self.field)
         self.decision = Segmented("What the rule does", DECISIONS, decisions=True)
-        self.decision.setVisible(not fixed)
         self.scope = Chooser("Where the rule counts", widest=WIDEST if fixed else 128)
         self.scope.setToolTip(THREADS_TIP)
         self.trial = Trial(editor)
@@ -57,6 +56,7 @@ class RuleForm(QWidget):
         row = Row(spacing=4)
         row.addWidget(self.decision)
         if fixed:
+            self.decision.hide()
             row.addWidget(Text("Counts in", "small", "2"))
             row.addWidget(self.scope)
         row.addStretch(1)

@@ -184,12 +184,12 @@ class MainWindow(QMainWindow):
         """What is still running while the app ends."""
         self.show_banner("info", sentence)
 
-    def set_pending(self, number: int) -> None:
-        """How many requests wait: the count on the rail, the window's title, the tray."""
+    def set_pending(self, number: int, *, notify: bool = False) -> None:
+        """How many requests wait: the count on the rail, the window's title, and the desktop if it may be told."""
         self.rail.set_count("approvals", number)
         self.setWindowTitle(f"({number}) Assent" if number else "Assent")
-        if not number and self._notifier is not None:
-            self._notifier.quiet()
+        if self._notifier is not None or (notify and number):
+            self.notifier.waiting(number, allowed=notify)
 
     # -- the window itself ------------------------------------------------------------------------------------------
 
