@@ -150,7 +150,9 @@ class ReachViewModel(QObject):
 
     def _outdated(self) -> None:
         self._moment += 1
-        self.problem = ""
+        if self.problem:
+            self.problem = ""
+            self.changed.emit()
         self.tree.outdate()
         self._ask()
 
