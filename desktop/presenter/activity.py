@@ -52,25 +52,44 @@ class Choice:
         return self != Choice()
 
 
+class Gauge:
+    """How far a job in a thread is, and whether it is to stop. No QObject: the thread may be the last to let go of it."""
+
+    def __init__(self) -> None:
+        self.done, self.total = 0, 0
+        self._stop = threading.Event()
+
+    def progress(self, done: int, total: int) -> None:
+        """Called in the thread."""
+        self.done, self.total = done, total
+
+    def stopped(self) -> bool:
+        """Asked in the thread."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """As soon as may be."""
+        self._stop.set()
+
+
 class Job(QObject):
-    """A check or an export that goes on in a thread: how far it is, and the way to stop it."""
+    """A check or an export that goes on in a thread, as the window sees it."""
 
     moved = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.done, self.total = 0, 0
+        self.gauge = Gauge()
         self.running = False
-        self._stop = threading.Event()
         self._look = QTimer(self, interval=STEP)
         self._look.timeout.connect(self.moved)
 
-    def begin(self) -> None:
-        """From the beginning."""
-        self.done, self.total, self.running = 0, 0, True
-        self._stop = threading.Event()
+    def begin(self) -> Gauge:
+        """From the beginning; what its thread is given."""
+        self.gauge, self.running = Gauge(), True
         self._look.start()
         self.moved.emit()
+        return self.gauge
 
     def end(self) -> None:
         """It is over."""
@@ -79,16 +98,8 @@ class Job(QObject):
         self.moved.emit()
 
     def cancel(self) -> None:
-        """Stop as soon as may be."""
-        self._stop.set()
-
-    def progress(self, done: int, total: int) -> None:
-        """Called in the other thread: two whole numbers, which is all that is looked at."""
-        self.done, self.total = done, total
-
-    def stopped(self) -> bool:
-        """Asked in the other thread; holds for the job that is running."""
-        return self._stop.is_set()
+        """Stop it."""
+        self.gauge.stop()
 
 
 class ActivityViewModel(QObject):
@@ -233,11 +244,11 @@ class ActivityViewModel(QObject):
         """Follow the chain; ``checked`` tells what was found."""
         if self.checking.running:
             return
-        self.checking.begin()
+        gauge = self.checking.begin()
 
         async def work() -> None:
             try:
-                report = await self._log.check(self.checking.progress, self.checking.stopped)
+                report = await self._log.check(gauge.progress, gauge.stopped)
             finally:
                 self.checking.end()
             if not report.cancelled or self.report is None:
@@ -250,14 +261,13 @@ class ActivityViewModel(QObject):
         """Write what the filter lets through to a file that the person chose."""
         if self.exporting.running:
             return
-        self.exporting.begin()
-        wanted, job = self.wanted(), self.exporting
+        gauge, wanted = self.exporting.begin(), self.wanted()
 
         async def work() -> None:
             try:
-                rows = await self._log.export(path, fmt, wanted, job.progress, job.stopped)
+                rows = await self._log.export(path, fmt, wanted, gauge.progress, gauge.stopped)
             finally:
-                job.end()
+                self.exporting.end()
             if rows is None:
                 self.said.emit("The export was stopped. Nothing was written.")
             else:

@@ -128,10 +128,10 @@ def _write(target: Path, pieces: Iterator[str], stop: Stop) -> bool:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
             file.writelines(pieces)
+            if stop():
+                return False
             file.flush()
             os.fsync(file.fileno())
-        if stop():
-            return False
         os.replace(made, target)
     except OSError as error:
         raise _refused(target, error) from error

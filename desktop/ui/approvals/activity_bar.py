@@ -196,7 +196,8 @@ class ActivityFoot(QFrame):
 
 
 def _share(job: Job) -> str:
-    return f"{job.done:,} of {job.total:,} lines" if job.total else "reading"
+    done, total = job.gauge.done, job.gauge.total
+    return f"{done:,} of {total:,} lines" if total else "reading"
 
 
 class BrokenNotice(QWidget):

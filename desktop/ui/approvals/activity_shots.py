@@ -170,8 +170,7 @@ def _which(tab: Any) -> None:
 
 def _busy(tab: Any) -> None:
     job = tab._activity.checking
-    job.begin()
-    job.progress(41_200, 100_000)
+    job.begin().progress(41_200, 100_000)
     job.moved.emit()
 
 
