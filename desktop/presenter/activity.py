@@ -53,7 +53,7 @@ class Choice:
 
 
 class Gauge:
-    """How far a job in a thread is, and whether it is to stop. No QObject: the thread may be the last to let go of it."""
+    """How far a job in a thread is, and whether it is to stop. No QObject: the thread may let go of it last."""
 
     def __init__(self) -> None:
         self.done, self.total = 0, 0
