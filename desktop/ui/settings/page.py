@@ -97,10 +97,7 @@ class SettingsPage(QFrame):
         reach: ReachViewModel | None = None,
     ) -> None:
         super().__init__()
-        self._cli = cli
-        self._keys = keys
-        self._mcp = mcp
-        self._reach = reach
+        self._cli, self._keys, self._mcp, self._reach = cli, keys, mcp, reach
         missing = {name for name, model in ((CLI, cli), (KEYRING, keys), (MCP, mcp)) if model is None}
         self._pages = [page for page in PAGES if page[0] not in missing]
         self._settings = settings
@@ -118,8 +115,7 @@ class SettingsPage(QFrame):
         Row(head, margins=(16, 0, 16, 0)).addWidget(Text("Settings", "title"))
         column.addWidget(head)
         column.addWidget(self.nav, 1)
-        self._header = PaneHeader("")
-        self._note = Text("", "small", "2", elide="right")
+        self._header, self._note = PaneHeader(""), Text("", "small", "2", elide="right")
         self._note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._header.row.addWidget(self._note, 1)
         self.problems = Notice("failed", banner=True)
