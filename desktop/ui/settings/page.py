@@ -100,10 +100,8 @@ class SettingsPage(QFrame):
         self._cli, self._keys, self._mcp, self._reach = cli, keys, mcp, reach
         missing = {name for name, model in ((CLI, cli), (KEYRING, keys), (MCP, mcp)) if model is None}
         self._pages = [page for page in PAGES if page[0] not in missing]
-        self._settings = settings
-        self._setup = setup
-        self._boundaries = boundaries
-        self._confinement = confinement
+        self._settings, self._setup = settings, setup
+        self._boundaries, self._confinement = boundaries, confinement
         self._built: dict[str, QWidget] = {}
         self.setProperty("pane", "surface")
         self.nav = RowList("Settings pages", NavDelegate())
@@ -132,6 +130,8 @@ class SettingsPage(QFrame):
         self._offer = UndoOffer(settings, self)
         self._offer.say.connect(self.toast.say)
         self.toast.undone.connect(self._offer.undo)
+        if reach is not None:
+            reach.told.connect(self.toast.say)
         settings.problems_changed.connect(self.refresh_problems)
         self.refresh_problems()
         self.show_settings(MODELS)

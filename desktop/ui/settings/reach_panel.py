@@ -88,7 +88,7 @@ class ProveBox(QFrame):
         name = os.path.basename(self._path.rstrip(os.sep)) or self._path
         pieces = [
             ("Tries to read and write ", ""), (shown_line(name[:SHOWN_NAME]), "mono"),
-            (" from inside the confinement, and as the file tools do. It changes nothing.", ""),
+            (" from inside the confinement, and as the file tools do. What is there stays as it is.", ""),
         ]  # fmt: skip
         last = self._reach.last
         if last is not None:

@@ -400,6 +400,11 @@ def test_a_folder_of_the_tree_is_allowed_or_denied_only_after_a_confirmation_and
         assert shown.settings.get(key) == before
 
 
+def test_what_went_wrong_is_told_in_a_toast(shown: Page) -> None:
+    shown.reach.told.emit("/home/ida/x is not there now.")
+    assert shown.page.toast.text == "/home/ida/x is not there now."
+
+
 def test_in_a_narrow_window_lists_and_tree_take_turns(shown: Page) -> None:
     boundary = shown.boundary
     assert boundary.left.isVisible()
