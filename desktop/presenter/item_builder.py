@@ -10,6 +10,7 @@ import base64
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.messages import (
@@ -26,6 +27,7 @@ from desktop.domain.messages import (
 )
 from desktop.domain.threads import MessageRecord
 from desktop.domain.words import size_of, size_words
+from desktop.presenter.code_calls import code_of, ran, summary_of
 from desktop.presenter.folding import fold_calls
 from desktop.presenter.nested_calls import nested_calls
 from desktop.presenter.transcript_items import (
@@ -118,11 +120,12 @@ def tool_part(message_id: str, call: ToolCallBlock, result: ToolResultBlock | No
     if result is not None:
         state = _state_of(result, facts)
     arguments = arguments_of(call.arguments, facts)
+    code = code_of(canonical(call.tool), arguments)
     return ToolPart(
         part_id=f"{message_id}:{call.call_id}",
         call_id=call.call_id,
         tool=canonical(call.tool),
-        summary=summarise(arguments, call.raw),
+        summary=summary_of(code, summarise(arguments, call.raw)),
         category=str(facts.get("category") or category),
         state=state,
         arguments=pretty(arguments, call.raw),
@@ -131,7 +134,14 @@ def tool_part(message_id: str, call: ToolCallBlock, result: ToolResultBlock | No
         elapsed_ms=_whole(facts.get("elapsed_ms")),
         detail=decision_words(facts, call.arguments),
         nested=nested_calls(facts),
+        code=ran(code, result.text, is_error=result.is_error) if code and result else code,
     )
+
+
+def with_arguments(part: ToolPart, arguments: Mapping[str, Any] | None) -> ToolPart:
+    """The card with the arguments as they are now."""
+    code = code_of(part.tool, arguments)
+    return replace(part, summary=summary_of(code, summarise(arguments)), arguments=pretty(arguments), code=code)
 
 
 def arguments_of(asked: Mapping[str, Any] | None, facts: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -28,6 +28,7 @@ from desktop.domain.events import (
 )
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
 from desktop.domain.words import size_words
+from desktop.presenter.code_calls import ran
 from desktop.presenter.folding import fold_calls
 from desktop.presenter.item_builder import (
     CALLS_SHOWN,
@@ -40,11 +41,10 @@ from desktop.presenter.item_builder import (
     footer_of,
     more_calls,
     notice_part,
-    pretty,
-    summarise,
     tool_part,
+    with_arguments,
 )
-from desktop.presenter.nested_calls import nested_calls, put_below
+from desktop.presenter.nested_calls import nested_calls, put_below, with_one
 from desktop.presenter.transcript_items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem
 
 OUTPUT_TAIL = 20_000
@@ -223,15 +223,8 @@ class LiveAnswer:
         )
         if base.parent and known is None:
             self._parts = put_below(self._parts, base)
-        self._parts[part_id] = replace(
-            base,
-            tool=canonical(event.tool),
-            summary=summarise(event.arguments),
-            arguments=pretty(event.arguments),
-            category=event.category,
-            state="running",
-            started_at=time.time(),
-        )
+        base = replace(base, tool=canonical(event.tool), category=event.category)
+        self._parts[part_id] = replace(with_arguments(base, event.arguments), state="running", started_at=time.time())
         return True
 
     def _call_waiting(self, event: ToolCallWaiting) -> bool:
@@ -239,13 +232,11 @@ class LiveAnswer:
         if part is None:
             return False
         self._parts[part.part_id] = replace(
-            part,
+            with_arguments(part, event.request.arguments),
             state="waiting",
             request=event.request,
             category=str(event.request.category),
             chain=tuple(dict.fromkeys(event.request.chain)),
-            summary=summarise(event.request.arguments),
-            arguments=pretty(event.request.arguments),
         )
         return True
 
@@ -281,9 +272,16 @@ class LiveAnswer:
         asked = self._asked.pop(part.part_id, None)
         if part.parent:  # the card of the call that made it lists it from now on
             del self._parts[part.part_id]
+            self._tell_parent(event, part)
             return True
         self._parts[part.part_id] = _finished(part, event, asked)
         return True
+
+    def _tell_parent(self, event: ToolCallFinished, part: ToolPart) -> None:
+        """A nested call is over, the call that made it is not: its card tells so far."""
+        above = self._call(event.message_id, part.parent)
+        if above is not None:
+            self._parts[above.part_id] = replace(above, nested=with_one(above.nested, part.tool, event))
 
     # -- the run ----------------------------------------------------------------------------------------------------
 
@@ -316,7 +314,8 @@ class LiveAnswer:
 def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] | None) -> ToolPart:
     """The card of a call that is over; ``asked`` are the arguments that the model wrote."""
     facts = dict(event.facts)
-    ran = arguments_of(asked, facts)
+    if asked is not None:
+        part = with_arguments(part, arguments_of(asked, facts))
     state = event.state if event.state in ("done", "failed", "denied", "aborted") else "failed"
     return replace(
         part,
@@ -327,7 +326,6 @@ def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] 
         category=str(facts.get("category") or part.category),
         facts=card_facts(facts, is_error=event.is_error),
         detail=decision_words(facts, asked) or part.detail,
-        summary=summarise(ran) if asked is not None else part.summary,
-        arguments=pretty(ran) if asked is not None else part.arguments,
-        nested=nested_calls(facts),
+        nested=nested_calls(facts) or part.nested,
+        code=ran(part.code, event.text, is_error=event.is_error) if part.code else None,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from desktop.domain.events import ToolCallFinished
 from desktop.presenter.transcript_items import CallState, NestedCall, Part, ToolPart
 
 MOST = 100
@@ -26,6 +27,13 @@ def _read(entry: Mapping[str, Any]) -> NestedCall:
     known = isinstance(elapsed, int | float) and not isinstance(elapsed, bool)
     state = _STATES.get(str(entry.get("state")), "failed")
     return NestedCall(str(entry.get("tool"))[:64], state, int(elapsed) if known and elapsed is not None else None)
+
+
+def with_one(known: tuple[NestedCall, ...], tool: str, event: ToolCallFinished) -> tuple[NestedCall, ...]:
+    """One more that is over, while the call that made it is not."""
+    if len(known) >= MOST:
+        return known
+    return (*known, NestedCall(tool[:64], _STATES.get(event.state, "failed"), event.elapsed_ms))
 
 
 def put_below(parts: dict[str, Part], nested: ToolPart) -> dict[str, Part]:

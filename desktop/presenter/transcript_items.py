@@ -42,6 +42,20 @@ class NestedCall:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeText:
+    """The JavaScript of a call that runs code, and what became of it: ``value`` or ``error`` in words, ``line`` of the
+    error from 1 (0: unknown), ``stdout`` what it printed, ``note`` that its memory is gone."""
+
+    source: str
+    value: str = ""
+    error: str = ""
+    line: int = 0
+    stdout: str = ""
+    note: str = ""
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPart:
     """A tool call's card.
 
@@ -49,7 +63,7 @@ class ToolPart:
     view shows head and tail of long ones), ``facts`` short strings shown before the state ("241 KB"),
     ``started_at`` seconds since the epoch for the running clock, ``request`` while it waits for a person. ``nested``
     are the calls it made itself; ``parent`` is set on the card of such a call, which stands below that call's card
-    while a person has to look at it.
+    while a person has to look at it. ``code`` is set on a call that runs model-written code.
     """
 
     part_id: str
@@ -68,6 +82,7 @@ class ToolPart:
     chain: tuple[str, ...] = ()
     nested: tuple[NestedCall, ...] = ()
     parent: str = ""
+    code: CodeText | None = None
 
 
 @dataclass(frozen=True, slots=True)
