@@ -35,6 +35,8 @@ CPU_S = 3600
 OFFSETS = 1 << 15
 LEFT_JOBS, LEFT_S = 50_000, 0.25
 """What is still ready to go on at the end of a piece of code may do that for so long, muted; then the process ends."""
+ROOM = 0.9
+"""Of the heap, what may still be held when a piece of code has ended."""
 LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
 UNFINISHED = (
     '{"t":"failed","name":"Error","message":"it waits for something that never comes","line":0,'
@@ -51,6 +53,7 @@ class Worker:
         self._in = b""
         self._most = limits["message"]
         self._cpu = limits["cpu"]
+        self._heap = limits["heap"]
         context = self._context = _quickjs.Context()
         context.set_memory_limit(limits["heap"])
         context.set_max_stack_size(limits["stack"])
@@ -122,8 +125,7 @@ class Worker:
         for _ in range(LEFT_JOBS):
             try:
                 if not self._context.execute_pending_job():
-                    _watch(0)
-                    self._say('{"t":"idle"}')
+                    self._idle()
                     return
             except _quickjs.JSException:
                 continue
@@ -131,12 +133,24 @@ class Worker:
                 break
         os._exit(4)
 
+    def _idle(self) -> None:
+        """Ready for the next piece; not with a heap that has no room for it."""
+        if self._held() > ROOM * self._heap:
+            self._context.gc()
+            if self._held() > ROOM * self._heap:
+                os._exit(4)
+        _watch(0)
+        self._say('{"t":"idle"}')
+
+    def _held(self) -> int:
+        return int(self._context.memory()["malloc_size"])
+
     def _call(self, name: str, *args: Any) -> Any:
         """One of our own functions; if even these find no room any more, the code is over."""
         try:
             return self._js[name](*args)
         except (_quickjs.JSException, _quickjs.StackOverflow, MemoryError, SystemError) as error:
-            code = "code.memory" if "memory" in str(error) else "code.stack"
+            code = "code.stack" if "stack" in str(error) else "code.memory"
             failed = {"t": "failed", "name": "InternalError", "message": "the engine gave up", "line": 0, "code": code}
             self._say(json.dumps(failed))
             os._exit(3)

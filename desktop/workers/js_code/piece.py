@@ -14,7 +14,9 @@ from desktop.workers.js_code import messages
 from desktop.workers.js_code.messages import Violation
 from desktop.workers.js_code.process import Worker
 
-SLICE_S = 0.004
+SLICE_S = 0.002
+AT_ONCE = 4
+"""Calls that begin before others get their turn: the gates look at each for a while."""
 LOOK_S = 0.25
 """How often the time that code computes is looked at, while it says nothing."""
 SETTLE_S = 10.0
@@ -30,12 +32,14 @@ class OutOfTime(Violation):
 
 @dataclass(slots=True)
 class _Said:
-    """What the code has done so far. ``open`` calls are unanswered; ``unheard``: no was said after its end."""
+    """What the code has done so far. ``open`` calls are unanswered, ``fresh`` ones not begun; ``unheard``: no was said
+    after its end."""
 
     stdout: list[str] = field(default_factory=list)
     size: int = 0
     asked: int = 0
     open: int = 0
+    fresh: int = 0
     finished: bool = False
     over: bool = False
     unheard: ToolFailure | None = None
@@ -114,7 +118,7 @@ class Piece:
             if message.get("t") in ("done", "failed"):
                 return message
             self._take(message, group)
-            if time.perf_counter() - began > SLICE_S:
+            if self._said.fresh == AT_ONCE or time.perf_counter() - began > SLICE_S:
                 await asyncio.sleep(0)
                 began = time.perf_counter()
 
@@ -128,6 +132,7 @@ class Piece:
                 raise Violation("it asked too much")
             call, number = messages.asked(message)
             said.open += 1
+            said.fresh += 1
             task = group.create_task(self._answer(call, number), name="code asks")
             self._answering[task] = call
             task.add_done_callback(self._answering.pop)
@@ -135,6 +140,7 @@ class Piece:
             raise Violation("a line of no known kind")
 
     async def _answer(self, call: CodeCall, number: int) -> None:
+        self._said.fresh -= 1
         try:
             messages.fair(call)
             value = await self._serve(call)

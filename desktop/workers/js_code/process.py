@@ -132,6 +132,11 @@ class Worker:
                     os.killpg(self._process.pid, 9)
                 else:  # pragma: no cover - Windows has no process groups of this kind
                     self._process.kill()
-        await self._process.wait()
         if self._process.stdin is not None:
             self._process.stdin.close()
+        while not self.ended:  # its pipe may be full of what nobody reads: waiting for that to end would be for ever
+            await asyncio.sleep(0.001)
+        transport = getattr(self._process, "_transport", None)
+        if transport is not None:
+            transport.close()
+        await self._process.wait()

@@ -4,8 +4,9 @@
   const { apply, defineProperty: place, getOwnPropertyDescriptor: described, getPrototypeOf } = Reflect;
   const create = Object.create, define = Object.defineProperty, freeze = Object.freeze, keys = Object.keys;
   const then = Prom.prototype.then, exec = RegExp.prototype.exec;
-  const { slice, repeat } = Str.prototype;
-  const now = Date.now, floor = Math.floor, evaluate = globalThis.eval;
+  const { slice, repeat } = Str.prototype, { join } = Array.prototype;
+  const world = globalThis, now = Date.now, floor = Math.floor, evaluate = world.eval;
+  const say = (...parts) => send(apply(join, parts, [''])) === true;
   const table = () => create(null);
   const field = (value, enumerable) => ({ __proto__: null, value, writable: true, configurable: true, enumerable });
   const fixed = (value) => ({ __proto__: null, value, writable: false, configurable: false, enumerable: false });
@@ -141,7 +142,7 @@
       const id = next++;
       waiting[id] = { resolve, reject };
       open++;
-      if (send('{"t":"ask","id":' + id + ',"op":"' + op + '","line":' + line + fields + '}') === true) return;
+      if (say('{"t":"ask","id":', id, ',"op":"', op, '","line":', line, fields, '}')) return;
       delete waiting[id];
       open--;
       reject(new RangeErr('what it asks for is larger than ' + limits.message + ' bytes'));
@@ -177,7 +178,7 @@
     const text = cut(line, room) + '\n';
     room -= text.length;
     for (let at = 0; at < text.length; at += limits.piece) {
-      send('{"t":"log","text":' + json(apply(slice, text, [at, at + limits.piece])) + '}');
+      say('{"t":"log","text":', json(apply(slice, text, [at, at + limits.piece])), '}');
     }
   };
   const console = freeze({ __proto__: null, log, info: log, warn: log, error: log, debug: log });
@@ -199,12 +200,12 @@
   };
 
   const foreign = ['DOMException', 'btoa', 'atob', 'performance', 'queueMicrotask', 'Atomics', 'SharedArrayBuffer'];
-  for (const name of foreign) delete globalThis[name];
+  for (const name of foreign) delete world[name];
   const memory = {};
   for (const name of ['ctx', 'console', 'setTimeout', 'clearTimeout']) {
-    define(globalThis, name, field({ ctx, console, setTimeout, clearTimeout }[name], false));
+    define(world, name, field({ ctx, console, setTimeout, clearTimeout }[name], false));
   }
-  define(globalThis, 'memory', fixed(memory));
+  define(world, 'memory', fixed(memory));
 
   const clear = () => {
     timers = table();
@@ -220,7 +221,7 @@
   };
   const codeOf = (e) => {
     const text = safe(e);
-    if (text === 'out of memory') return 'code.memory';
+    if (e === null || text === 'out of memory') return 'code.memory';
     return text === 'Maximum call stack size exceeded' ? 'code.stack' : 'code.raised';
   };
   return {
@@ -234,17 +235,16 @@
       room = limits.output;
       clear();
       const args = parse(text);
-      place(globalThis, 'args', field(args, false));
+      place(world, 'args', field(args, false));
       const end = (kind, fields) => {
         if (mine.over) return true;
-        const said = send('{"t":"' + kind + '"' + fields + '}');
-        if (said === true) {
-          mine.over = true;
-          clear();
-        }
-        return said;
+        if (!say('{"t":"', kind, '"', fields, '}')) return false;
+        mine.over = true;
+        clear();
+        return true;
       };
-      const failed = (e, code, line) => {
+      const failed = (thrown, code, line) => {
+        const e = thrown === null ? new Err('out of memory, or null was thrown') : thrown;
         const said = ',"name":' + json(nameOf(e)) + ',"message":' + json(safe(e));
         end('failed', said + ',"line":' + line + ',"code":"' + code + '"');
       };
@@ -256,7 +256,7 @@
           failed(e, 'code.message', 0);
           return;
         }
-        if (end('done', ',"value":' + text) !== true) {
+        if (!end('done', ',"value":' + text)) {
           failed(new RangeErr('the value is larger than ' + limits.message + ' bytes'), 'code.message', 0);
         }
       };

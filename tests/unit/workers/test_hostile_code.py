@@ -1,0 +1,25 @@
+"""Programs that want out, or want to stall the app: all of tests/data/hostile_code through the real worker."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.workers.hostile_code import CLASSES, programs, run_class
+
+LATE_MS = 100.0
+"""What this thread may compute between two beats of the loop; a collection of garbage among thousands of tests takes
+tens of milliseconds by itself. ``python -m tests.unit.workers.hostile_code`` reports the true figure."""
+
+
+@pytest.mark.spec("R-COD-3", "R-COD-4", "R-COD-5", "R-COD-12", "R-COD-14", "R-COD-16")
+@pytest.mark.parametrize("name", CLASSES)
+async def test_every_program_is_held_and_none_stalls_the_app(name: str, tmp_path: Path) -> None:
+    count = await run_class(name, str(tmp_path))
+    assert not count.problems
+    assert count.held == count.tried >= 35
+    assert count.heart.worst_cpu_ms < LATE_MS
+
+
+def test_there_are_as_many_as_promised_and_each_has_its_own_name() -> None:
+    names = [program.name for name in CLASSES for program in programs(name)]
+    assert len(names) == len(set(names)) >= 300
