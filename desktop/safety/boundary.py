@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from desktop.domain.errors import BoundaryViolation
 from desktop.domain.safety import Access, SafetySettings, SettingsProvider, Verdict
 from desktop.safety import paths
-from desktop.safety.installation import installation
+from desktop.safety.installation import around_it, installation
 from desktop.safety.moment import Moment
 from desktop.safety.mounts import MountIds, Mounts
 from desktop.safety.paths import Identity, PathProblem
@@ -109,6 +109,7 @@ class Lists:
     secret: tuple[Rule, ...]
     home: Rule | None
     installed: tuple[Rule, ...] = ()
+    around: tuple[str, ...] = ()
 
 
 class PathPolicy:
@@ -119,6 +120,7 @@ class PathPolicy:
         self._home = os.path.abspath(os.path.expanduser(home))
         self._settings = settings
         self._installed = installation() if installed is None else installed
+        self._around = around_it() if installed is None else ()
         self._mounts = MountIds()
 
     def lists(self) -> Lists:
@@ -141,6 +143,7 @@ class PathPolicy:
             secret=tuple(own[name] for name in SECRET_NAMES),
             home=Rule.of_resolved(home),
             installed=tuple(Rule.of_resolved(path) for path in self._installed),
+            around=self._around,
         )
 
     def roots(self) -> list[str]:

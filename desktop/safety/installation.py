@@ -29,6 +29,14 @@ def installation() -> tuple[str, ...]:
     return without_inner(path for path in found if os.path.exists(path))
 
 
+@functools.cache
+def around_it() -> tuple[str, ...]:
+    """What besides may be read wherever it lies: the checkout, when Assent runs from one. It is not Assent's own: tools
+    may work on it."""
+    here = Path(__file__).resolve().parents[2]
+    return (str(here),) if (here / "pyproject.toml").is_file() else ()
+
+
 def _of_the_system() -> list[str]:
     places = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), sys.executable)
     return [os.path.realpath(place) for place in places if place]

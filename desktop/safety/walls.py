@@ -71,7 +71,7 @@ def walls_of(policy: PathPolicy, settings: SettingsProvider) -> Walls:
 
     return Walls(
         seen(writable), seen(own), seen(again), out_of_sight, settings().shell_network,
-        installed=tuple(rule.resolved for rule in lists.installed), sealed=seen(sealed),
+        installed=without_inner((*(rule.resolved for rule in lists.installed), *lists.around)), sealed=seen(sealed),
     )  # fmt: skip
 
 
