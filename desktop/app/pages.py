@@ -21,6 +21,7 @@ from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
 from desktop.ui.theme import Theme
 
 OPEN_THREAD = "chat.thread"
+TRACE = "chat.trace"
 SCALE_STEP = 0.1
 NOTIFY = "notifications.desktop"
 
@@ -49,7 +50,7 @@ class Pages(QObject):
             m = self._models
             bundle = ChatModels(
                 chat=m.chat, threads=m.threads, approvals=m.approvals, shell=self._shell, setup=m.setup,
-                offers=m.offers, attaching=m.attaching, agents=m.agents,
+                offers=m.offers, attaching=m.attaching, agents=m.agents, trace=m.trace,
             )  # fmt: skip
             self._chat = ChatPage(bundle)
             self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of, self._chat.pane.foot, m.rules)
@@ -57,6 +58,9 @@ class Pages(QObject):
             m.chat.opened.connect(self._dialog.show_for)
             self._dialog.show_for(m.chat.thread_id)
             self._chat.request_wanted.connect(self._dialog.reopen)
+            self._chat.show_trace(self._remembered.values.get(TRACE) is True)
+            self._chat.trace_toggled.connect(lambda is_open: self._remembered.put(TRACE, is_open))
+            self._chat.activity_wanted.connect(self._show_activity)
             if self._opened:
                 # The thread was opened while another page stood here: say it again to the page that now listens.
                 m.chat.open_thread(m.chat.thread_id)
@@ -130,6 +134,7 @@ class Pages(QObject):
         shell.handle("find", lambda _: self._find(on_chats))
         shell.handle("search-threads", lambda _: on_chats("search_threads"))
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
+        shell.handle("trace", lambda _: on_chats("toggle_trace"))
         shell.handle("stop", lambda _: m.chat.stop())
         shell.handle("export", m.chat.export)
         shell.handle("open-models", lambda _: self._open_models())
@@ -150,6 +155,14 @@ class Pages(QObject):
     def _show_rules(self, *, new: bool) -> None:
         self._shell.go("approvals")
         self._window.page("approvals").show_rules(new=new)  # type: ignore[attr-defined]  # its module is loaded late
+
+    def _show_activity(self, thread_id: str, tool: str) -> None:
+        """The calls of a tool in a thread, in the activity log."""
+        self._models.approvals.activity.choose(
+            text="", decision="", category="", by="", days="", thread_id=thread_id, tool=tool
+        )  # fmt: skip
+        self._shell.go("approvals")
+        self._window.page("approvals").show_tab("activity")  # type: ignore[attr-defined]  # its module is loaded late
 
     def _open_thread(self, thread_id: str) -> None:
         self._shell.go("chats")

@@ -24,6 +24,7 @@ from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.tool_modes import ToolModes
+from desktop.conversation.traces import TraceDesk, TraceKeeper
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
@@ -93,6 +94,7 @@ class Rooms:
     gate: PermissionGate
     rules: RuleRooms
     service: ConversationService
+    traces: TraceDesk
 
     async def confinement_report(self) -> ConfinementReport:
         """What holds shell commands on this machine; probed once, in a thread."""
@@ -215,6 +217,7 @@ async def _rooms(
         tool_mode=modes.of,
         context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
     )  # fmt: skip
+    bus.listen(TraceKeeper(store.traces, redactor.redact_text).take)
     _keep_skills(skills, settings, home, owner)
     desk = SkillDesk(
         skills, pipeline, agents, mine=home / "skills", trash=home / "data" / "deleted-skills",
@@ -228,7 +231,7 @@ async def _rooms(
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
         rules=rules,
-        service=ConversationService(runtime, owner),
+        service=ConversationService(runtime, owner), traces=TraceDesk(store, agents, runtime.budget),
     )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ from desktop.presenter.skills_models import SkillsModels
 from desktop.presenter.skills_projects import SkillProjects
 from desktop.presenter.skills_trying import SkillTrials
 from desktop.presenter.threads import ThreadsViewModel
+from desktop.presenter.trace import TraceViewModel
 from desktop.safety.boundary_entries import describe
 from desktop.safety.reach import first_link
 
@@ -63,6 +64,7 @@ class ViewModels:
     attaching: AttachingViewModel
     agents: tuple[tuple[str, str], ...]
     skills: SkillsModels
+    trace: TraceViewModel
 
 
 def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
@@ -79,7 +81,8 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     chat = ChatViewModel(rooms.service, bridge, board)
     chat.model_titles = setup.describe
     threads = ThreadsViewModel(rooms.service, bridge, board)
-    for listener in (chat.take, board.take, threads.take):
+    trace = TraceViewModel(rooms.traces, bridge, rooms.redactor.redact_data, board.titles)
+    for listener in (chat.take, board.take, threads.take, trace.take):
         bridge.events.connect(listener)
     rooms.bus.listen(bridge.sink)
     approvals = ApprovalsViewModel(bridge, rooms.store.audit)
@@ -100,6 +103,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         attaching=AttachingViewModel(bridge),
         agents=agents,
         skills=_skills_models(rooms, bridge, setup),
+        trace=trace,
     )
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: _model_rows(setup))

@@ -53,6 +53,7 @@ COMMANDS = (
     Command("find", "Find in this thread", "Actions", "Ctrl+F", "search"),
     Command("search-threads", "Search all threads", "Actions", "Ctrl+Shift+F", "search"),
     Command("stop", "Stop the run", "Actions", "Ctrl+.", "stop"),
+    Command("trace", "Show or hide the trace", "Actions", "Ctrl+Shift+T", "trace"),
     Command("choose-model", "Choose a model", "Actions", "Ctrl+M", "model"),
     Command("rules", "Rules", "Go to", "", "rules"),
     Command("new-rule", "New rule", "Actions", "", "rules"),

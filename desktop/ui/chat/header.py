@@ -15,6 +15,8 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.text import Text
 
+TRACE_KEYS = "Ctrl+Shift+T"
+
 
 class TitleText(Text):
     """The title; a double click or F2 edits it."""
@@ -75,8 +77,8 @@ class ThreadHeader(QFrame):
         self._label = Text("Context", "small", "3")
         self._tokens = Text("", "small", "2")
         self._cost = Text("", "small", "2")
-        self.trace = IconButton("trace", "Trace: arrives with a later version", side=32)
-        self.trace.setVisible(False)
+        self.trace = IconButton("trace", "Show the trace", shortcut=TRACE_KEYS, side=32)
+        self.trace.setCheckable(True)
         self.more = IconButton("more", "More for this thread", side=32)
         self._fold = IconButton("sidebar", "Show the list of threads", side=32)
         self._fold.setVisible(False)
@@ -113,6 +115,11 @@ class ThreadHeader(QFrame):
         """The thread's title, in one line."""
         self.title.setText(" ".join(text.split()))
         self.title.update()
+
+    def show_trace(self, is_open: bool) -> None:
+        """The button follows the panel."""
+        self.trace.setChecked(is_open)
+        self.trace.set_name("Hide the trace" if is_open else "Show the trace", TRACE_KEYS)
 
     def edit_title(self) -> None:
         """Put the field in the title's place."""

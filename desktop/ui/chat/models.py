@@ -11,6 +11,7 @@ from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.shell import ShellViewModel
 from desktop.presenter.threads import ThreadsViewModel
+from desktop.presenter.trace import TraceViewModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +26,4 @@ class ChatModels:
     offers: OffersViewModel
     attaching: AttachingViewModel
     agents: tuple[tuple[str, str], ...]
+    trace: TraceViewModel

@@ -10,18 +10,24 @@ from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.thread_list import ThreadList
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.theme import theme
+from desktop.ui.trace.panel import WIDTH, TracePanel
 from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.toast import Toast
 
 NARROW = 840
 """Below this width of the page (at 100 %) the list of threads folds away."""
+BESIDE = 1040
+"""Below this width of the window (at 100 %) the trace lies over the thread."""
 
 
 class ChatPage(QWidget):
     """Puts the two panes together; what they do is in the view-models."""
 
     request_wanted = Signal(str)
+    trace_toggled = Signal(bool)
+    activity_wanted = Signal(str, str)
+    """thread, tool"""
 
     def __init__(self, models: ChatModels, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,6 +41,10 @@ class ChatPage(QWidget):
         row = Row(self, spacing=0)
         row.addWidget(self.threads)
         row.addWidget(self.pane, 1)
+        self._room = QWidget()
+        self._room.hide()
+        row.addWidget(self._room)
+        self.trace: TracePanel | None = None
         self._connect()
 
     def _connect(self) -> None:
@@ -53,6 +63,8 @@ class ChatPage(QWidget):
         self.pane.new_chat.connect(self.new_chat)
         self.pane.said.connect(self.toast.say)
         self.pane.request_wanted.connect(self.request_wanted)
+        self.pane.header.trace.clicked.connect(self.toggle_trace)
+        chat.opened.connect(models.trace.open_thread)
 
     def first_focus(self) -> QWidget:
         """Keys go to the composer."""
@@ -87,8 +99,46 @@ class ChatPage(QWidget):
         self.pane.foot.composer.text.setFocus()
 
     def begin_find(self) -> None:
-        """Ctrl+F."""
-        self.pane.find_bar.begin()
+        """Ctrl+F: in the trace while the keys are there."""
+        trace, focus = self.trace, self.window().focusWidget()
+        if trace is not None and trace.isVisible() and focus is not None and trace.isAncestorOf(focus):
+            trace.begin_find()
+        else:
+            self.pane.find_bar.begin()
+
+    def toggle_trace(self) -> None:
+        """Ctrl+Shift+T; on an answer that the keys are at, its run shows."""
+        answer = self.pane.current_message
+        self.show_trace(self.trace is None or self.trace.isHidden(), keys=True)
+        if answer and self.trace is not None and not self.trace.isHidden():
+            self._models.trace.choose_message(answer)
+
+    def show_trace(self, is_open: bool, *, keys: bool = False) -> None:
+        """The panel beside the thread, or nothing; it is built when it is first wanted."""
+        if is_open and self.trace is None:
+            self.trace = TracePanel(self._models.trace, self)
+            self.trace.closed.connect(lambda: self.show_trace(False, keys=True))
+            self.trace.said.connect(self.toast.say)
+            self.trace.card_wanted.connect(self._show_card)
+            self.trace.activity_wanted.connect(
+                lambda tool: self.activity_wanted.emit(self._models.chat.thread_id, tool)
+            )
+            self.trace.hide()
+        self.pane.header.show_trace(is_open)
+        if self.trace is None or self.trace.isHidden() != is_open:
+            return
+        self.trace.setVisible(is_open)
+        self._place()
+        if keys and is_open:
+            self.trace.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
+        elif keys:
+            self.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
+        self.trace_toggled.emit(is_open)
+
+    def _show_card(self, call_id: str) -> None:
+        if self._over and self.trace is not None:
+            self.show_trace(False)
+        self.open_call(self._models.chat.thread_id, call_id)
 
     def search_threads(self) -> None:
         """Ctrl+Shift+F."""
@@ -124,10 +174,27 @@ class ChatPage(QWidget):
     def _toggle_list(self) -> None:
         self.threads.setVisible(not self.threads.isVisible())
 
+    @property
+    def _over(self) -> bool:
+        """Whether the trace lies over the thread, for want of room."""
+        return self.window().width() < theme().px(BESIDE)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where it is narrow the list folds away."""
         super().resizeEvent(event)
-        narrow = self.width() < theme().px(NARROW)
+        self._place()
+
+    def _place(self) -> None:
+        """The trace beside the thread or over it; the list where there is room."""
+        is_open = self.trace is not None and not self.trace.isHidden()
+        side = min(theme().px(WIDTH), self.width()) if is_open else 0
+        beside = side if not self._over else 0
+        self._room.setFixedWidth(beside)
+        self._room.setVisible(beside > 0)
+        if self.trace is not None and is_open:
+            self.trace.setGeometry(self.width() - side, 0, side, self.height())
+            self.trace.raise_()
+        narrow = self.width() - beside < theme().px(NARROW)
         if narrow != self._narrow:
             self._narrow = narrow
             self.pane.header.fold.setVisible(narrow)
@@ -144,6 +211,8 @@ class ChatPage(QWidget):
             self.pane.foot.editing.cancel()
         elif self.threads.searching:
             self.threads.close_search()
+        elif self._over and self.trace is not None and self.trace.isVisible():
+            self.show_trace(False, keys=True)
         else:
             super().keyPressEvent(event)
 

@@ -32,6 +32,8 @@ from desktop.presenter.transcript_items import (
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.shots_samples import SampleApprovals, SampleSetup, new_file_request, sample_shell
+from desktop.ui.trace import shots as trace_shots
+from desktop.ui.trace.panel import TracePanel
 
 TABLE = """There are **three gaps**, 63 samples in all. I looked for any step longer than the nominal six minutes:
 
@@ -124,7 +126,8 @@ def failed_items() -> tuple[TranscriptItem, ...]:
 
 
 def _page(
-    items: tuple[TranscriptItem, ...], *, running: bool = False, queue: tuple[QueuedMessage, ...] = ()
+    items: tuple[TranscriptItem, ...], *, running: bool = False, queue: tuple[QueuedMessage, ...] = (),
+    trace: str = "empty",
 ) -> ChatPage:
     bridge, board = cast(Bridge, StillBridge()), RunBoard()
     nothing = cast(Any, None)
@@ -135,6 +138,7 @@ def _page(
             chat=chat, threads=threads, approvals=cast(ApprovalsViewModel, SampleApprovals()), shell=shell,
             setup=cast(ModelSetupViewModel, SampleSetup()), offers=OffersViewModel(bridge, {}),
             attaching=AttachingViewModel(bridge), agents=(("assistant", "Workbench"),),
+            trace=trace_shots.SAMPLES[trace](),
         )
     )  # fmt: skip
     now = time.time()
@@ -166,4 +170,53 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "01-chat-empty": lambda: _page(()),
         "01-chat-calls": lambda: _opened(_page(many_calls(), running=True), "d"),
         "01-chat-failed": lambda: _page(failed_items()),
+        **trace_pictures(),
     }
+
+
+def _traced(name: str, act: Callable[[TracePanel], None] = lambda _: None) -> Callable[[], QWidget]:
+    def build() -> QWidget:
+        page = _page(sample_items(), running=True, trace=name)
+        page.show_trace(True)
+        assert page.trace is not None
+        act(page.trace)
+        return page
+
+    return build
+
+
+def trace_pictures() -> dict[str, Callable[[], QWidget]]:
+    """The trace panel beside the thread, or over it."""
+    call = _traced("live", lambda panel: panel.rows.setCurrentIndex(panel.model.index(4)))
+    last = _traced("live", lambda panel: panel.rows.setCurrentIndex(panel.model.index(panel.model.rowCount() - 1)))
+    return {
+        "10-trace": call,
+        "10-trace-200": call,
+        "10-trace-960": call,
+        "10-trace-round": last,
+        "10-trace-done": _traced("done"),
+        "10-trace-failed": _traced("failed", lambda panel: panel.rows.setCurrentIndex(panel.model.index(4))),
+        "10-trace-denied": _traced("failed", lambda panel: panel.rows.setCurrentIndex(panel.model.index(2))),
+        "10-trace-deep": _traced("deep"),
+        "10-trace-events": _traced("failed", lambda panel: panel.show_view("events")),
+        "10-trace-event": _traced("failed", _an_event),
+        "10-trace-text": _traced("failed", _a_text),
+        "10-trace-find": _traced("live", _a_search),
+        "10-trace-empty": _traced("empty"),
+    }
+
+
+def _an_event(panel: TracePanel) -> None:
+    panel.show_view("events")
+    panel.events.list.setCurrentIndex(panel.events.model.index(4))
+
+
+def _a_text(panel: TracePanel) -> None:
+    panel.rows.setCurrentIndex(panel.model.index(2))
+    panel.detail.arguments.click()
+
+
+def _a_search(panel: TracePanel) -> None:
+    panel.begin_find()
+    panel.find_bar.field.setText("plot")
+    panel.find_bar.wanted.emit("plot", True)

@@ -87,6 +87,13 @@ class ThreadPane(QFrame):
         self.foot.editing.put_away()
         self.find_bar.put_away()
 
+    @property
+    def current_message(self) -> str:
+        """The message that keys are at in the transcript, or ""."""
+        at = self.transcript.keys.current if self.transcript.hasFocus() else None
+        messages = self.transcript.page.messages
+        return messages[at].item.message_id if at is not None and at < len(messages) else ""
+
     def jump(self, message_id: str) -> None:
         """Show a message, now or as soon as it is loaded."""
         self._jump_to, self._call = message_id, ""

@@ -1,0 +1,244 @@
+"""Traces that outlive the app (S-TRC-2): what of them is kept beside the messages, and how both are read again.
+
+A run's own rounds and calls stand in its messages already, with times, tokens, decisions and results. Only what agents
+in it did, and the retries, is written down besides, in batches, by a listener that a run never waits for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from desktop.conversation.agents import AgentBook
+from desktop.conversation.run import round_limit
+from desktop.domain.errors import NotFound
+from desktop.domain.events import AgentTraced, Event, RetryScheduled, RunEnded, RunStarted
+from desktop.domain.limits import Limit
+from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.threads import MessageRecord, RunRecord
+from desktop.domain.traces import (
+    BRIEF,
+    TraceEntry,
+    TraceLog,
+    call_data,
+    ending_data,
+    entry_of,
+    result_data,
+    usage_data,
+)
+from desktop.store import Store
+from desktop.supervision.budgets import BudgetTracker
+
+FLUSH_AFTER_S = 1.0
+BATCH = 65_536
+"""Characters after which a batch is written at once."""
+KEPT_OF_A_RUN = 4_000_000
+"""Characters; what comes then is kept without its texts, and after ``MOST_ENTRIES`` not at all."""
+MOST_ENTRIES = 20_000
+_LONG = ("text", "result", "args", "error")
+
+_log = logging.getLogger(__name__)
+
+
+class Batches(Protocol):
+    """Where batches go; the future is looked at only to report what could not be written."""
+
+    def add(self, *, run_id: str, sequence: int, entries: Sequence[Mapping[str, Any]]) -> asyncio.Future[None]:
+        """Append one."""
+        ...
+
+
+@dataclass(slots=True)
+class _Open:
+    """A run under way."""
+
+    waiting: TraceLog = field(default_factory=TraceLog)
+    weight: int = 0
+    sequence: int = 0
+    room: int = KEPT_OF_A_RUN
+    entries: int = 0
+    timer: asyncio.TimerHandle | None = None
+    failed: bool = False
+
+
+class TraceKeeper:
+    """A listener of the bus. ``redact`` cleans what the runtime has not cleaned already (R-TRC-9)."""
+
+    def __init__(self, batches: Batches, redact: Callable[[str], str] = lambda text: text) -> None:
+        self._batches = batches
+        self._redact = redact
+        self._runs: dict[str, _Open] = {}
+
+    def take(self, event: Event) -> None:
+        """Keep what the messages do not say."""
+        if isinstance(event, RunStarted):
+            self._runs[event.run_id] = _Open()
+        run = self._runs.get(event.run_id)
+        if run is None:
+            return
+        if isinstance(event, RetryScheduled):
+            event = replace(event, detail=self._redact(event.detail))
+        if isinstance(event, AgentTraced | RetryScheduled):
+            entry = entry_of(event, time.time())
+            if entry is not None:
+                self._keep(event.run_id, run, entry)
+        elif isinstance(event, RunEnded):
+            self._flush(event.run_id, run)
+            del self._runs[event.run_id]
+
+    def _keep(self, run_id: str, run: _Open, entry: TraceEntry) -> None:
+        if run.entries >= MOST_ENTRIES or run.failed:
+            return
+        weight = _weight(entry)
+        if run.room <= 0:
+            entry = replace(entry, data={k: v for k, v in entry.data.items() if k not in _LONG} | {"omitted": weight})
+            weight = BRIEF
+        run.room -= weight
+        run.weight += weight
+        run.entries += run.waiting.add(entry) is not None
+        if run.weight >= BATCH:
+            self._flush(run_id, run)
+        elif run.timer is None:
+            run.timer = asyncio.get_running_loop().call_later(FLUSH_AFTER_S, self._flush, run_id, run)
+
+    def _flush(self, run_id: str, run: _Open) -> None:
+        if run.timer is not None:
+            run.timer.cancel()
+            run.timer = None
+        batch = run.waiting.entries
+        if not batch or run.failed:
+            return
+        run.sequence += 1
+        run.waiting, run.weight = TraceLog(), 0
+        written = self._batches.add(
+            run_id=run_id, sequence=run.sequence, entries=[entry.to_plain() for entry in batch]
+        )
+        written.add_done_callback(lambda done: _complain(done, run_id, run))
+
+
+def _complain(done: asyncio.Future[None], run_id: str, run: _Open) -> None:
+    """Once a run: a full disk costs the trace, not the run."""
+    problem = None if done.cancelled() else done.exception()
+    if problem is not None and not run.failed:
+        run.failed = True
+        _log.warning("the trace of run %s is not kept to its end: %s", run_id, problem)
+
+
+def _weight(entry: TraceEntry) -> int:
+    return BRIEF + sum(len(str(entry.data[name])) for name in _LONG if name in entry.data)
+
+
+class TraceDesk:
+    """Implements ``domain.traces.TraceSource``."""
+
+    def __init__(self, store: Store, agents: AgentBook, budget: ExecutionBudget) -> None:
+        self._store = store
+        self._agents = agents
+        self._budget = budget
+
+    async def runs(self, thread_id: str) -> list[RunRecord]:
+        """The latest runs of a thread, newest first."""
+        return await self._store.runs.of_thread(thread_id=thread_id, limit=50)
+
+    async def entries(self, run_id: str) -> list[TraceEntry]:
+        """From its messages and from what was kept besides."""
+        run = await self._store.runs.get(run_id=run_id)
+        messages = await self._store.traces.messages(run_id=run_id)
+        kept = await self._store.traces.kept(run_id=run_id)
+        return await asyncio.to_thread(assembled, run, messages, kept)
+
+    async def run_of(self, message_id: str) -> str:
+        """The run that wrote a message; "" where none did."""
+        return (await self._store.messages.get(message_id=message_id)).run_id
+
+    def limits(self, agent: str) -> tuple[Limit, ...]:
+        """On rounds always one; on tokens, cost and time where there are some."""
+        try:
+            rounds = [round_limit(self._agents.get(agent), BudgetTracker(self._budget))]
+        except NotFound:
+            rounds = []
+        where, budget = "the run's budget", self._budget
+        others = (
+            ("max_tokens", budget.max_tokens), ("max_cost_usd", budget.max_cost_usd), ("deadline_s", budget.deadline_s),
+        )  # fmt: skip
+        return (*rounds, *(Limit(name, value, where) for name, value in others if value is not None))
+
+
+# -- a run that is over, from what is stored --------------------------------------------------------------------------
+
+
+def assembled(run: RunRecord, messages: Sequence[MessageRecord], kept: Iterable[Any]) -> list[TraceEntry]:
+    """All entries in the order of their times. Runs in any thread."""
+    extra = [entry for entry in map(TraceEntry.from_plain, kept) if entry is not None]
+    begun = {entry.call: entry.at for entry in reversed(extra) if entry.type == "agent-start" and not entry.ancestor}
+    start = TraceEntry(run.started_at, "agent-start", run.run_id, {"model": run.model}, run.agent)
+    found = [start, *_said(run.run_id, messages, begun), *extra]
+    found.sort(key=lambda entry: entry.at)  # a stable sort: what has the same time stays as it was
+    if run.ended_at is not None:
+        data = {key: value for key, value in ending_data(run.end_reason, run.detail, "", "").items() if value}
+        found.append(TraceEntry(max(run.ended_at, found[-1].at), "agent-complete", run.run_id, data))
+    return found
+
+
+def _said(run_id: str, messages: Sequence[MessageRecord], begun: Mapping[str, float]) -> Iterator[TraceEntry]:
+    asked: dict[str, ToolCallBlock] = {}
+    answered_at = 0.0
+    for message in messages:
+        if message.role == "assistant":
+            answered_at = message.created_at + message.elapsed_ms / 1000
+            asked.update((block.call_id, block) for block in message.blocks if isinstance(block, ToolCallBlock))
+            yield from _round(run_id, message, answered_at)
+        elif message.role == "tool":
+            for block in message.blocks:
+                if isinstance(block, ToolResultBlock):
+                    call = asked.pop(block.call_id, None)
+                    yield from _call(run_id, message.created_at, block, call, answered_at, begun)
+    for call in asked.values():
+        yield TraceEntry(answered_at, "tool-call", run_id, call_data(call.tool, call.call_id, call.arguments))
+
+
+def _round(run_id: str, message: MessageRecord, over: float) -> Iterator[TraceEntry]:
+    about = {"messageId": message.message_id}
+    yield TraceEntry(message.created_at, "turn-start", run_id, {**about, "turnNumber": message.round_number})
+    notices = []
+    for block in message.blocks:
+        if isinstance(block, TextBlock | ReasoningBlock) and block.text:
+            kind = "message" if isinstance(block, TextBlock) else "reasoning"
+            yield TraceEntry(over, kind, run_id, {**about, "text": block.text})
+        elif isinstance(block, NoticeBlock):
+            notices.append(block.text[:BRIEF])
+    calls = sum(isinstance(block, ToolCallBlock) for block in message.blocks)
+    reason = "aborted" if message.status == "interrupted" else message.stop_reason
+    data = {**about, "stopReason": reason, "toolCalls": calls, "elapsedMs": message.elapsed_ms, "model": message.model}
+    data |= usage_data(message.usage) | ({"notices": notices} if notices else {})
+    yield TraceEntry(over, "turn-end", run_id, data)
+
+
+def _call(
+    run_id: str, over: float, block: ToolResultBlock, call: ToolCallBlock | None, earliest: float,
+    begun: Mapping[str, float],
+) -> Iterator[TraceEntry]:  # fmt: skip
+    facts = block.facts
+    waited, elapsed = _seconds(facts.get("waited_ms")), _seconds(facts.get("elapsed_ms"))
+    start = max(over - elapsed - waited, earliest)
+    start = min(start, over, begun.get(block.call_id, over) - 0.001)  # what an agent for it did came after it
+    arguments = call.arguments if call is not None else None
+    data = call_data(block.tool, block.call_id, arguments or {}, str(facts.get("category") or ""))
+    yield TraceEntry(start, "tool-call", run_id, data)
+    if waited:
+        yield TraceEntry(start, "tool-waiting", run_id, {"callId": block.call_id})
+        told = {name: facts[name] for name in ("decision", "by", "reason") if facts.get(name)}
+        yield TraceEntry(min(start + waited, over), "tool-answered", run_id, {"callId": block.call_id, **told})
+    result = result_data(block.tool, block.call_id, block.text, is_error=block.is_error, facts=facts)
+    if facts.get("omitted"):
+        result["omitted"] = facts["omitted"]
+    yield TraceEntry(over, "tool-result", run_id, result)
+
+
+def _seconds(value: Any) -> float:
+    return max(0.0, value / 1000) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

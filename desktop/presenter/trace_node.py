@@ -1,0 +1,143 @@
+"""One line of a trace's tree, and the common time axis on which all of them are drawn. Qt-free."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from desktop.domain.messages import Usage
+from desktop.domain.traces import TraceEntry
+
+Kind = Literal["agent", "round", "call"]
+NodeState = Literal["writing", "running", "waiting", "done", "failed", "denied", "aborted", "limit"]
+OVER = frozenset({"done", "failed", "denied", "aborted", "limit"})
+STILL_SHARE = 0.1
+"""Of the axis, at most, for one time in which everything waited for the person."""
+STILLS_SHARE = 0.35
+"""Of the axis, at most, for all of them."""
+
+Span = list[float | None]
+"""[start, end]; an end of None: not over yet."""
+
+
+@dataclass(slots=True, eq=False)
+class TraceNode:
+    """Times are seconds since the epoch. ``waits`` are the spans in which a person was asked about this very call;
+    ``stood`` is how long everything below stood still for a person and is not counted as time.
+
+    A call that an agent works for becomes that agent's node: it is then of kind ``agent`` and has both.
+    """
+
+    kind: Kind
+    title: str
+    parent: TraceNode | None
+    started: float
+    context: str = ""
+    level: int = 0
+    depth: int = 0
+    ended: float | None = None
+    state: NodeState = "running"
+    number: int = 0
+    summary: str = ""
+    category: str = ""
+    call_id: str = ""
+    elapsed_ms: int | None = None
+    model: str = ""
+    usage: Usage | None = None
+    retries: int = 0
+    rounds: int = 0
+    calls: int = 0
+    waits: list[Span] = field(default_factory=list)
+    children: list[TraceNode] = field(default_factory=list)
+    entries: list[TraceEntry] = field(default_factory=list)
+    live: bool = False
+    busy: bool = False
+    open_below: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state in OVER
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a tool was called, also where an agent works for the call."""
+        return bool(self.call_id)
+
+    def entry(self, kind: str) -> TraceEntry | None:
+        """The last entry of that type."""
+        return next((entry for entry in reversed(self.entries) if entry.type == kind), None)
+
+    def value(self, kind: str, name: str) -> Any:
+        """A field of the last entry of that type."""
+        entry = self.entry(kind)
+        return entry.data.get(name) if entry is not None else None
+
+    def text(self, kind: str) -> tuple[str, int]:
+        """All texts of a type, and how many characters are not kept."""
+        found = [entry for entry in self.entries if entry.type == kind]
+        omitted = sum(_whole(entry.data.get("omitted")) for entry in found)
+        return "".join(str(entry.data.get("text", "")) for entry in found), omitted
+
+    def waited(self, now: float) -> float:
+        """Seconds in which a person was asked about this call."""
+        return sum(max(0.0, (now if end is None else end) - (start or now)) for start, end in self.waits)
+
+    def walk(self) -> Iterator[TraceNode]:
+        """This node and all below it, in order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def ancestors(self) -> Iterator[TraceNode]:
+        """From the parent up."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+
+class Axis:
+    """From the start of a run to its end or to now. ``stills``: when everything stood still for the person; such a
+    time is drawn short and counts for nothing."""
+
+    def __init__(self, start: float, end: float, stills: Sequence[Span]) -> None:
+        spans = [(s or start, min(end if e is None else e, end)) for s, e in stills]
+        self._stills = [(s, max(s, e)) for s, e in spans if s < end]
+        self._starts = [s for s, _ in self._stills]
+        stood = sum(e - s for s, e in self._stills)
+        self.counted = max(0.001, end - start - stood)
+        widths = [min(e - s, STILL_SHARE * self.counted) for s, e in self._stills]
+        most = STILLS_SHARE * self.counted
+        scale = min(1.0, most / sum(widths)) if sum(widths) > 0 else 1.0
+        self._saved, self._stood = [0.0], [0.0]
+        for (s, e), width in zip(self._stills, widths, strict=True):
+            self._saved.append(self._saved[-1] + (e - s) - width * scale)
+            self._stood.append(self._stood[-1] + (e - s))
+        self._start, self._end = start, end
+        self._length = max(0.001, end - start - self._saved[-1])
+
+    def place(self, at: float) -> float:
+        """0 to 1."""
+        at = min(max(at, self._start), self._end)
+        return min(1.0, max(0.0, (at - self._start - self._until(at, self._saved)) / self._length))
+
+    def stood(self, start: float, end: float) -> float:
+        """Seconds between two times in which everything stood still."""
+        return max(0.0, self._until(end, self._stood) - self._until(start, self._stood))
+
+    def _until(self, at: float, sums: list[float]) -> float:
+        """The sum of what lies before a time; of a still time that it falls into, its share."""
+        place = bisect_right(self._starts, at) - 1
+        if place < 0:
+            return 0.0
+        start, end = self._stills[place]
+        whole = sums[place + 1] - sums[place]
+        share = 1.0 if at >= end else (at - start) / (end - start) if end > start else 1.0
+        return sums[place] + whole * share
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -1,0 +1,109 @@
+"""The lines of a trace's tree as a flat model: what is folded is not in it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
+
+from desktop.presenter.trace_node import Axis, TraceNode
+from desktop.presenter.trace_rows import Folding
+from desktop.presenter.trace_tree import TraceTree
+from desktop.presenter.trace_words import short_summary, spoken
+from desktop.ui.widgets.rows import Index
+from desktop.ui.widgets.shown import shown_line
+
+NODE = int(Qt.ItemDataRole.UserRole)
+SHOWN = 300
+
+
+class TreeModel(QAbstractListModel):
+    """``refresh`` brings it up to date with its tree."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tree: TraceTree | None = None
+        self.folding = Folding()
+        self.rows: list[TraceNode] = []
+        self.axis = Axis(0.0, 1.0, ())
+        self.now = 0.0
+
+    def show_tree(self, tree: TraceTree | None) -> None:
+        """Another run."""
+        self.beginResetModel()
+        self.tree = tree
+        self.folding.clear()
+        self.rows = []
+        self.endResetModel()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """The lines as they are now; those that stay keep their places in the view."""
+        self.tick()
+        fresh = self.folding.rows(self.tree) if self.tree is not None else []
+        old = self.rows
+        head = _alike(old, fresh)
+        tail = _alike(old[head:][::-1], fresh[head:][::-1])
+        if len(old) > head + tail:
+            self.beginRemoveRows(QModelIndex(), head, len(old) - tail - 1)
+            self.rows = old[:head] + old[len(old) - tail :]
+            self.endRemoveRows()
+        if len(fresh) > head + tail:
+            self.beginInsertRows(QModelIndex(), head, len(fresh) - tail - 1)
+            self.rows = fresh
+            self.endInsertRows()
+
+    def tick(self) -> None:
+        """The clock went on."""
+        self.now = time.time()
+        if self.tree is not None:
+            self.axis = self.tree.axis(self.now)
+
+    def is_open(self, node: TraceNode) -> bool:
+        """Whether what is below shows."""
+        return self.tree is not None and self.folding.is_open(self.tree, node)
+
+    def fold(self, node: TraceNode, is_open: bool) -> None:
+        """A person opens or folds it."""
+        if node.children:
+            self.folding.choose(node, is_open)
+            self.refresh()
+
+    def reveal(self, node: TraceNode) -> int:
+        """Open everything above a node; its row, or -1."""
+        self.folding.reveal(node)
+        self.refresh()
+        return self.row_of(node)
+
+    def row_of(self, node: TraceNode | None) -> int:
+        """Where a node is, or -1."""
+        try:
+            return self.rows.index(node) if node is not None else -1  # by identity, in C
+        except ValueError:
+            return -1
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        """How many lines show."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The node under ``NODE``."""
+        node = self.rows[index.row()]
+        if role == NODE:
+            return node
+        if role == Qt.ItemDataRole.DisplayRole:
+            return shown_line(f"{node.title} {short_summary(node)}".strip()[:SHOWN])
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return shown_line(spoken(node, self.axis, self.now, self.is_open(node))[:SHOWN])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return shown_line(f"{node.title} {node.summary}".strip()[:SHOWN])
+        return None
+
+
+def _alike(one: list[TraceNode], other: list[TraceNode]) -> int:
+    """How many nodes are the same from the beginning."""
+    count = min(len(one), len(other))
+    if one[:count] == other[:count]:
+        return count
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a is not b), count)
