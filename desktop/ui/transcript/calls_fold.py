@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.presenter.transcript_items import CallsPart, Part, TextPart
+from desktop.ui.transcript.code_card import make_card
 from desktop.ui.transcript.flow import Flow, Openable, SingleFlow, TextFlow, Tools
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Spot
@@ -74,7 +75,7 @@ class CallsFlow(Flow):
     def build(self, look: Look, width: float) -> None:
         assert isinstance(self.part, CallsPart)
         if self._head.open and not self._cards:
-            self._cards = [ToolCard(call.part_id, call) for call in self.part.calls]
+            self._cards = [make_card(call.part_id, call) for call in self.part.calls]
             for card in self._cards:
                 card.open = card.key in self._opened
         self.pieces = [self._head, *(self._cards if self._head.open else ())]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from desktop.presenter.transcript_items import AttachmentPart, NoticePart, Part, ReasoningPart, TextPart, ToolPart
+from desktop.ui.transcript.code_card import fits, make_card
 from desktop.ui.transcript.code_piece import CodePiece
 from desktop.ui.transcript.formulas import Formulas
 from desktop.ui.transcript.inline import InlineParser
@@ -131,6 +132,8 @@ class SingleFlow(Flow):
         self._fresh = ""  # a newer state has everything that was appended
         if type(part) is not type(self.part) or isinstance(piece, AttachmentPiece):
             return part == self.part
+        if isinstance(part, ToolPart) and not fits(piece, part):
+            return False
         if part != self.part:
             self.part = part
             piece.part = part  # type: ignore[attr-defined]
@@ -158,7 +161,7 @@ class SingleFlow(Flow):
 
 def _single_piece(part: Part) -> Piece:
     if isinstance(part, ToolPart):
-        return ToolCard(part.part_id, part)
+        return make_card(part.part_id, part)
     if isinstance(part, ReasoningPart):
         return ReasoningPiece(part.part_id, part)
     if isinstance(part, NoticePart):
@@ -328,4 +331,3 @@ def _page(text: str) -> tuple[str, str]:
 def _uses(text: str, labels: set[str]) -> bool:
     folded = normal_label(text)
     return any(f"[{label}]" in folded for label in labels)
-

@@ -18,16 +18,18 @@ from desktop.ui.transcript.preview import PreviewLine, preview_lines
 from desktop.ui.transcript.text_box import TextBox
 from desktop.ui.transcript.tool_drawing import (
     STATES,
+    asked_lines,
     draw_chain,
     draw_ledger,
     draw_preview,
     draw_state,
+    from_code,
     head_words,
-    ledger_glyph,
+    ledger_of,
     nested_line,
     seconds_text,
 )
-from desktop.ui.widgets.shown import shown
+from desktop.ui.widgets.shown import shown, shown_line
 
 FOLDED = 38
 FOOT = 41
@@ -114,9 +116,9 @@ class ToolCard(Piece):
         request = self.part.request
         self._preview = preview_lines(request.preview) if request else []
         if request and not self._preview and not self.open:
-            text = self.part.arguments.strip()
-            lines = text.split("\n")[:6] if text != "{}" else []
-            self._preview = [PreviewLine("", "", shown(line[:300])) for line in lines]
+            self._preview = [PreviewLine("", "", shown(line[:300])) for line in asked_lines(self.part)]
+        if request and request.place:
+            self._preview = [PreviewLine("", "", from_code(request.place)), *self._preview]
         self._body_top = float(self.height)
         if self.open:
             self._lay_out_open(look)
@@ -127,6 +129,9 @@ class ToolCard(Piece):
     def _lay_out_open(self, look: Look) -> None:
         y = float(self.height) + look.px(4)
         part = self.part
+        if part.request and part.request.place:
+            y = self._section(look, "Asked for by code", y)
+            y = self._chunks(look, shown_line(part.request.place), y)
         if part.arguments:
             y = self._section(look, "Arguments", y)
             y = self._chunks(look, shown(part.arguments[: self._shown + TAIL_SHOWN]), y)
@@ -186,7 +191,7 @@ class ToolCard(Piece):
             if self.height > look.px(FOLDED):
                 canvas.line(frame.x() + 1, frame.y() + look.px(FOLDED) - 1, frame.width() - 2, "border")
         if canvas.ledger:
-            draw_ledger(canvas, self.part.category, origin, canvas.look.px(FOLDED))
+            draw_ledger(canvas, self.part, origin, canvas.look.px(FOLDED))
         self._draw_head(canvas, origin)
         if self.waiting:
             self._draw_waiting(canvas, frame)
@@ -199,7 +204,7 @@ class ToolCard(Piece):
         right = draw_state(canvas, self.part, self.clock(canvas.now), self._head_rect(origin, height))
         x = origin.x() + look.px(31)
         if not canvas.ledger:  # beside a debate there is no margin for the ledger
-            name, token = ledger_glyph(self.part.category)
+            name, token = ledger_of(self.part)
             if name:
                 canvas.glyph(name, token, x, origin.y() + (height - look.px(16)) / 2, 16)
             x += look.px(24)
@@ -244,11 +249,15 @@ class ToolCard(Piece):
         self.draw_boxes(canvas, origin)
         for spot in self._spots[1:]:
             canvas.hover_fill(spot, origin)
-            canvas.words(spot.label, spot.rect.translated(origin).adjusted(look.px(8), 0, 0, 0), "small", "text-2", 500)
+            self._draw_spot(canvas, spot, origin)
         if not self.open and self.live and self.boxes and canvas.caret_on:
             placed = self.boxes[-1]
             bar = placed.box.cursor_rect(len(placed.box.text)).translated(origin.x() + placed.x, origin.y() + placed.y)
             canvas.painter.fillRect(bar.adjusted(1, 2, 1, -2), look.color("text"))
+
+    def _draw_spot(self, canvas: Canvas, spot: Spot, origin: QPointF) -> None:
+        rect = spot.rect.translated(origin).adjusted(canvas.look.px(8), 0, 0, 0)
+        canvas.words(spot.label, rect, "small", "text-2", 500)
 
     def spots(self) -> Sequence[Spot]:
         return self._spots

@@ -26,7 +26,23 @@ STATES = {
 
 def head_words(part: ToolPart) -> tuple[str, str]:
     """The tool's name and its arguments in brief, as they may be looked at (R-PRM-2, R-PRM-15)."""
-    return shown_line(part.tool), shown_line(part.summary)
+    return title_of(part), shown_line(part.summary)
+
+
+def title_of(part: ToolPart) -> str:
+    """What a card is called: its tool, or that it runs code."""
+    return "code" if part.code is not None else shown_line(part.tool)
+
+
+def from_code(place: str) -> str:
+    """Which line of a model's code asks."""
+    return f"From code, {shown_line(place)}"
+
+
+def asked_lines(part: ToolPart) -> list[str]:
+    """The first lines of what is asked for, where nothing better is known of it: code as code, else the arguments."""
+    text = part.code.source.strip() if part.code is not None else part.arguments.strip()
+    return text.split("\n", 6)[:6] if text != "{}" else []
 
 
 def nested_line(call: NestedCall) -> str:
@@ -37,7 +53,7 @@ def nested_line(call: NestedCall) -> str:
 
 def calls_words(calls: Sequence[ToolPart]) -> tuple[str, str, str]:
     """How many calls, of which tools, what became of them: ``64 calls``, ``read-file, bash``, ``63 done, 1 failed``."""
-    tools = Counter(call.tool for call in calls)
+    tools = Counter("code" if call.code is not None else call.tool for call in calls)
     states = Counter(STATES[call.state][2] for call in calls)
     named = ", ".join(shown_line(name[:64]) for name, _ in tools.most_common(4))
     return f"{len(calls)} calls", named, ", ".join(f"{count} {word}" for word, count in states.most_common())
@@ -57,9 +73,14 @@ def ledger_glyph(category: str) -> tuple[str, str]:
     return name, (name if name != "agent" else "running")
 
 
-def draw_ledger(canvas: Canvas, category: str, origin: QPointF, height: int) -> None:
+def ledger_of(part: ToolPart) -> tuple[str, str]:
+    """As ``ledger_glyph``; code does nothing to the machine by itself, so its glyph says what it is."""
+    return ledger_glyph(part.category) if part.code is None else ("code", "text-2")
+
+
+def draw_ledger(canvas: Canvas, part: ToolPart, origin: QPointF, height: int) -> None:
     """The glyph in the margin column."""
-    name, token = ledger_glyph(category)
+    name, token = ledger_of(part)
     if not name:
         return
     y = origin.y() + (height - canvas.look.px(16)) / 2
@@ -84,7 +105,6 @@ def draw_state(canvas: Canvas, part: ToolPart, clock: str, rect: QRectF) -> floa
         canvas.words(fact, QRectF(rect.x(), rect.y(), x - rect.x(), rect.height()), "small", "text-3", right=True)
         x -= look.metrics("small").horizontalAdvance(fact)
     return x - look.px(8)
-
 
 
 def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
@@ -114,4 +134,3 @@ def draw_preview(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
     room = rect.adjusted(look.px(56), 0, -look.px(12), 0)
     text = look.metrics("code").elidedText(line.text, Qt.TextElideMode.ElideRight, room.width())
     canvas.words(text, room, "code", ink)
-

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.transcript_items import TranscriptItem
 from desktop.ui.theme import Theme
+from desktop.ui.transcript.code_card import CodeCard
 from desktop.ui.transcript.code_piece import whole_code
 from desktop.ui.transcript.finding import Search
 from desktop.ui.transcript.formulas import RunInThread
@@ -215,7 +216,9 @@ class TranscriptView(InputArea):
         """Presses a spot."""
         message = self.page.messages[index]
         if spot.kind == "copy":
-            code = whole_code([piece for piece, _, _ in message.pieces()], spot.payload)
+            pieces = [piece for piece, _, _ in message.pieces()]
+            card = next((p for p in pieces if isinstance(p, CodeCard) and p.key == spot.payload), None)
+            code = card.source if card is not None else whole_code(pieces, spot.payload)
             to_clipboard(code)
             self.code_copied.emit(code)
         elif spot.kind in ("toggle", "more"):
