@@ -98,6 +98,8 @@ def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWi
     facts: list[tuple[str, QWidget]] = [("Asked by", Crumbs((*request.chain, request.tool)))]
     if request.chain and request.chain[-1] == request.tool:
         facts = [("Asked by", Crumbs(request.chain))]
+    if request.place:
+        facts.append(("From code", _beside(_mono(request.place))))
     facts.append(("Thread", Text(shown_line(thread_title), elide="right")))
     if request.preview.get("kind") == "command":
         facts.append(("Runs in", _beside(_mono(str(request.preview.get("cwd", ""))))))

@@ -74,7 +74,8 @@ class InboxModel(QAbstractListModel):
     def origin(self, request: PermissionRequest) -> str:
         """Agent and thread."""
         agent = request.chain[0] if request.chain else ""
-        return shown_line(", ".join(part for part in (agent, self._thread_title(request.thread_id)) if part))
+        code = f"code {request.place.partition(':')[0]}" if request.place else ""
+        return shown_line(", ".join(part for part in (agent, code, self._thread_title(request.thread_id)) if part))
 
     def tick(self) -> None:
         """Waiting times have grown."""
