@@ -51,6 +51,7 @@ class Pages(QObject):
             bundle = ChatModels(
                 chat=m.chat, threads=m.threads, approvals=m.approvals, shell=self._shell, setup=m.setup,
                 offers=m.offers, attaching=m.attaching, agents=m.agents, trace=m.trace,
+                modes=m.modes,
             )  # fmt: skip
             self._chat = ChatPage(bundle)
             self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of, self._chat.pane.foot, m.rules)
@@ -134,6 +135,7 @@ class Pages(QObject):
         shell.handle("find", lambda _: self._find(on_chats))
         shell.handle("search-threads", lambda _: on_chats("search_threads"))
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
+        shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
         shell.handle("stop", lambda _: m.chat.stop())
         shell.handle("export", m.chat.export)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from desktop.app.key_uses import secret_uses
 from desktop.app.reach_rooms import reach_desk
 from desktop.app.rooms import Rooms, safety_of
+from desktop.conversation.run_code import mode_of
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
@@ -36,6 +37,7 @@ from desktop.presenter.skills_models import SkillsModels
 from desktop.presenter.skills_projects import SkillProjects
 from desktop.presenter.skills_trying import SkillTrials
 from desktop.presenter.threads import ThreadsViewModel
+from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.trace import TraceViewModel
 from desktop.safety.boundary_entries import describe
 from desktop.safety.reach import first_link
@@ -65,6 +67,7 @@ class ViewModels:
     agents: tuple[tuple[str, str], ...]
     skills: SkillsModels
     trace: TraceViewModel
+    modes: ToolModesViewModel
 
 
 def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
@@ -104,10 +107,20 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         agents=agents,
         skills=_skills_models(rooms, bridge, setup),
         trace=trace,
+        modes=ToolModesViewModel(rooms.modes, lambda agent: _declared_mode(rooms, agent), bridge),
     )
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: _model_rows(setup))
     return made
+
+
+async def _declared_mode(rooms: Rooms, agent: str) -> str:
+    """How an agent calls its tools by its skill; "" where that cannot be told: its next run will say why."""
+    try:
+        skill = await rooms.skills.find(rooms.agents.get(agent).prompt)
+        return mode_of(skill.metadata, "") if skill is not None else ""
+    except KnownError:
+        return ""
 
 
 def _rules(rooms: Rooms, bridge: Bridge, approvals: ApprovalsViewModel, chat: ChatViewModel) -> RulesModels:

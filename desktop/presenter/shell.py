@@ -55,6 +55,7 @@ COMMANDS = (
     Command("stop", "Stop the run", "Actions", "Ctrl+.", "stop"),
     Command("trace", "Show or hide the trace", "Actions", "Ctrl+Shift+T", "trace"),
     Command("choose-model", "Choose a model", "Actions", "Ctrl+M", "model"),
+    Command("tool-mode", "How this agent calls its tools", "Actions", "", "code"),
     Command("rules", "Rules", "Go to", "", "rules"),
     Command("new-rule", "New rule", "Actions", "", "rules"),
     Command("open-models", "Models and keys", "Actions", "", "key"),

@@ -8,6 +8,30 @@ from dataclasses import replace
 from desktop.presenter.transcript_items import CodeText, NestedCall, TextPart, ToolPart, TranscriptItem
 from desktop.ui.shots_samples import new_file_request
 
+
+class SampleModes:
+    """Of an agent that was set to code, or to nothing."""
+
+    def __init__(self, mode: str = "") -> None:
+        self._mode = mode
+
+    def of(self, agent: str) -> str:
+        """The same for every agent."""
+        del agent
+        return self._mode
+
+    async def choose(self, agent: str, mode: str) -> None:
+        """Keeps it."""
+        del agent
+        self._mode = mode
+
+
+async def says_direct(agent: str) -> str:
+    """What the sample agent's skill says."""
+    del agent
+    return "direct"
+
+
 SOURCE = """// Which stations have gaps, and how many
 const names = await ctx.manager.invoke("glob", {pattern: "data/gauge-*/2026-03.csv"});
 let holes = 0;

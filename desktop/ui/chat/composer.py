@@ -41,6 +41,8 @@ class Composer(QFrame):
         self.attach = IconButton("attach", "Attach files or images", side=24)
         self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, shrinks=True)
         self.model = Button("Choose a model", "quiet", icon="model", small=True, chevron=True, shrinks=True)
+        self.code = IconButton("code", "Calls its tools in code", side=24)
+        self.code.hide()
         self.stop = Button("Stop", icon="stop", key="Ctrl+.", tip="Stop the run (Ctrl+.)")
         self._send = Button("Send", "primary", icon="send")
         self._lay_out()
@@ -70,6 +72,7 @@ class Composer(QFrame):
         bar.addWidget(sized(pane("line-v"), height=16))
         bar.addSpacing(theme().px(6))
         bar.addWidget(self.agent)
+        bar.addWidget(self.code)
         bar.addWidget(self.model)
         bar.addStretch(1)
         bar.addWidget(self.stop)
@@ -126,6 +129,11 @@ class Composer(QFrame):
         self.agent.setToolTip(f"{meters.agent_title}: choose the agent")
         model = f"{meters.model_title}: choose the model" if meters.model_title else "Choose a model"
         self.model.setToolTip(f"{model} (Ctrl+M)")
+
+    def show_mode(self, words: str, *, in_code: bool) -> None:
+        """A mark beside the agent while it may write code."""
+        self.code.setVisible(in_code)
+        self.code.set_name(f"How the agent calls its tools: {words}")
 
     def show_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Messages that wait for this run, each with a cross."""

@@ -6,12 +6,12 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.chat_state import Offer
+from desktop.presenter.chat_state import Meters, Offer
 from desktop.ui.chat.composer import Composer
 from desktop.ui.chat.message_edit import MessageEdit
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.picker import Choice, Picker
-from desktop.ui.chat.pickers import AgentPicker, ModelPicker
+from desktop.ui.chat.pickers import TOOL_MODE, AgentPicker, ModelPicker, ToolModePicker
 from desktop.ui.theme import theme
 from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -30,6 +30,7 @@ class ComposerPane(QWidget):
         super().__init__()
         self._models = models
         self._page = page
+        self._agent = ""
         self.composer = Composer()
         self.editing = MessageEdit()
         self.offers = Picker(page, name="Offers", empty="Nothing fits", field=False)
@@ -74,6 +75,10 @@ class ComposerPane(QWidget):
         composer.attach.clicked.connect(self._choose_files)
         composer.agent.clicked.connect(self._choose_agent)
         composer.model.clicked.connect(self.choose_model)
+        composer.code.clicked.connect(self.choose_tool_mode)
+        chat.meters_changed.connect(self._show_agent)
+        models.modes.changed.connect(self._show_mode)
+        self._show_agent(chat.meters)
 
     def leave_room(self, scroll_bar: int) -> None:
         """Stand exactly below the transcript's column, whose scroll bar takes so many pixels of its width."""
@@ -114,9 +119,33 @@ class ComposerPane(QWidget):
             self._models.chat.set_model(value)
 
     def _choose_agent(self) -> None:
-        picker = AgentPicker(self._page, self._models.agents, self._models.chat.meters.agent)
-        picker.chosen.connect(self._models.chat.set_agent)
+        agent = self._models.chat.meters.agent
+        picker = AgentPicker(self._page, self._models.agents, agent, self._models.modes.words(agent))
+        picker.chosen.connect(self._agent_chosen)
         picker.open_at(self.composer.agent)
+
+    def _agent_chosen(self, value: str) -> None:
+        if value == TOOL_MODE:
+            self.choose_tool_mode()
+        else:
+            self._models.chat.set_agent(value)
+
+    def choose_tool_mode(self) -> None:
+        """Open the ways in which the agent of this thread may call its tools."""
+        meters, modes = self._models.chat.meters, self._models.modes
+        picker = ToolModePicker(self._page, modes, meters.agent, meters.agent_title)
+        picker.chosen.connect(lambda mode: modes.choose(meters.agent, mode))
+        picker.open_at(self.composer.agent)
+
+    def _show_agent(self, meters: Meters) -> None:
+        if meters.agent != self._agent:
+            self._agent = meters.agent
+            self._models.modes.look(meters.agent)
+        self._show_mode()
+
+    def _show_mode(self) -> None:
+        modes = self._models.modes
+        self.composer.show_mode(modes.words(self._agent), in_code=modes.in_code(self._agent))
 
     # -- attachments ------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.shell import ShellViewModel
 from desktop.presenter.threads import ThreadsViewModel
+from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.trace import TraceViewModel
 
 
@@ -27,3 +28,4 @@ class ChatModels:
     attaching: AttachingViewModel
     agents: tuple[tuple[str, str], ...]
     trace: TraceViewModel
+    modes: ToolModesViewModel

@@ -62,6 +62,7 @@ class ChatPage(QWidget):
         self.pane.header.fold.clicked.connect(self._toggle_list)
         self.pane.new_chat.connect(self.new_chat)
         self.pane.said.connect(self.toast.say)
+        models.modes.refused.connect(self.toast.say)
         self.pane.request_wanted.connect(self.request_wanted)
         self.pane.header.trace.clicked.connect(self.toggle_trace)
         chat.opened.connect(models.trace.open_thread)
@@ -150,6 +151,10 @@ class ChatPage(QWidget):
     def choose_model(self) -> None:
         """Ctrl+M."""
         self.pane.foot.choose_model()
+
+    def choose_tool_mode(self) -> None:
+        """How the agent of this thread calls its tools."""
+        self.pane.foot.choose_tool_mode()
 
     # -- inside -----------------------------------------------------------------------------------------------------
 

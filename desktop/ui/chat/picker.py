@@ -117,7 +117,7 @@ class Picker(QFrame):
         self.rows.setModel(self._choices)
         self._empty = Text(empty, "small", "3")
         self.field = Field(name, hint=name, icon="search")
-        column = Column(self, margins=6, spacing=6)
+        column = self.column = Column(self, margins=6, spacing=6)
         column.addWidget(self.field)
         self.field.setVisible(field)
         column.addWidget(self.rows)

@@ -10,7 +10,10 @@ from PySide6.QtWidgets import QWidget
 from desktop.domain.models import ModelInfo
 from desktop.presenter.item_builder import human_count
 from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.presenter.tool_modes import EXPLAINED, MODES, ToolModesViewModel
 from desktop.ui.chat.picker import Choice, Picker
+from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.text import Paragraph
 
 
 def model_choice(model: ModelInfo) -> Choice:
@@ -44,10 +47,32 @@ class ModelPicker(Picker):
         self.fill(rows, self._current)
 
 
-class AgentPicker(Picker):
-    """All agents; (name, title) each."""
+TOOL_MODE = "open:tool-mode"
+"""No agent: how the agent calls its tools."""
 
-    def __init__(self, parent: QWidget, agents: Sequence[tuple[str, str]], current: str) -> None:
+
+class AgentPicker(Picker):
+    """All agents; (name, title) each. The last row leads to how the current one calls its tools: ``mode`` in words."""
+
+    def __init__(self, parent: QWidget, agents: Sequence[tuple[str, str]], current: str, mode: str) -> None:
         super().__init__(parent, name="Choose an agent", empty="No agent yet")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.fill([Choice(name, title, "", "agent") for name, title in agents], current)
+        rows = [Choice(name, title, "", "agent") for name, title in agents]
+        rows.append(Choice(TOOL_MODE, "How it calls its tools…", mode, "code"))
+        self.fill(rows, current)
+
+
+class ToolModePicker(Picker):
+    """The ways in which an agent may call its tools, with a sentence about them."""
+
+    def __init__(self, parent: QWidget, modes: ToolModesViewModel, agent: str, title: str) -> None:
+        super().__init__(parent, name=f"How {title[:40]} calls its tools", empty="Nothing fits")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setAccessibleDescription(EXPLAINED)
+        foot = QWidget()
+        Column(foot, margins=(8, 2, 8, 6)).addWidget(Paragraph(EXPLAINED, "small", "2"))
+        self.column.addWidget(foot)
+        said = dict(MODES).get(modes.said(agent) or "none", "")
+        icons = {"direct": "step", "": "skills"}
+        rows = [Choice(mode, words, said if not mode else "", icons.get(mode, "code")) for mode, words in MODES]
+        self.fill(rows, modes.chosen(agent))

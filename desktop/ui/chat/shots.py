@@ -20,6 +20,7 @@ from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.shell import ShellViewModel
 from desktop.presenter.threads import ThreadsViewModel, arrange
+from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.transcript_items import (
     CallsPart,
     NestedCall,
@@ -29,6 +30,7 @@ from desktop.presenter.transcript_items import (
     ToolPart,
     TranscriptItem,
 )
+from desktop.ui.chat.code_shots import OPENED, SampleModes, code_items, says_direct
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.shots_samples import SampleApprovals, SampleSetup, new_file_request, sample_shell
@@ -126,8 +128,12 @@ def failed_items() -> tuple[TranscriptItem, ...]:
 
 
 def _page(
-    items: tuple[TranscriptItem, ...], *, running: bool = False, queue: tuple[QueuedMessage, ...] = (),
+    items: tuple[TranscriptItem, ...],
+    *,
+    running: bool = False,
+    queue: tuple[QueuedMessage, ...] = (),
     trace: str = "empty",
+    mode: str = "",
 ) -> ChatPage:
     bridge, board = cast(Bridge, StillBridge()), RunBoard()
     nothing = cast(Any, None)
@@ -138,7 +144,7 @@ def _page(
             chat=chat, threads=threads, approvals=cast(ApprovalsViewModel, SampleApprovals()), shell=shell,
             setup=cast(ModelSetupViewModel, SampleSetup()), offers=OffersViewModel(bridge, {}),
             attaching=AttachingViewModel(bridge), agents=(("assistant", "Workbench"),),
-            trace=trace_shots.SAMPLES[trace](),
+            trace=trace_shots.SAMPLES[trace](), modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
         )
     )  # fmt: skip
     now = time.time()
@@ -167,6 +173,8 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
     return {
         "01-chat": lambda: _page(sample_items(), running=True, queue=queued),
         "01-chat-200": lambda: _page(sample_items(), running=True, queue=queued),
+        "01-chat-code": lambda: _opened(_page(code_items(), running=True, mode="code"), OPENED[1]),
+        "01-chat-code-200": lambda: _opened(_page(code_items(), running=True, mode="both"), OPENED[1]),
         "01-chat-empty": lambda: _page(()),
         "01-chat-calls": lambda: _opened(_page(many_calls(), running=True), "d"),
         "01-chat-failed": lambda: _page(failed_items()),
