@@ -217,7 +217,7 @@ async def _rooms(
         tool_mode=modes.of,
         context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
     )  # fmt: skip
-    bus.listen(TraceKeeper(store.traces, redactor.redact_text).take)
+    bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     _keep_skills(skills, settings, home, owner)
     desk = SkillDesk(
         skills, pipeline, agents, mine=home / "skills", trash=home / "data" / "deleted-skills",

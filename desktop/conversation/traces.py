@@ -1,7 +1,8 @@
 """Traces that outlive the app (S-TRC-2): what of them is kept beside the messages, and how both are read again.
 
 A run's own rounds and calls stand in its messages already, with times, tokens, decisions and results. Only what agents
-in it did, and the retries, is written down besides, in batches, by a listener that a run never waits for.
+in it did, the calls within calls that a person was asked about, and the retries are written down besides, in batches,
+by a listener that a run never waits for.
 """
 
 from __future__ import annotations
@@ -16,13 +17,24 @@ from typing import Any, Protocol
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.run import round_limit
 from desktop.domain.errors import NotFound
-from desktop.domain.events import AgentTraced, Event, RetryScheduled, RunEnded, RunStarted
+from desktop.domain.events import (
+    AgentTraced,
+    Event,
+    RetryScheduled,
+    RunEnded,
+    RunStarted,
+    ToolCallAnswered,
+    ToolCallFinished,
+    ToolCallStarted,
+    ToolCallWaiting,
+)
 from desktop.domain.limits import Limit
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.domain.traces import (
     BRIEF,
+    KEPT_TEXT,
     TraceEntry,
     TraceLog,
     call_data,
@@ -40,7 +52,10 @@ BATCH = 65_536
 KEPT_OF_A_RUN = 4_000_000
 """Characters; what comes then is kept without its texts, and after ``MOST_ENTRIES`` not at all."""
 MOST_ENTRIES = 20_000
+AT_ONCE = 0.25
+"""Seconds within which a call counts as begun right after what came before it; stored times are not exact."""
 _LONG = ("text", "result", "args", "error")
+_OF_CALLS = (ToolCallWaiting, ToolCallAnswered, ToolCallFinished)
 
 _log = logging.getLogger(__name__)
 
@@ -62,14 +77,15 @@ class _Open:
     sequence: int = 0
     room: int = KEPT_OF_A_RUN
     entries: int = 0
+    nested: set[str] = field(default_factory=set)
     timer: asyncio.TimerHandle | None = None
     failed: bool = False
 
 
 class TraceKeeper:
-    """A listener of the bus. ``redact`` cleans what the runtime has not cleaned already (R-TRC-9)."""
+    """A listener of the bus. ``redact`` cleans data that the runtime has not cleaned already (R-TRC-9)."""
 
-    def __init__(self, batches: Batches, redact: Callable[[str], str] = lambda text: text) -> None:
+    def __init__(self, batches: Batches, redact: Callable[[Any], Any] = lambda data: data) -> None:
         self._batches = batches
         self._redact = redact
         self._runs: dict[str, _Open] = {}
@@ -81,15 +97,14 @@ class TraceKeeper:
         run = self._runs.get(event.run_id)
         if run is None:
             return
-        if isinstance(event, RetryScheduled):
-            event = replace(event, detail=self._redact(event.detail))
-        if isinstance(event, AgentTraced | RetryScheduled):
-            entry = entry_of(event, time.time())
-            if entry is not None:
-                self._keep(event.run_id, run, entry)
-        elif isinstance(event, RunEnded):
+        if isinstance(event, RunEnded):
             self._flush(event.run_id, run)
             del self._runs[event.run_id]
+        elif _wanted(event, run) and (entry := entry_of(event, time.time())) is not None:
+            if not isinstance(event, AgentTraced):
+                entry.data |= {"result": entry.data["result"][:KEPT_TEXT]} if "result" in entry.data else {}
+                entry.data = dict(self._redact(entry.data))
+            self._keep(event.run_id, run, entry)
 
     def _keep(self, run_id: str, run: _Open, entry: TraceEntry) -> None:
         if run.entries >= MOST_ENTRIES or run.failed:
@@ -97,10 +112,12 @@ class TraceKeeper:
         weight = _weight(entry)
         if run.room <= 0:
             entry = replace(entry, data={k: v for k, v in entry.data.items() if k not in _LONG} | {"omitted": weight})
-            weight = BRIEF
+            weight = 0
+        is_new = run.waiting.add(entry) is not None
+        weight += BRIEF * is_new
         run.room -= weight
         run.weight += weight
-        run.entries += run.waiting.add(entry) is not None
+        run.entries += is_new
         if run.weight >= BATCH:
             self._flush(run_id, run)
         elif run.timer is None:
@@ -121,6 +138,15 @@ class TraceKeeper:
         written.add_done_callback(lambda done: _complain(done, run_id, run))
 
 
+def _wanted(event: Event, run: _Open) -> bool:
+    """Whether the messages will not say it."""
+    if isinstance(event, ToolCallStarted) and event.parent_call_id:
+        run.nested.add(event.call_id)
+        return True
+    of_nested = isinstance(event, _OF_CALLS) and event.call_id in run.nested
+    return of_nested or isinstance(event, AgentTraced | RetryScheduled)
+
+
 def _complain(done: asyncio.Future[None], run_id: str, run: _Open) -> None:
     """Once a run: a full disk costs the trace, not the run."""
     problem = None if done.cancelled() else done.exception()
@@ -130,7 +156,7 @@ def _complain(done: asyncio.Future[None], run_id: str, run: _Open) -> None:
 
 
 def _weight(entry: TraceEntry) -> int:
-    return BRIEF + sum(len(str(entry.data[name])) for name in _LONG if name in entry.data)
+    return sum(len(str(entry.data[name])) for name in _LONG if name in entry.data)
 
 
 class TraceDesk:
@@ -187,17 +213,19 @@ def assembled(run: RunRecord, messages: Sequence[MessageRecord], kept: Iterable[
 
 def _said(run_id: str, messages: Sequence[MessageRecord], begun: Mapping[str, float]) -> Iterator[TraceEntry]:
     asked: dict[str, ToolCallBlock] = {}
-    answered_at = 0.0
+    answered_at = before = 0.0
     for message in messages:
         if message.role == "assistant":
-            answered_at = message.created_at + message.elapsed_ms / 1000
+            answered_at = before = message.created_at + message.elapsed_ms / 1000
             asked.update((block.call_id, block) for block in message.blocks if isinstance(block, ToolCallBlock))
             yield from _round(run_id, message, answered_at)
         elif message.role == "tool":
             for block in message.blocks:
                 if isinstance(block, ToolResultBlock):
                     call = asked.pop(block.call_id, None)
-                    yield from _call(run_id, message.created_at, block, call, answered_at, begun)
+                    start = _start(message.created_at, block, (answered_at, before), begun)
+                    yield from _call(run_id, start, message.created_at, block, call)
+            before = message.created_at
     for call in asked.values():
         yield TraceEntry(answered_at, "tool-call", run_id, call_data(call.tool, call.call_id, call.arguments))
 
@@ -219,14 +247,18 @@ def _round(run_id: str, message: MessageRecord, over: float) -> Iterator[TraceEn
     yield TraceEntry(over, "turn-end", run_id, data)
 
 
+def _start(over: float, block: ToolResultBlock, before: tuple[float, float], begun: Mapping[str, float]) -> float:
+    """When a call began, as far as what is stored tells: after the answer that asked for it, or the call before it."""
+    start = over - _seconds(block.facts.get("elapsed_ms")) - _seconds(block.facts.get("waited_ms"))
+    near = [at for at in before if 0 <= start - at < AT_ONCE]
+    start = max(near) if near else max(start, before[0])
+    return min(start, over, begun.get(block.call_id, over) - 0.001)  # what an agent for it did came after it
+
+
 def _call(
-    run_id: str, over: float, block: ToolResultBlock, call: ToolCallBlock | None, earliest: float,
-    begun: Mapping[str, float],
-) -> Iterator[TraceEntry]:  # fmt: skip
-    facts = block.facts
-    waited, elapsed = _seconds(facts.get("waited_ms")), _seconds(facts.get("elapsed_ms"))
-    start = max(over - elapsed - waited, earliest)
-    start = min(start, over, begun.get(block.call_id, over) - 0.001)  # what an agent for it did came after it
+    run_id: str, start: float, over: float, block: ToolResultBlock, call: ToolCallBlock | None
+) -> Iterator[TraceEntry]:
+    facts, waited = block.facts, _seconds(block.facts.get("waited_ms"))
     arguments = call.arguments if call is not None else None
     data = call_data(block.tool, block.call_id, arguments or {}, str(facts.get("category") or ""))
     yield TraceEntry(start, "tool-call", run_id, data)

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import replace
 from io import StringIO
 
-from desktop.domain.events import Event, ReasoningArrived, TextArrived, ToolCallOutput, ToolCallWriting
+from desktop.domain.events import AgentTraced, Event, ReasoningArrived, TextArrived, ToolCallOutput, ToolCallWriting
 
 BATCH_EVENTS = 64
 BATCH_CHARACTERS = 16_384
@@ -78,11 +78,23 @@ class EventBacklog:
                 self._grow(event)
             elif isinstance(event, ToolCallWriting):
                 self._writing[event.message_id, event.index] = event
+            elif isinstance(event, AgentTraced) and event.data.get("delta"):
+                self._put_piece(event)
             else:
                 self._close_open()
                 self._entries.append(event)
                 self._urgent = True
             return self._urgent
+
+    def _put_piece(self, event: AgentTraced) -> None:
+        """A piece of what an agent in the run says: no hurry, and one piece with the one right before it."""
+        last = self._entries[-1] if self._entries else None
+        if isinstance(last, AgentTraced) and last.data.get("delta") and _same_text(last, event):
+            text = f"{last.data.get('text', '')}{event.data.get('text', '')}"
+            if len(text) <= BATCH_CHARACTERS:
+                self._entries[-1] = replace(last, data={**last.data, "text": text})
+                return
+        self._entries.append(event)
 
     def _grow(self, event: Delta) -> None:
         key = (type(event), event.message_id, event.call_id if isinstance(event, ToolCallOutput) else "")
@@ -128,3 +140,7 @@ class EventBacklog:
     def _forget(self, growing: _Growing) -> None:
         for key in [key for key, value in self._open.items() if value is growing]:
             del self._open[key]
+
+
+def _same_text(one: AgentTraced, other: AgentTraced) -> bool:
+    return (one.run_id, one.context_id, one.type) == (other.run_id, other.context_id, other.type)

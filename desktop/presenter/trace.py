@@ -67,7 +67,7 @@ class TraceViewModel(QObject):
         self._kept: OrderedDict[str, TraceTree] = OrderedDict()
         self._thread_id = ""
         self._agent = ""
-        self._watching = False
+        self._watching = self._stale = False
         self._chosen = ""
         self._opening = 0
         self.tree: TraceTree | None = None
@@ -96,7 +96,7 @@ class TraceViewModel(QObject):
             entry = entry_of(event, now)
             if entry is not None:
                 tree.add(entry)
-            if isinstance(event, RunStarted) and self._watching and event.thread_id == self._thread_id:
+            if isinstance(event, RunStarted) and event.thread_id == self._thread_id:
                 self._run_began(event)
             if isinstance(event, RunEnded):
                 self._keep(self._live.pop(event.run_id))
@@ -109,6 +109,9 @@ class TraceViewModel(QObject):
             self._kept.popitem(last=False)
 
     def _run_began(self, event: RunStarted) -> None:
+        if not self._watching:
+            self._stale = True
+            return
         words = f"{event.run_id[:SHORT]}  {clock(time.time())}  running"
         self.runs = (RunChoice(event.run_id, words), *self.runs)
         self.runs_changed.emit()
@@ -142,14 +145,16 @@ class TraceViewModel(QObject):
     def open_thread(self, thread_id: str) -> None:
         """Another thread is open: its latest run shows."""
         if thread_id != self._thread_id:
-            self._thread_id, self._chosen = thread_id, ""
+            self._thread_id, self._chosen, self.runs = thread_id, "", ()
             self._load()
 
     def watch(self, watching: bool) -> None:
-        """Somebody looks, or no longer."""
-        if watching != self._watching:
-            self._watching = watching
+        """Somebody looks, or no longer; who looks again finds the same run, with what has come meanwhile."""
+        self._watching = watching
+        if watching and self._stale:
             self._load()
+        elif watching:
+            self._tell()
 
     def choose(self, run_id: str) -> None:
         """Show a run of the thread; the latest one follows what is begun next."""
@@ -169,10 +174,8 @@ class TraceViewModel(QObject):
 
     def _load(self) -> None:
         self._opening += 1
-        if not self._watching:
-            self._show(None)
-        elif not self._thread_id:
-            self.runs = ()
+        self._stale = not self._watching
+        if self._stale or not self._thread_id:
             self.runs_changed.emit()
             self._show(None)
         else:

@@ -51,7 +51,9 @@ class Folding:
 def _by_itself(tree: TraceTree, node: TraceNode) -> bool:
     if node.kind == "agent":
         return True
-    if node.kind == "call" or node.depth:
+    if node.kind == "call":
+        return not node.over or any(child.kind == "agent" for child in node.children)
+    if node.depth:
         return not node.over or any(child.live for child in node.children)
     if tree.own_rounds <= FEW_ROUNDS or tree.root is None:
         return True

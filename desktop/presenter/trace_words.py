@@ -17,6 +17,7 @@ from desktop.domain.words import count_words, size_words
 from desktop.presenter.item_builder import clock, compact, human_cost
 from desktop.presenter.trace_node import Axis, TraceNode
 
+BRIEF = 120
 SHOWN = 280
 """Characters of a text that stand in the panel before it is opened."""
 WORDS = {"aborted": "stopped", "limit": "limit reached", "waiting": "waiting for you"}
@@ -162,7 +163,7 @@ def _about_agent(node: TraceNode) -> Iterator[Fact]:
         yield Fact("Limit", str(limit)[:400])
     for name in ("detail", "error"):
         said = node.value("agent-complete", name)
-        if said:
+        if said and not (limit and str(limit) in str(said)):
             yield Fact("Said", str(said)[:600])
     yield Fact("Work", f"{count_words(node.rounds, 'round')}, {count_words(node.calls, 'tool call')}")
 
@@ -225,7 +226,7 @@ def _about_call(node: TraceNode, now: float) -> Iterator[Fact]:
     if isinstance(path, str):
         yield Fact("Path", path[:400], mono=True)
     elif node.summary:
-        yield Fact("Called with", node.summary[:SHOWN], mono=True)
+        yield Fact("Called with", node.summary[:BRIEF] + ("…" if len(node.summary) > BRIEF else ""), mono=True)
     if node.over:
         yield Fact("Result", _result_words(node, facts))
 

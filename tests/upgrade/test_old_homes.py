@@ -52,6 +52,8 @@ async def test_an_old_database_opens_with_everything_in_it(tmp_path, release):
 
     assert [r.end_reason for r in await store.runs.of_thread(thread_id="sample")] == ["cancelled"]
     assert len(await store.runs.journal(run_id="run")) == 1
+    assert len(await store.traces.kept(run_id="run")) == (release >= "0004")
+    assert [m.message_id for m in await store.traces.messages(run_id="run")] == ["answer"]
     assert [e.decision for _, e in await store.audit.list_entries()] == ["deny"]
     assert (await store.audit.check(lambda _done, _total: None, lambda: False)).whole
     assert [r.tool for r in await store.rules.list_rules()] == ["write-file"]

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from desktop.domain.tools import Category
 from desktop.presenter.trace_budget import BudgetLine
 from desktop.presenter.trace_words import SHOWN, Detail, Fact, Quote
-from desktop.ui.theme import theme
 from desktop.ui.theme.paint import meter
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.containers import clear
@@ -36,8 +35,8 @@ class DetailView(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("pane", "plain")
-        column = Column(self, margins=(16, 12, 16, 12), spacing=6)
-        head = Row(spacing=8)
+        column = Column(self, margins=(8, 12, 16, 10), spacing=6)
+        head = Row(margins=(8, 0, 0, 4), spacing=8)
         self._title = Paragraph("", "body")
         self._badge = Badge("read")
         self.state = StateLabel()
@@ -46,9 +45,9 @@ class DetailView(QFrame):
         head.addStretch(1)
         head.addWidget(self.state)
         column.addLayout(head)
-        self._facts = Column(spacing=6)
+        self._facts = Column(margins=(8, 0, 0, 0), spacing=6)
         column.addLayout(self._facts)
-        self._quotes = Column(spacing=8)
+        self._quotes = Column(margins=(8, 0, 0, 0), spacing=8)
         column.addLayout(self._quotes)
         column.addLayout(self._buttons())
         self._values: list[Paragraph] = []
@@ -65,8 +64,7 @@ class DetailView(QFrame):
         self.result.clicked.connect(lambda: self._open(result=True))
         self.activity.clicked.connect(self.activity_wanted)
         self.card.clicked.connect(self.card_wanted)
-        row = Row(spacing=2)
-        row.setContentsMargins(-theme().px(8), theme().px(4), 0, 0)
+        row = Row(margins=(0, 4, 0, 0), spacing=2)
         for button in (self.arguments, self.result, self.activity, self.card):
             row.addWidget(button)
         row.addStretch(1)
@@ -160,7 +158,8 @@ class QuoteBox(QFrame):
             return
         self._quote = quote
         self._name.setText(quote.name)
-        cut = len(quote.text) > SHOWN or quote.omitted
+        cut = len(quote.text) > SHOWN or quote.omitted > 0
+        self.more.setVisible(cut)
         beginning = shown(quote.text[:SHOWN].strip()) + ("…" if cut else "")
         if beginning != self._text.text():
             self._text.set_pieces(beginning)

@@ -83,8 +83,8 @@ class EventDelegate(RowDelegate):
         failed = entry.type == "tool-result" and entry.data.get("isError")
         painter.setFont(t.font("small", 500))
         painter.setPen(t.color("failed" if failed else _TONES.get(entry.type, "text")))
-        painter.drawText(QRect(x, box.y(), t.px(96), box.height()), _LEFT, entry.type)
-        x += t.px(96)
+        painter.drawText(QRect(x, box.y(), t.px(104), box.height()), _LEFT, entry.type)
+        x += t.px(104)
         room = QRect(x, box.y(), max(0, box.right() - t.px(8) - x), box.height())
         painter.setFont(t.font("small"))
         painter.setPen(t.color("text-2"))
@@ -151,10 +151,11 @@ class EventsView(QFrame):
         self.list.copy_wanted.connect(lambda entry: trace.copy([entry], "The event"))
         self.list.chosen.connect(self.chosen)
         trace.events_changed.connect(self.refresh)
+        self.refresh()
 
     def refresh(self) -> None:
-        """Follow the view-model. Who is at the end stays there."""
-        end = self.list.at_end
+        """Follow the view-model. Who is at the end of a run under way stays there."""
+        end = self.list.at_end and self._trace.live
         self.model.follow(self._trace.events)
         self.list.updateGeometries()
         if end:

@@ -172,7 +172,7 @@ class TracePanel(QFrame):
             self.rows.set_live(False)
             return
         self.rows.set_live(self._trace.live)
-        self.rows.refresh()
+        self.rows.refresh(live=self._trace.live)
         if self._pages.currentWidget() is self._empty and self.model.rows:
             self._pages.setCurrentWidget(self._body)
         self._refresh_below()
@@ -287,7 +287,7 @@ class TracePanel(QFrame):
             above = max(px(LEAST_ABOVE), height * 55 // 100) if reading else height
         else:
             needed = self._needed(width)
-            least = height * 6 // 10 if reading else min(needed, max(px(LEAST_BELOW), height // 2))
+            least = height * 6 // 10 if reading else min(needed, max(px(LEAST_BELOW), height * 45 // 100))
             above = min(self.rows.content_height, max(px(LEAST_ABOVE), height - least))
         self._above.setGeometry(QRect(0, 0, width, above))
         self._line.setGeometry(QRect(0, above, width, 1))

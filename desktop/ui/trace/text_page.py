@@ -32,6 +32,7 @@ class TextPage(QFrame):
         self.copy_button = IconButton("copy", "Copy this text", side=24)
         self.note = Text("", "small", "3", elide="right")
         self.view = MonoView("Text", wrap=True)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column = Column(self, margins=(0, 8, 0, 0), spacing=4)
         row = Row(margins=(12, 0, 12, 0), spacing=8)
         for widget in (self.back, self.title, self.copy_button):

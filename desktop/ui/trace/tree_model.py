@@ -93,7 +93,7 @@ class TreeModel(QAbstractListModel):
         if role == NODE:
             return node
         if role == Qt.ItemDataRole.DisplayRole:
-            return shown_line(f"{node.title} {short_summary(node)}".strip()[:SHOWN])
+            return shown_line(f"{node.title} {short_summary(node) if node.kind == 'call' else ''}".strip()[:SHOWN])
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return shown_line(spoken(node, self.axis, self.now, self.is_open(node))[:SHOWN])
         if role == Qt.ItemDataRole.ToolTipRole:

@@ -15,6 +15,8 @@ from desktop.ui.widgets.rows import Index, RowDelegate
 from desktop.ui.widgets.shown import shown_line
 
 INDENT, TIME, BAR, EDGE = 14, 52, 72, 8
+INDENTED = 9
+"""Levels that are drawn further and further in; there has to be room for a name."""
 CLOCK = 100
 """Milliseconds between two pictures of a run under way."""
 _CATEGORIES = frozenset({"read", "write", "admin"})
@@ -62,7 +64,7 @@ class TraceDelegate(RowDelegate):
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
         """One node."""
         px, node = theme().px, index.data(NODE)
-        x = box.x() + px(INDENT) * node.level
+        x = box.x() + px(INDENT) * min(node.level, INDENTED)
         if node.children:
             mark = "down" if self._model.is_open(node) else "right"
             glyph(painter, QRect(x + px(7), box.y(), px(14), box.height()), mark, "text-2", px(14))
@@ -88,9 +90,12 @@ class TraceDelegate(RowDelegate):
         if node.state == "running" and node.kind == "call":
             mark, token, word = "running", "running", ""
         word_font = t.font("small", 500)
-        behind = (t.px(20) if mark else 0) + (QFontMetrics(word_font).horizontalAdvance(word) + t.px(6) if word else 0)
+        behind = t.px(20) if mark else 0
+        advance = QFontMetrics(word_font).horizontalAdvance(word) + t.px(8)
+        word = word if room.width() >= behind + advance + t.px(48) else ""
+        behind += advance if word else 0
         weight = 600 if node.level == 0 else 500 if selected else None
-        words = shown_line(f"{node.title} {short_summary(node) if node.is_call else ''}".strip()[:200])
+        words = shown_line(f"{node.title} {short_summary(node) if node.kind == 'call' else ''}".strip()[:200])
         text = elided(words, "small", max(0, room.width() - behind - t.px(4)), weight=weight)
         font = t.font("small", weight)
         painter.setFont(font)
@@ -120,10 +125,10 @@ class TraceDelegate(RowDelegate):
         token = _bar_token(node)
         at, cursor = node.started, room.x() + 0.0
         for begun, over in node.waits:
-            hollow = span(begun or at, end if over is None else over, 5)
+            hollow = span(begun or at, end if over is None else over, 6)
             if begun is not None and begun - at > axis.counted * 0.01:
                 self._solid(painter, span(at, begun, 2), token)
-            outline(painter, hollow, t.px(2), t.color("ask"))
+            outline(painter, hollow, t.px(1), t.color("ask"))
             at, cursor = end if over is None else over, hollow.right() + t.px(1)
         solid = span(at, end, 2)
         if not node.waits or (node.waits[-1][1] is not None and node.state != "denied"):
@@ -134,7 +139,8 @@ class TraceDelegate(RowDelegate):
     def _solid(painter: QPainter, rect: QRectF, token: str) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme().color(token))
-        painter.drawRoundedRect(rect, theme().px(2), theme().px(2))
+        radius = min(theme().px(2), rect.width() / 3)
+        painter.drawRoundedRect(rect, radius, radius)
 
 
 def _bar_token(node: TraceNode) -> str:
@@ -196,9 +202,9 @@ class TraceRows(FixedRows):
             self.scrollTo(self._nodes.index(row))
             self.resized.emit()
 
-    def refresh(self) -> None:
-        """More has come. Who is at the end stays there."""
-        end, node = self.at_end, self.current
+    def refresh(self, *, live: bool = False) -> None:
+        """More has come. Who is at the end of a run under way stays there."""
+        end, node = self.at_end and live, self.current
         self._nodes.refresh()
         if node is not None and self.current is not node:
             self.select(node)
@@ -268,7 +274,7 @@ class TraceRows(FixedRows):
         index = self.indexAt(event.position().toPoint())
         node = index.data(NODE) if index.isValid() else None
         if node is not None and node.children and event.button() == Qt.MouseButton.LeftButton:
-            x = event.position().x() - theme().px(8 + INDENT * node.level)
+            x = event.position().x() - theme().px(8) - theme().px(INDENT) * min(node.level, INDENTED)
             if theme().px(2) <= x < theme().px(25):
                 self.fold(node, not self._nodes.is_open(node))
                 return
