@@ -1,10 +1,19 @@
-"""The test run in its stages: the runtime with Qt hidden, then the rest, each in a process of its own."""
+"""The test run in its stages: the runtime with Qt hidden, then the rest, each in a process of its own.
+
+The walls are tried beside the rest of the runtime: they mostly wait for processes to end. The windows have the machine to
+themselves.
+"""
 
 import os
+import shutil
 import signal
 import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from .environment import ROOT, clean_environment, python
 from .words import say
@@ -20,12 +29,14 @@ NOTHING_COLLECTED = 5
 
 @dataclass(frozen=True)
 class Stage:
-    """One pytest process. `deadline` is in seconds: past it the whole process group is killed."""
+    """One pytest process. `deadline` is in seconds: past it the whole process group is killed. `beside`: it runs while
+    the stage before it does, and what it says comes after that one's."""
 
     name: str
     options: tuple[str, ...]
     paths: tuple[str, ...]
     deadline: float
+    beside: bool = False
 
 
 def stages() -> list[Stage]:
@@ -37,7 +48,13 @@ def stages() -> list[Stage]:
         for child in (sorted(folder.iterdir()) if folder.is_dir() else ())
         if (path := child.relative_to(ROOT).as_posix()) not in runtime and _holds_tests(child)
     )
-    chosen = [Stage("the runtime, with Qt hidden", HIDE_QT, runtime, 300), Stage("everything else", (), rest, 420)]
+    walls = tuple(path for path in runtime if path == "tests/unit/safety")
+    others = tuple(path for path in runtime if path not in walls)
+    chosen = [
+        Stage("the runtime, with Qt hidden", HIDE_QT, others, 300),
+        Stage("the walls, with Qt hidden", HIDE_QT, walls, 300, beside=True),
+        Stage("everything else", (), rest, 480),
+    ]
     return [stage for stage in chosen if stage.paths]
 
 
@@ -49,12 +66,29 @@ def _holds_tests(child: Path) -> bool:
 
 def run_stages() -> int:
     """Runs all stages, also after a failed one, and returns the first failing exit code or 0."""
-    codes = []
-    for stage in stages():
-        say(f"testing {stage.name}")
-        codes.append(_run([*stage.options, *stage.paths], stage.deadline))
+    codes, chosen = [], stages()
+    for at, stage in enumerate(chosen):
+        if stage.beside:
+            continue
+        following = [one for one in chosen[at + 1 : at + 2] if one.beside]
+        codes += _run_together(stage, following)
     failed = [code for code in codes if code not in (0, NOTHING_COLLECTED)]
     return failed[0] if failed else 0
+
+
+def _run_together(stage: Stage, beside: list[Stage]) -> list[int]:
+    """The exit codes of a stage and of those that run beside it."""
+    with tempfile.TemporaryFile() as said, ThreadPoolExecutor(1) as pool:
+        others = [pool.submit(_run, [*one.options, *one.paths], one.deadline, said) for one in beside]
+        say(f"testing {stage.name}")
+        codes = [_run([*stage.options, *stage.paths], stage.deadline)]
+        for one, other in zip(beside, others, strict=True):
+            codes.append(other.result())
+            say(f"tested {one.name}")
+            said.seek(0)
+            shutil.copyfileobj(said, sys.stdout.buffer)
+            sys.stdout.flush()
+    return codes
 
 
 def run_chosen(arguments: list[str]) -> int:
@@ -65,11 +99,13 @@ def run_chosen(arguments: list[str]) -> int:
     return _run([*(HIDE_QT if only_runtime else ()), *arguments], None)
 
 
-def _run(arguments: list[str], deadline: float | None) -> int:
+def _run(arguments: list[str], deadline: float | None, output: IO[bytes] | None = None) -> int:
     environment = clean_environment()
     environment["QT_QPA_PLATFORM"] = "offscreen"
     command = [str(python()), "-m", "pytest", *arguments]
-    with subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=os.name == "posix") as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=os.name == "posix"
+    ) as process:
         try:
             return process.wait(deadline)
         except subprocess.TimeoutExpired:
