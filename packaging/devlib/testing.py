@@ -1,7 +1,7 @@
 """The test run in its stages: the runtime with Qt hidden, then the rest, each in a process of its own.
 
-The walls are tried beside the rest of the runtime: they mostly wait for processes to end. The windows have the machine to
-themselves.
+The walls are tried beside the rest of the runtime: they mostly wait for processes to end. The windows have the machine
+to themselves.
 """
 
 import os
