@@ -208,14 +208,13 @@ async def _rooms(
     skills.runs.pipeline = pipeline
     bus.listen(lambda event: _over(event, gate, skills))
     child = model_host(secrets=redactor.values)
-    code, modes = CodeRoom(), ToolModes(store.state)
-    await modes.load()
+    code, modes = CodeRoom(), await ToolModes.opened(store.state)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
-        tool_mode=modes.of,
-        context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
+        tool_mode=modes.of, context_window=windows, safety=safety, redact=redactor.redact_text,
+        mask=redactor.mask_known,
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     _keep_skills(skills, settings, home, owner)
@@ -224,14 +223,12 @@ async def _rooms(
         host=lambda: _host(runtime, settings),
     )  # fmt: skip
     return Rooms(
-        home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets,
-        tool_secrets=keys.tools, redactor=redactor,
-        confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
+        home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, tool_secrets=keys.tools,
+        redactor=redactor, confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
-        rules=rules,
-        service=ConversationService(runtime, owner), traces=TraceDesk(store, agents, runtime.budget),
+        rules=rules, service=ConversationService(runtime, owner), traces=TraceDesk(store, agents, runtime.budget),
     )  # fmt: skip
 
 

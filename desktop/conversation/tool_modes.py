@@ -26,6 +26,13 @@ class ToolModes:
         self._state = state
         self._chosen: dict[str, str] = {}
 
+    @classmethod
+    async def opened(cls, state: State) -> ToolModes:
+        """With what was chosen before. Raises what the store raises."""
+        made = cls(state)
+        await made.load()
+        return made
+
     async def load(self) -> None:
         """Read what was chosen. Raises what the store raises."""
         kept = await self._state.get(key=KEY, default={})

@@ -63,8 +63,7 @@ class OpenThread(QObject):
         self._held = self._estimate = self._measured = self._ends = 0
         self._redraw = False
         self._waiting = WaitingMessages(self.queue_changed.emit)
-        self._chosen_model = ""
-        self._chosen_agent = "assistant"
+        self._chosen_agent, self._chosen_model = "assistant", ""
         self.model_titles: Callable[[str], tuple[str, int | None]] = lambda ref: (ref.partition("/")[2] or ref, None)
         board.answer_changed.connect(self._answer_changed)
         board.answer_grew.connect(self._answer_grew)
@@ -154,7 +153,7 @@ class OpenThread(QObject):
         if not state.running or state.answer is None or not state.answer.message_id:
             return items
         self._live_id = state.answer.message_id
-        return with_live(items, self._live_item(), state.answer.parent_id)
+        return with_live(items, state.answer.item(), state.answer.parent_id)
 
     async def _load_queue(self, thread_id: str, opening: int) -> None:
         waiting = await self._service.queued(thread_id)
@@ -196,14 +195,14 @@ class OpenThread(QObject):
                 self._waiting.add(event.queue_id, event.text)
             elif isinstance(event, UserMessageTaken):
                 self._waiting.drop(event.queue_id)
-                if not self._held:
-                    self._awaited = event.message_id
-                    self._spawn(self._show_question(event.message_id), "show message")
+                self._await_question(event.message_id)
             elif isinstance(event, RunStarted) and event.user_message_id and event.user_message_id not in self._shown:
-                if self._held:
-                    continue
-                self._awaited = event.user_message_id
-                self._spawn(self._show_question(event.user_message_id), "show message")
+                self._await_question(event.user_message_id)
+
+    def _await_question(self, message_id: str) -> None:
+        if not self._held:
+            self._awaited = message_id
+            self._spawn(self._show_question(message_id), "show message")
 
     async def _look_at_record(self, thread_id: str) -> None:
         record = await self._service.thread(thread_id)
@@ -222,11 +221,6 @@ class OpenThread(QObject):
         self._awaited, self._redraw = "", False
         self._answer_changed(self._thread_id)
 
-    def _live_item(self) -> TranscriptItem:
-        answer = self._board.state(self._thread_id).answer
-        assert answer is not None
-        return answer.item()
-
     def _answer_changed(self, thread_id: str) -> None:
         answer = self._board.state(thread_id).answer
         if thread_id != self._thread_id or answer is None or not answer.message_id or self._awaited or self._held:
@@ -236,11 +230,7 @@ class OpenThread(QObject):
             self._spawn(self._redrawn(), "redraw")
             return
         self._live_id = answer.message_id
-        if self._live_id not in self._shown:
-            self._shown.add(self._live_id)
-            self.item_added.emit(self._live_item())
-        else:
-            self.item_changed.emit(self._live_item())
+        self._put(answer.item())
 
     async def _redrawn(self) -> None:
         self._redraw = False
@@ -253,11 +243,13 @@ class OpenThread(QObject):
             self._answer_changed(self._thread_id)
 
     def _answer_parted(self, thread_id: str, item: TranscriptItem) -> None:
-        if thread_id != self._thread_id or self._held:
-            return
+        if thread_id == self._thread_id and not self._held:
+            self._live_id = ""
+            self._put(item)
+
+    def _put(self, item: TranscriptItem) -> None:
         known = item.message_id in self._shown
         self._shown.add(item.message_id)
-        self._live_id = ""
         (self.item_changed if known else self.item_added).emit(item)
 
     def _answer_grew(self, thread_id: str, delta: Delta) -> None:
@@ -265,14 +257,12 @@ class OpenThread(QObject):
             self.text_appended.emit(self._live_id, delta.part_id, delta.text)
 
     def _board_changed(self, thread_id: str) -> None:
-        if thread_id == self._thread_id:
-            self._tell_meters()
+        self._tell_meters() if thread_id == self._thread_id else None
 
     def _run_ended(self, thread_id: str, event: RunEnded) -> None:
-        if thread_id != self._thread_id:
-            return
-        self._ends += 1
-        self._spawn(self._after_run(thread_id), "refresh thread")
+        if thread_id == self._thread_id:
+            self._ends += 1
+            self._spawn(self._after_run(thread_id), "refresh thread")
 
     async def _after_run(self, thread_id: str) -> None:
         record = await self._service.thread(thread_id)
