@@ -155,6 +155,8 @@ class TraceViewModel(QObject):
             self._load()
         elif watching:
             self._tell()
+        else:
+            self._later.stop()
 
     def choose(self, run_id: str) -> None:
         """Show a run of the thread; the latest one follows what is begun next."""

@@ -108,9 +108,8 @@ class TraceCalls:
         told = entry.data.get("facts")
         facts: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
         node.category = str(facts.get("category") or node.category)
-        elapsed = entry.data.get("elapsedMs")
-        if isinstance(elapsed, int) and not isinstance(elapsed, bool):
-            node.elapsed_ms = elapsed
+        elapsed = _milliseconds(entry.data.get("elapsedMs"))
+        node.elapsed_ms = elapsed if elapsed is not None else node.elapsed_ms
         node.entries.append(entry)
         if node.over and not node.live:
             return
@@ -138,6 +137,9 @@ class TraceCalls:
                 child = self._make("call", canonical(str(made.get("tool"))), node, entry)
                 child.started = child.ended = entry.at
                 child.state = _STATES.get(str(made.get("state")), "failed")
-                elapsed = made.get("elapsed_ms")
-                child.elapsed_ms = elapsed if isinstance(elapsed, int) and not isinstance(elapsed, bool) else None
+                child.elapsed_ms = _milliseconds(made.get("elapsed_ms"))
                 self.count += 1
+
+
+def _milliseconds(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -110,8 +110,9 @@ class TraceTree:
     def _close_below(self, node: TraceNode, at: float, state: NodeState) -> None:
         """What has no end of its own ends with what is around it."""
         for child in node.children:
-            if child.live:
+            if child.open_below:  # a round is over before its calls are
                 self._close_below(child, at, state)
+            if child.live:
                 self._work.answered(child, at)
                 child.state = child.state if child.over else state
                 self._calls.end(child, at)

@@ -195,14 +195,12 @@ class TracePanel(QFrame):
     def _event_chosen(self, entry: TraceEntry) -> None:
         head = {"type": entry.type, "at": moment(entry.at), "agent": entry.agent, "context": entry.context}
         data = {**head, **entry.data}
-        keys = self.events.list.hasFocus()
         self._open_text(Quote("Event", json_text(data)), entry.type)
-        if keys:
-            self.events.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _open_text(self, quote: Quote, owner: str = "") -> None:
+    def _open_text(self, quote: Quote, event: str = "") -> None:
+        """Of the chosen node; or of an event, which shows while keys move through the list."""
         node = self.chosen_node
-        self.text_page.show_text(owner or (node.title if node is not None else ""), quote)
+        self.text_page.show_text(event or (node.title if node is not None else ""), quote, keys=not event)
         self._below.setCurrentWidget(self.text_page)
         self.place()
 

@@ -43,8 +43,8 @@ class TextPage(QFrame):
         self.back.clicked.connect(self.closed)
         self.copy_button.clicked.connect(self._copy)
 
-    def show_text(self, owner: str, quote: Quote) -> None:
-        """Show all of a text, as far as it is kept."""
+    def show_text(self, owner: str, quote: Quote, *, keys: bool = True) -> None:
+        """Show all of a text, as far as it is kept; ``keys`` go to it."""
         self._text = quote.text
         self.title.setText(shown_line(f"{quote.name}: {owner}"[:200]))
         missing = quote.omitted + max(0, len(quote.text) - MOST)
@@ -52,7 +52,8 @@ class TextPage(QFrame):
         self.note.setVisible(bool(missing))
         self.view.setAccessibleName(shown_line(f"{quote.name} of {owner}"[:200]))
         self.view.setPlainText(shown(quote.text[:MOST]))
-        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        if keys:
+            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text)

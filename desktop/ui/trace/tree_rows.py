@@ -203,8 +203,9 @@ class TraceRows(FixedRows):
             self.resized.emit()
 
     def refresh(self, *, live: bool = False) -> None:
-        """More has come. Who is at the end of a run under way stays there."""
-        end, node = self.at_end and live, self.current
+        """More has come. Who is at the end of a run under way stays there, and who chose a line stays at that."""
+        node = self.current
+        end = live and self.at_end and (node is None or node is self._nodes.rows[-1])
         self._nodes.refresh()
         if node is not None and self.current is not node:
             self.select(node)

@@ -29,7 +29,7 @@ def rounds() -> tuple[Any, ...]:
     return (
         call("read_file", path="a.txt"),
         [{"text": "I ask. "}, *call("skill_invoke", ref="log-reader", args={})],
-        [{"text": "Let me look. "}, *call("read_file", path="log.txt"), *call("write_file", path="out.txt", content="x")],
+        [{"text": "Let me look. "}, *call("read_file", path="log.txt"), *call("write_file", path="o.txt", content="x")],
         [{"text": "A power cut."}],
         [{"text": "It was a power cut."}],
     )
