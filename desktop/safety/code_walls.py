@@ -3,7 +3,7 @@
 The worker does it to itself with the launcher's own functions, once its engine is loaded and before it reads a line.
 The filter is a list of what is allowed, and that is short: to compute, to read and write the pipes that are there, to
 end. Every other system call fails, so that not even a bug in the engine, which can run Python's own code or machine
-code, opens a file, makes a socket or a process, or signals one. New memory is never executable. Landlock, where the
+code, opens a file, makes a socket or a process, or signals one. New memory is neither executable nor shared. Landlock, where the
 kernel has it, stands behind that once more.
 
 Where there is no such filter (macOS, Windows, other processors) what holds is: the engine, which has no function that
@@ -38,13 +38,12 @@ _ALLOWED = {
         "pselect6": 72, "ppoll": 73, "getrandom": 278, "rseq": 293,
     },
 }  # fmt: skip
-_PROTECTING = ("mmap", "mprotect")
-"""Their third argument says what the memory is for."""
-_EXECUTABLE = 4
+_WATCHED = {"mmap": ((2, 4), (3, 1)), "mprotect": ((2, 4),)}
+"""Bits of an argument that are refused: memory that is executable, and memory that is shared, which no limit counts."""
 
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
 _ALLOW, _DENY = 0x7FFF0000, 0x00050000 | errno.EPERM
-_NUMBER, _ARCHITECTURE, _THIRD = 0, 4, 16 + 8 * 2
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
 
 def only_computing(machine: str) -> bytes:
@@ -54,14 +53,11 @@ def only_computing(machine: str) -> bytes:
         (_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, _AUDIT_ARCH[machine]), (_RETURN, 0, 0, _DENY),
         (_LOAD, 0, 0, _NUMBER),
     ]  # fmt: skip
-    for name in _PROTECTING:
-        steps += [
-            (_EQUAL, 0, 4, allowed[name]), (_LOAD, 0, 0, _THIRD), (_ANY_BIT, 0, 1, _EXECUTABLE), (_RETURN, 0, 0, _DENY),
-            (_RETURN, 0, 0, _ALLOW),
-        ]  # fmt: skip
     for name, number in allowed.items():
-        if name not in _PROTECTING:
-            steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
+        body = []
+        for argument, bits in _WATCHED.get(name, ()):
+            body += [(_LOAD, 0, 0, _ARGUMENTS + 8 * argument), (_ANY_BIT, 0, 1, bits), (_RETURN, 0, 0, _DENY)]
+        steps += [(_EQUAL, 0, len(body) + 1, number), *body, (_RETURN, 0, 0, _ALLOW)]
     steps.append((_RETURN, 0, 0, _DENY))
     return b"".join(struct.pack("HBBI", *step) for step in steps)
 

@@ -164,7 +164,7 @@ class Piece:
     async def _settled(self) -> bool:
         """Whether the worker is rid of it, in a fair time."""
         try:
-            async with asyncio.timeout(SETTLE_S):
+            async with asyncio.timeout(min(SETTLE_S, 10 * self._limits.cpu_s)):
                 return (await self._worker.hear()).get("t") == "idle"
         except (TimeoutError, Violation):
             return False
