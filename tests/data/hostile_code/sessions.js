@@ -28,9 +28,9 @@ new Promise(r => { memory.go = r }).then(() => ctx.manager.invoke('late', { from
 memory.go(); await new Promise(r => setTimeout(r, 5)); return 2
 //# an-unawaited-call = 1
 ctx.manager.invoke('slow', {}); return 1
-//# fifty-unawaited-calls-are-withdrawn = 1; calls 50
+//# fifty-unawaited-calls-are-withdrawn = 1
 for (let i = 0; i < 50; i++) ctx.manager.invoke('slow', { i }); await new Promise(r => setTimeout(r, 5)); return 1
-//# an-unawaited-call-and-a-throw ! code.raised; calls 1
+//# an-unawaited-call-and-a-throw ! code.raised
 ctx.manager.invoke('slow', {}); await new Promise(r => setTimeout(r, 5)); throw new Error('x')
 //# two-hundred-calls-side-by-side = 200; calls 200
 return (await Promise.all(Array.from({ length: 200 }, (_, i) => ctx.manager.invoke('echo', { i })))).filter((v, i) => v.i === i).length
