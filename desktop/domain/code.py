@@ -23,12 +23,14 @@ class CodeLimits:
     """What one piece of code may use (R-COD-14, R-COD-15). Times in seconds, sizes in bytes.
 
     ``wall_s`` does not count while a person is asked: the call's own clock in the pipeline keeps it (R-PRM-10).
-    ``cpu_s`` is time that the engine computes without waiting for a call; ``calls`` are nested calls.
+    ``cpu_s`` is time that the process computes; ``calls`` are nested calls, and ``nested_s`` is for those whose tool has
+    no limit of its own.
     """
 
     wall_s: float = 300.0
     cpu_s: float = 60.0
     calls: int = 50
+    nested_s: float = 60.0
     heap_bytes: int = 64 * 1024 * 1024
     stack_bytes: int = 1024 * 1024
     message_bytes: int = 256 * 1024

@@ -7,6 +7,7 @@ agent's name, by plain names only (R-COD-7).
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -22,8 +23,9 @@ from desktop.pipeline.skill_context import Context, Envelope, Served
 from desktop.pipeline.skill_run import context_of
 
 INVOKE = "invoke"
-NESTED_TIMEOUT_S = 60.0
 MAX_LINE = 200
+NOTICE = 200
+"""Bytes kept for the words that something was cut."""
 PARAMS: Mapping[str, Any] = {
     "type": "object",
     "properties": {"code": {"type": "string", "description": "JavaScript: the body of an async function."}},
@@ -59,6 +61,7 @@ class CodeTool:
         self._served = served
         self._target = target
         self._over = False
+        self._finishing = asyncio.Lock()
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
         """Running code is reading; what it does is asked about when it does it."""
@@ -81,7 +84,7 @@ class CodeTool:
         ctx = context_of(call)
         ctx.locals["internals"] = {"untrustedRef": True}
         manager = Manager(
-            self._pipeline, call, self._caller, self._served, default_timeout_s=NESTED_TIMEOUT_S
+            self._pipeline, call, self._caller, self._served, default_timeout_s=self._limits.nested_s
         )  # fmt: skip
         manager.context = ctx
         envelope = ctx.envelope
@@ -98,14 +101,21 @@ class CodeTool:
                     raise Denied(f"One piece of code makes at most {self._limits.calls} calls.", code="denied.limit")
                 return await manager.invoke(asked.ref, asked.args, asked.options, place=_place(lines, asked.line))
             if asked.op == "finish":
-                await self._finish(asked.value)
-                self._over = True
+                await self._finish_once(asked.value)
                 return None
             if asked.op == "fail":
                 manager.fail(str(asked.value))
             return await manager.next()
 
         return serve
+
+    async def _finish_once(self, value: Any) -> None:
+        """The first value that is accepted; those that come meanwhile wait for that."""
+        async with self._finishing:
+            if self._over:
+                raise Denied("There is a result already.", code="denied.finished")
+            await self._finish(value)
+            self._over = True
 
     def _result(self, outcome: CodeOutcome) -> ToolResult:
         """``{ok, value | error, stdout, finished}`` (R-COD-18)."""
@@ -115,11 +125,26 @@ class CodeTool:
         else:
             failure = outcome.failure
             shown["error"] = {"name": failure.name, "message": failure.message, "line": failure.line}
-        shown |= {"stdout": cut(outcome.stdout, self._limits.output_bytes), "finished": outcome.finished}
+        shown |= {"stdout": "", "finished": outcome.finished}
         if outcome.memory_lost:
             shown["note"] = _LOST
+        shown["stdout"] = _fitting(outcome.stdout, self._limits.output_bytes - _bytes(shown) - NOTICE)
         code = "" if outcome.failure is None else outcome.failure.code
         return ToolResult(json.dumps(shown, ensure_ascii=False), not outcome.ok, shown, code)
+
+
+def _fitting(text: str, room: int) -> str:
+    """What fits beside the value: the result has to stay JSON when the pipeline cuts it like any output (R-COD-18)."""
+    kept = cut(text, max(0, room))
+    most = room
+    while _bytes(kept) > room + NOTICE and most > 0:
+        most = most * 3 // 4
+        kept = cut(text, most)
+    return kept
+
+
+def _bytes(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _place(lines: list[str], line: int) -> CodePlace | None:

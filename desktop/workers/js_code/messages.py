@@ -14,8 +14,10 @@ from desktop.domain.code import CodeCall, CodeFailure
 from desktop.domain.errors import ToolFailure
 
 OPS = ("invoke", "finish", "fail", "next")
-MAX_VALUES = 10_000
+MAX_VALUES = 5_000
 """Values in the arguments or options of one call: each gate looks at every one of them."""
+MAX_RETURNED = 10_000
+"""Values in what the code returns."""
 MAX_RESULT_VALUES = 50_000
 MAX_DEPTH = 64
 MAX_ID = 2**53

@@ -184,7 +184,7 @@ class Piece:
         unheard, value = self._said.unheard, ended.get("value")
         if unheard is not None:
             return self._told(failure=CodeFailure("ToolError", str(unheard)[:2000]))
-        problem = messages.problem_of(value, messages.MAX_VALUES)
+        problem = messages.problem_of(value, messages.MAX_RETURNED)
         if problem:
             return self._told(failure=CodeFailure("RangeError", f"the value is {problem}", code="code.message"))
         return self._told(value)
