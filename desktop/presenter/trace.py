@@ -128,11 +128,6 @@ class TraceViewModel(QObject):
     # -- which run ----------------------------------------------------------------------------------------------------
 
     @property
-    def thread_id(self) -> str:
-        """The thread whose runs can be shown."""
-        return self._thread_id
-
-    @property
     def run_id(self) -> str:
         """The run that shows, or ""."""
         return self.tree.run_id if self.tree is not None else ""
@@ -190,7 +185,7 @@ class TraceViewModel(QObject):
         runs = await self._source.runs(thread_id)
         if opening != self._opening:
             return
-        self.runs = tuple(RunChoice(run.run_id, self._run_words(run)) for run in runs)
+        self.runs = tuple(RunChoice(run.run_id, run_words(run, run.run_id in self._live)) for run in runs)
         self.runs_changed.emit()
         run = next((run for run in runs if run.run_id == self._chosen), runs[0] if runs else None)
         if run is None:
@@ -203,11 +198,6 @@ class TraceViewModel(QObject):
         if opening == self._opening:
             self._keep(tree) if run.run_id not in self._live else None
             self._show(tree, run.agent)
-
-    def _run_words(self, run: RunRecord) -> str:
-        state = run.end_reason if run.ended_at is not None else "running" if run.run_id in self._live else "unfinished"
-        words = {"response": "done", "cancelled": "stopped", "error": "failed"}.get(state, state.replace("_", " "))
-        return f"{run.run_id[:SHORT]}  {clock(run.started_at)}  {words}"
 
     def _show(self, tree: TraceTree | None, agent: str = "") -> None:
         self.tree, self.loading, self.problem = tree, False, ""
@@ -277,7 +267,7 @@ class TraceViewModel(QObject):
         run_id, some = self.run_id, list(entries)
 
         async def work() -> None:
-            self.copied.emit(await self._bridge.in_thread(self._lines, run_id, some), what)
+            self.copied.emit(await self._bridge.in_thread(json_lines, self._redact, run_id, some), what)
 
         self._spawn(work(), "copy trace")
 
@@ -293,21 +283,29 @@ class TraceViewModel(QObject):
         entries = list(tree.log.entries)
 
         async def work() -> None:
-            text = await self._bridge.in_thread(self._lines, tree.run_id, entries)
+            text = await self._bridge.in_thread(json_lines, self._redact, tree.run_id, entries)
             await self._bridge.in_thread(write_whole, path, text.encode("utf-8", "replace"))
             self.said.emit(f"{len(entries):,} events written to {path.rpartition('/')[2]}")
 
         self._spawn(work(), "export trace", lambda error: self.said.emit(str(error)))
 
-    def _lines(self, run_id: str, entries: Sequence[TraceEntry]) -> str:
-        """Runs in a thread; copies each entry, for its text may still grow."""
-        lines = (self._redact(line_data(run_id, number, entry)) for number, entry in enumerate(entries, 1))
-        return "".join(f"{json.dumps(line, ensure_ascii=True, default=str)}\n" for line in lines)
-
     def _spawn(
         self, work: Coroutine[Any, Any, None], name: str, on_error: Callable[[AssentError], None] | None = None
     ) -> None:
         self._bridge.spawn(work, name=name, on_error=on_error)
+
+
+def run_words(run: RunRecord, live: bool) -> str:
+    """``7f3a  14:02  done``."""
+    state = run.end_reason if run.ended_at is not None else "running" if live else "unfinished"
+    words = {"response": "done", "cancelled": "stopped", "error": "failed"}.get(state, state.replace("_", " "))
+    return f"{run.run_id[:SHORT]}  {clock(run.started_at)}  {words}"
+
+
+def json_lines(redact: Redact, run_id: str, entries: Sequence[TraceEntry]) -> str:
+    """A line an entry. Runs in a thread; copies each entry, for its text may still grow."""
+    lines = (redact(line_data(run_id, number, entry)) for number, entry in enumerate(entries, 1))
+    return "".join(f"{json.dumps(line, ensure_ascii=True, default=str)}\n" for line in lines)
 
 
 def grown(run_id: str, entries: Sequence[TraceEntry], titles: Mapping[str, str]) -> TraceTree:

@@ -101,7 +101,7 @@ class TraceTree:
         if kind == "call":
             node.call_id = f"#{self.nodes}"
         if self.nodes <= MAX_NODES:
-            parent.children.append(node)
+            parent.add(node)
         else:
             self.left_out += 1
         self.shape += 1

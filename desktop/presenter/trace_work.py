@@ -51,7 +51,7 @@ class AtWork:
         """A person is asked about it from now on."""
         if node.state != "waiting":
             node.state = "waiting"
-            node.waits.append([at, None])
+            node.waits = [*node.waits, [at, None]]
             self._waiting += 1
             self.rest(node)
 

@@ -39,7 +39,8 @@ async def fill(store: Store) -> None:
     await store.runs.start(record=RunRecord("run", "sample", 5.0, "assistant", "demo/demo"))
     store.runs.note({"run_id": "run", "sequence": 1, "kind": "end", "status": "cancelled"})
     await store.runs.end(run_id="run", reason="cancelled", at=6.0, usage=Usage(10, 2))
-    await store.traces.add(run_id="run", sequence=1, entries=[{"type": "retry", "at": 5.5, "context": "run", "data": {}}])
+    retry = {"type": "retry", "at": 5.5, "context": "run", "data": {}}
+    await store.traces.add(run_id="run", sequence=1, entries=[retry])
     await store.audit.add(entry=AuditEntry(7.0, "run", "sample", "c", ("a",), "bash", "write", "deny", "user", "d"))
     await store.rules.add(rule=RuleRecord("rule", "write-file", {"path": "notes/*"}, "allow", "test", 8.0))
     await store.drafts.put(draft=DraftRecord("sample", "half a thought", (), 9.0))

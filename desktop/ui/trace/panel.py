@@ -193,9 +193,7 @@ class TracePanel(QFrame):
         self._refresh_below()
 
     def _event_chosen(self, entry: TraceEntry) -> None:
-        head = {"type": entry.type, "at": moment(entry.at), "agent": entry.agent, "context": entry.context}
-        data = {**head, **entry.data}
-        self._open_text(Quote("Event", json_text(data)), entry.type)
+        self._open_text(event_quote(entry), entry.type)
 
     def _open_text(self, quote: Quote, event: str = "") -> None:
         """Of the chosen node; or of an event, which shows while keys move through the list."""
@@ -243,10 +241,9 @@ class TracePanel(QFrame):
         self.find_bar.show_count(at + 1, len(self._matches))
 
     def _show_card(self, node: TraceNode | None) -> None:
-        """Of a call that an agent made, the card is that of the thread's call around it."""
-        mine = [n for n in (node, *node.ancestors()) if n.is_call and n.context == self._trace.run_id] if node else []
-        if mine:
-            self.card_wanted.emit(mine[-1].call_id)
+        call_id = card_of(node, self._trace.run_id)
+        if call_id:
+            self.card_wanted.emit(call_id)
 
     def _show_activity(self) -> None:
         node = self.chosen_node
@@ -294,3 +291,15 @@ class TracePanel(QFrame):
     def _needed(self, width: int) -> int:
         column = self._scroller.column
         return column.heightForWidth(width) if column.hasHeightForWidth() else column.sizeHint().height()
+
+
+def event_quote(entry: TraceEntry) -> Quote:
+    """An event in full."""
+    head = {"type": entry.type, "at": moment(entry.at), "agent": entry.agent, "context": entry.context}
+    return Quote("Event", json_text({**head, **entry.data}))
+
+
+def card_of(node: TraceNode | None, run_id: str) -> str:
+    """The id of the call whose card shows a node: of a call that an agent made, that of the thread's call around it."""
+    around = (node, *node.ancestors()) if node is not None else ()
+    return next((n.call_id for n in reversed(around) if n.is_call and n.context == run_id), "")

@@ -55,7 +55,7 @@ def traced(kind: str, sequence: int = 1, **data: Any) -> AgentTraced:
     )  # fmt: skip
 
 
-@pytest.mark.spec("R-TRC-7", "S-TRC-2")
+@pytest.mark.spec("R-TRC-7")
 async def test_what_the_messages_do_not_say_is_written_in_batches_with_its_texts_joined() -> None:
     written = Written()
     keeper = TraceKeeper(written)
@@ -72,7 +72,7 @@ async def test_what_the_messages_do_not_say_is_written_in_batches_with_its_texts
     assert entries[1]["data"]["delayMs"] == 2000
 
 
-@pytest.mark.spec("S-TRC-2")
+@pytest.mark.spec("R-TRC-7")
 async def test_a_batch_is_written_once_it_is_large_or_a_moment_old() -> None:
     written = Written()
     keeper = TraceKeeper(written)
@@ -145,7 +145,9 @@ async def test_what_belongs_to_no_run_that_began_here_is_not_kept() -> None:
 # -- put together again -----------------------------------------------------------------------------------------------
 
 
-def said(message_id: str, at: float, *blocks: Any, role: str = "assistant", number: int = 1, **more: Any) -> MessageRecord:
+def said(
+    message_id: str, at: float, *blocks: Any, role: str = "assistant", number: int = 1, **more: Any
+) -> MessageRecord:
     return MessageRecord(
         message_id, "t", None, role, tuple(blocks), at, run_id="r", round_number=number, **more  # type: ignore[arg-type]
     )  # fmt: skip
@@ -154,7 +156,7 @@ def said(message_id: str, at: float, *blocks: Any, role: str = "assistant", numb
 RUN = RunRecord("r", "t", 100.0, "assistant", "m/x", 140.0, "limit", "Stopped after 2 rounds: maxSteps 2 (set by x).")
 
 
-@pytest.mark.spec("S-TRC-2", "R-LIM-5")
+@pytest.mark.spec("R-LIM-5")
 def test_a_run_is_put_together_from_its_messages_and_what_was_kept_besides() -> None:
     facts = {"elapsed_ms": 1_000, "waited_ms": 20_000, "decision": "allow_once", "by": "user", "category": "write"}
     messages = [

@@ -85,7 +85,7 @@ def test_events_of_the_run_and_of_agents_in_it_speak_one_vocabulary() -> None:
     found = [entry_of(event, 5.0) for event in (
         RunStarted(**WHERE, agent="assistant", model="m/x", user_message_id="u"),
         TextArrived(**WHERE, message_id="m", text="hi"),
-        ToolCallStarted(**WHERE, message_id="m", call_id="1", tool="bash", arguments={"command": "ls"}, category="write"),
+        ToolCallStarted(**WHERE, message_id="m", call_id="1", tool="bash", arguments={}, category="write"),
         MessageClosed(**WHERE, message_id="m", stop_reason="end", usage=usage, elapsed_ms=12),
         traced,
         RunEnded(**WHERE, reason="limit", limit="maxSteps 3 (set by the agent x)"),

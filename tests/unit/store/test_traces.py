@@ -13,7 +13,6 @@ async def a_run(store, run_id="r", thread_id="t"):
     await store.runs.start(record=RunRecord(run_id, thread_id, 1.0, "assistant", "m/x"))
 
 
-@pytest.mark.spec("S-TRC-2")
 async def test_batches_come_back_in_order_and_go_with_the_thread(store):
     await a_run(store)
     later = store.traces.add(run_id="r", sequence=1, entries=[{"n": 1}, {"n": 2}])
@@ -37,7 +36,8 @@ async def test_only_the_messages_of_the_run_are_read_and_of_a_long_result_only_t
     await a_run(store)
     parent = None
     for number, run_id in enumerate(("", "r", "other", "r")):
-        blocks = (ToolResultBlock("c", "look", "y" * 200_000, facts={"bytes": 1}),) if number == 3 else (TextBlock("a"),)
+        long = ToolResultBlock("c", "look", "y" * 200_000, facts={"bytes": 1})
+        blocks = (long,) if number == 3 else (TextBlock("a"),)
         await store.messages.add(record=MessageRecord(
             f"m{number}", "t", parent, "tool" if number == 3 else "assistant", blocks, float(number), run_id=run_id
         ))  # fmt: skip
