@@ -23,8 +23,8 @@ class CodeLimits:
     """What one piece of code may use (R-COD-14, R-COD-15). Times in seconds, sizes in bytes.
 
     ``wall_s`` does not count while a person is asked: the call's own clock in the pipeline keeps it (R-PRM-10).
-    ``cpu_s`` is time that the process computes; ``calls`` are nested calls, and ``nested_s`` is for those whose tool has
-    no limit of its own.
+    ``cpu_s`` is time that the process computes; ``calls`` are nested calls, and ``nested_s`` is for those whose tool
+    has no limit of its own.
     """
 
     wall_s: float = 300.0

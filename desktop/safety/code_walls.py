@@ -3,8 +3,8 @@
 The worker does it to itself with the launcher's own functions, once its engine is loaded and before it reads a line.
 The filter is a list of what is allowed, and that is short: to compute, to read and write the pipes that are there, to
 end. Every other system call fails, so that not even a bug in the engine, which can run Python's own code or machine
-code, opens a file, makes a socket or a process, or signals one. New memory is neither executable nor shared. Landlock, where the
-kernel has it, stands behind that once more.
+code, opens a file, makes a socket or a process, or signals one. New memory is neither executable nor shared. Landlock,
+where the kernel has it, stands behind that once more.
 
 Where there is no such filter (macOS, Windows, other processors) what holds is: the engine, which has no function that
 reaches anything; a process of its own with an empty environment, an empty folder and no handles but its pipes; limits

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from desktop.safety.shell_carriers import LOADER, after_option, carried
 from desktop.safety.shell_words import Word, base_name, joined, literal
@@ -29,6 +30,7 @@ def _wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False) -> W
 
 
 _LOADS = "ld.so"
+_GROUPED_C = re.compile(r"-[a-bd-zA-Z]+c")
 WRAPPERS: dict[str, Wrapper] = {
     "env": _wrapper("-u --unset -C --chdir -S --split-string", assigns=True),
     "nohup": _wrapper(), "setsid": _wrapper(), "builtin": _wrapper(), "command": _wrapper(), "exec": _wrapper("-a"),
@@ -43,7 +45,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "parallel": _wrapper("-j -n -N -I --jobs"), "entr": _wrapper(), "rlwrap": _wrapper(), "setarch": _wrapper("", 1),
     "linux32": _wrapper(), "linux64": _wrapper(), "caffeinate": _wrapper("-t -w"), "dbus-run-session": _wrapper(),
     "xvfb-run": _wrapper("-n -s -f -e -p -w"), "systemd-run": _wrapper("-p -u --unit --property"),
-    "watch": _wrapper("-n"),
+    "watch": _wrapper("-n"), "prlimit": _wrapper("-p --pid -o --output"), "choom": _wrapper("-n -p --adjust --pid"),
     "systemd-inhibit": _wrapper(), "proot": _wrapper("-r -b -w"), "firejail": _wrapper(),
     "ssh-agent": _wrapper("-a -t"),
     "doas": _wrapper("-u -C"), "pkexec": _wrapper("--user"), "gosu": _wrapper("", 1), "su-exec": _wrapper("", 1),
@@ -194,7 +196,11 @@ def _alias(words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _after_c(words: tuple[Word, ...], found: Unwrapped) -> None:
+    """Also where ``-c`` stands among other letters: ``script -qc COMMAND``."""
     found.scripts += after_option(words, ("-c", "--command"))
+    for word, following in pairwise(words):
+        if _GROUPED_C.fullmatch(word.text):
+            found.scripts.append(following)
 
 
 def _env(words: tuple[Word, ...], found: Unwrapped) -> None:

@@ -14,7 +14,7 @@ from desktop.domain.code import CodeLimits
 from desktop.domain.permission import Decision
 from desktop.domain.tools import Category, ToolResult
 from desktop.models.scripted import ScriptedModel, says
-from desktop.pipeline.code_mode import INVOKE, CodeTool
+from desktop.pipeline.code_mode import CodeTool
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.safety.code_walls import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
@@ -70,7 +70,7 @@ async def judged(bench: LibraryBench, person: Person, program: Program) -> list[
     piece, problems = program.pieces[0], []
     bench.model = ScriptedModel([runs(piece.code), says("end")])
     person.asked.clear()
-    for fake in map(lambda name: tool(bench, name), ("look", "write-file", "secret-tool", "other-tool")):
+    for fake in [tool(bench, name) for name in ("look", "write-file", "secret-tool", "other-tool")]:
         fake.calls.clear()
     await bench.call("task", allowed="*")
     if len(bench.model.requests) > 1:
@@ -111,7 +111,7 @@ async def test_no_hostile_code_gets_a_call_past_a_gate(tmp_path: Path, engine: J
     await bench.owner.close()
 
 
-# -- one call of the code tool, without an agent around it --------------------------------------------------------------
+# -- one call of the code tool, without an agent around it ------------------------------------------------------------
 
 
 class CodeBench:
@@ -130,8 +130,7 @@ class CodeBench:
         self.finished.append(value)
 
     async def run(self, code: str) -> Any:
-        outcome = await self.bench.call("agent-code", {"code": code}, caller=Caller("skill", (), ExactTools(None)))
-        return outcome
+        return await self.bench.call("agent-code", {"code": code}, caller=Caller("skill", (), ExactTools(None)))
 
 
 async def _forever(*_: Any) -> Any:

@@ -193,7 +193,7 @@ def _judged(piece: Piece, outcome: CodeOutcome, host: Host) -> Iterable[str]:
     for telling in _TELLING:
         if telling in str(outcome.value) + outcome.stdout + str(failure):
             yield f"it tells {telling}: {str(outcome)[:300]}"
-    marks = dict((shlex.split(mark)[0], shlex.split(mark)[1:]) for mark in piece.marks)
+    marks = {shlex.split(mark)[0]: shlex.split(mark)[1:] for mark in piece.marks}
     if outcome.memory_lost != ("lost" in marks):
         yield f"memory lost: {outcome.memory_lost}"
     if "calls" in marks and len(host.calls) != int(marks["calls"][0]):
