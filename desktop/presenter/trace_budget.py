@@ -33,13 +33,24 @@ def budget_lines(tree: TraceTree, limits: Sequence[Limit], elapsed: float) -> tu
     lines = [
         _line("Rounds", tree.own_rounds, str(tree.own_rounds), rounds, _by_agents(tree.rounds - tree.own_rounds)),
         BudgetLine("Tool calls", f"{tree.calls:,}"),
-        _line("Tokens", tokens, human_count(tokens), known.get("max_tokens")),
-        _line("Cost", usage.cost_usd or 0.0, human_cost(usage.cost_usd), known.get("max_cost_usd")),
+        _line("Tokens", tokens, _tokens(tokens, tree.unmeasured), known.get("max_tokens")),
+        _line("Cost", usage.cost_usd or 0.0, _cost(usage.cost_usd, tree.unmeasured), known.get("max_cost_usd")),
     ]
     deadline = known.get("deadline_s")
     if deadline is not None:
         lines.append(_line("Time", elapsed, seconds_words(elapsed), deadline))
     return tuple(lines)
+
+
+def _tokens(count: int, unmeasured: int) -> str:
+    """What is known; rounds whose provider told nothing are not counted as nothing."""
+    if not unmeasured:
+        return human_count(count)
+    return f"{human_count(count)} and more" if count else "unknown"
+
+
+def _cost(cost: float | None, unmeasured: int) -> str:
+    return "unknown" if cost is None or unmeasured else human_cost(cost)
 
 
 def _by_agents(rounds: int) -> str:

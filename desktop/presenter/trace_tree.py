@@ -30,14 +30,14 @@ _STOPS: Mapping[str, NodeState] = {"error": "failed", "cut": "failed", "aborted"
 
 class TraceTree:
     """``add`` takes entries in order. ``changes`` grows with everything that is to be drawn, ``shape`` with nodes.
-    ``titles`` are what a person calls the agents."""
+    ``unmeasured`` rounds ended without a word of what they used. ``titles`` are what a person calls the agents."""
 
     def __init__(self, run_id: str, titles: Mapping[str, str] | None = None) -> None:
         self.run_id = run_id
         self.log = TraceLog()
         self.root: TraceNode | None = None
         self.changes = self.shape = self.nodes = self.left_out = 0
-        self.rounds = self.own_rounds = 0
+        self.rounds = self.own_rounds = self.unmeasured = 0
         self.usage = Usage(cost_usd=0.0)
         self._titles = titles or {}
         self._agents: dict[str, TraceNode] = {}
@@ -221,6 +221,8 @@ class TraceTree:
         node.usage = usage_of(entry.data.get("usage"))
         if node.usage is not None:
             self.usage = self.usage.plus(node.usage)
+        else:
+            self.unmeasured += 1
         node.state = _STOPS.get(str(entry.data.get("stopReason")), "done")
         self._work.end(node, entry.at)
 

@@ -83,7 +83,8 @@ class Script:
         self.say(at, "tool-call", who, tool=tool, callId=call_id, args=dict(args), category=category)
         if waited:
             self.say(at, "tool-waiting", who, callId=call_id, category=category)
-            self.say(at + waited, "tool-answered", who, callId=call_id, decision="allow_once", by="user")
+            decision = facts.get("decision", "allow_once")
+            self.say(at + waited, "tool-answered", who, callId=call_id, decision=decision, by="user")
         over = at + waited + length
         state = str(facts.pop("state", "done"))
         result = str(facts.pop("result", "done"))

@@ -202,10 +202,16 @@ def test_the_budget_names_the_limits_that_apply_and_who_set_them() -> None:
     assert lines["Rounds"].words == "1 of 20, 2 more by agents"
     assert lines["Rounds"].where == "maxIterations, set by the loop's default"
     assert (lines["Tool calls"].words, lines["Tool calls"].fraction) == ("3", None)
-    assert (lines["Cost"].words, lines["Cost"].fraction) == ("$0.500 of 2", 0.25)
+    assert (lines["Tokens"].words, lines["Cost"].words) == ("12 and more", "unknown of 2")
+    whole = grown(RUN, [start(), *turn(0, 1)], {})
+    assert budget_lines(whole, limits, 1.0)[3].words == "$0.500 of 2"
+    assert budget_lines(whole, limits, 1.0)[3].fraction == 0.25
     assert (lines["Time"].words, lines["Time"].fraction) == ("30.0 s of 60", 0.5)
     unknown = grown(RUN, [start(), entry(0, "turn-start"), entry(1, "turn-end", usage={"inputTokens": 3})], {})
-    assert {line.name: line.words for line in budget_lines(unknown, (), 0.0)}["Cost"] == "cost unknown"
+    assert {line.name: line.words for line in budget_lines(unknown, (), 0.0)}["Cost"] == "unknown"
+    silent = grown(RUN, [start(), entry(0, "turn-start"), entry(1, "turn-end", stopReason="end")], {})
+    words = {line.name: line.words for line in budget_lines(silent, (), 0.0)}
+    assert (words["Tokens"], words["Cost"]) == ("unknown", "unknown")
 
 
 def test_a_line_is_read_aloud_with_its_state_its_time_and_its_level() -> None:
