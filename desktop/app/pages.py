@@ -80,8 +80,17 @@ class Pages(QObject):
                 "skills": self._skills_page,
                 "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, m.rules, self._title_of),
                 "settings": page(
-                    "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report,
-                    m.cli, m.keys, m.mcp, m.reach,
+                    "desktop.ui.settings.page",
+                    "SettingsPage",
+                    m.settings,
+                    m.setup,
+                    m.boundaries,
+                    lambda: report,
+                    m.cli,
+                    m.keys,
+                    m.mcp,
+                    m.reach,
+                    m.grants,
                 ),
             }
         )

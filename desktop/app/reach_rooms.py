@@ -16,7 +16,7 @@ DECIDING = ("security.", "tools.bash.network")
 
 def reach_desk(rooms: Rooms) -> ReachDesk:
     """For the page of the boundary; reads nothing yet."""
-    safety = safety_of(rooms.settings, rooms.home)
+    safety = safety_of(rooms.settings, rooms.home, rooms.grants)
 
     def changes(listener: Callable[[], None]) -> Callable[[], None]:
         def told(_settings: object, keys: frozenset[str]) -> None:

@@ -39,6 +39,7 @@ from desktop.safety.audit_lines import RedactedLog
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.confinement import Confinement
 from desktop.safety.environment import EnvironmentBuilder
+from desktop.safety.grants import SessionGrants
 from desktop.safety.model_text import MaskedModel
 from desktop.safety.opening import GuardedFiles
 from desktop.safety.permission import PermissionGate
@@ -92,6 +93,7 @@ class Rooms:
     skills: SkillWorld
     desk: SkillDesk
     gate: PermissionGate
+    grants: SessionGrants
     rules: RuleRooms
     service: ConversationService
     traces: TraceDesk
@@ -113,8 +115,8 @@ class Rooms:
         await asyncio.to_thread(self.confinement.close)
 
 
-def safety_of(settings: SettingsService, home: Path) -> Callable[[], SafetySettings]:
-    """The settings as safety reads them, anew at each call (R-FS-12)."""
+def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> Callable[[], SafetySettings]:
+    """The settings as safety reads them, anew at each call (R-FS-12), with the folders opened for this session."""
 
     def now() -> SafetySettings:
         at = settings.current
@@ -122,6 +124,8 @@ def safety_of(settings: SettingsService, home: Path) -> Callable[[], SafetySetti
             workspace=str(home / "workspace"),
             allowed=at.security.allowed_paths,
             denied=at.security.denied_paths,
+            granted=grants.folders,
+            tool_timeouts=dict(at.tools.timeouts),
             environment_allowlist=at.tools.env_allowlist,
             tool_timeout_s=at.tools.bash.timeout_s,
             output_limit=at.tools.output_limit_bytes,
@@ -193,7 +197,8 @@ async def _rooms(
     agents = await asyncio.to_thread(load_agents, RESOURCES / "agents")
     keys = await open_keys(store.state, lambda: _connections(settings))
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
-    safety = safety_of(settings, home)
+    grants = SessionGrants()
+    safety = safety_of(settings, home, grants)
     walls = _walls(home, safety, keys)
     rules = await open_rules(store, redactor, walls.tools, safety, walls.policy, allowed)
     log = RedactedLog(store.audit, redactor)
@@ -228,7 +233,8 @@ async def _rooms(
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
-        rules=rules, service=ConversationService(runtime, owner), traces=TraceDesk(store, agents, runtime.budget),
+        grants=grants, rules=rules, service=ConversationService(runtime, owner),
+        traces=TraceDesk(store, agents, runtime.budget),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from desktop.presenter.bridge import Bridge
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Offer
 from desktop.presenter.cli_tools import CliToolsViewModel
+from desktop.presenter.grants import GrantsViewModel
 from desktop.presenter.keys import KeysViewModel
 from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel, Saved
@@ -58,6 +59,7 @@ class ViewModels:
     setup: ModelSetupViewModel
     settings: SettingsViewModel
     boundaries: BoundariesViewModel
+    grants: GrantsViewModel
     reach: ReachViewModel
     cli: CliToolsViewModel
     mcp: McpServersViewModel
@@ -101,6 +103,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         mcp=mcp,
         keys=keys,
         boundaries=_boundaries(rooms, bridge),
+        grants=GrantsViewModel(rooms.grants, bridge),
         reach=ReachViewModel(reach_desk(rooms), bridge),
         offers=OffersViewModel(bridge, _offers(rooms)),
         attaching=AttachingViewModel(bridge),
@@ -130,7 +133,7 @@ def _rules(rooms: Rooms, bridge: Bridge, approvals: ApprovalsViewModel, chat: Ch
 
 
 def _boundaries(rooms: Rooms, bridge: Bridge) -> BoundariesViewModel:
-    safety = safety_of(rooms.settings, rooms.home)
+    safety = safety_of(rooms.settings, rooms.home, rooms.grants)
     return BoundariesViewModel(
         bridge, lambda name, entry: describe(name, entry, safety()), rooms.policy.explain,
         lambda path: first_link(path, safety),

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["SettingSpec", "SettingsViewModel"]
 
+RISKS = {
+    "security.auto_approve_workspace_writes": "Agents write in the workspace without asking you.",
+    "tools.bash.network": "What a command reads can leave this computer.",
+}
+"""Flags that open something while they are on."""
+
 
 class SettingsViewModel(QObject):
     """``changed(key)`` follows every change, whoever made it; ``refused`` says why a value was not kept."""
@@ -46,6 +52,13 @@ class SettingsViewModel(QObject):
     def problems(self) -> tuple[str, ...]:
         """Mistakes in config.yaml, with line and column; the last good values stay in force."""
         return tuple(f"{problem} {problem.next_step}".strip() for problem in self._service.problems)
+
+    def warning(self, key: str) -> str:
+        """What a person should know of the value in force, or "" (R-ENV-9, C-28)."""
+        said = [problem.message for problem in self._service.problems if problem.key == key]
+        if self.get(key) is True and key in RISKS:
+            said.append(RISKS[key])
+        return " ".join(said)
 
     @property
     def path(self) -> str:

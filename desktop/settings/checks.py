@@ -19,6 +19,7 @@ KEYRING = "Enter keys in Settings, Models and keys: they go to the system's keyr
 _SECRET_NAME = re.compile(
     r"(^|[_-])(api_?key|key|token|secret|passw(or)?d|passphrase|authorization|credentials?)$", re.IGNORECASE
 )
+_TOOL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _RISKY_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.I)
 _USERINFO = re.compile(r"^[a-z][a-z0-9+.-]*://[^/\s@]*:[^/\s@]+@", re.I)
 _CONNECTION_FIELDS = ("id", "provider", "title", "base_url", "secret_name", "options")
@@ -116,6 +117,22 @@ def _names(setting: Setting, value: Any) -> tuple[str, ...]:
     return found
 
 
+def _times(setting: Setting, value: Any) -> tuple[tuple[str, float], ...]:
+    pairs = tuple(value.items()) if isinstance(value, Mapping) else value
+    if not isinstance(pairs, list | tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise Unfit(f"{setting.key} must hold names of tools with {setting.unit}, one a line, not {shown(value)}.")
+    if len(pairs) > MAX_ITEMS:
+        raise Unfit(f"{setting.key} may have at most {MAX_ITEMS} entries.")
+    found: dict[str, float] = {}
+    for name, seconds in pairs:
+        if not isinstance(name, str) or not _TOOL_NAME.fullmatch(name):
+            raise Unfit(f"{setting.key}: {shown(name)} is no name of a tool; one looks like write-file.")
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
+            raise Unfit(f"{setting.key}: the time of {name} must be a number of {setting.unit}, not {shown(seconds)}.")
+        found[name.replace("_", "-")] = _in_range(setting, seconds)
+    return tuple(found.items())
+
+
 def _connections(setting: Setting, value: Any) -> tuple[Connection, ...]:
     if not isinstance(value, list | tuple):
         raise Unfit(f"{setting.key} must be a list, not {shown(value)}.")
@@ -162,7 +179,7 @@ def _checked(key: str, item: Connection) -> Connection:
 
 _CHECKS: dict[str, Callable[[Setting, Any], Any]] = {
     "choice": _choice, "number": _number, "whole": _whole, "flag": _flag, "text": _text, "texts": _texts,
-    "paths": _paths, "patterns": _patterns, "names": _names, "connections": _connections,
+    "paths": _paths, "patterns": _patterns, "names": _names, "times": _times, "connections": _connections,
 }  # fmt: skip
 
 
@@ -173,6 +190,8 @@ def plain(value: Any) -> Any:
                    "base_url": value.base_url, "secret_name": value.secret_name,
                    "options": dict(value.options)}  # fmt: skip
         return {name: part for name, part in written.items() if part}
+    if isinstance(value, tuple) and value and all(isinstance(item, tuple) for item in value):
+        return dict(value)
     return [plain(item) for item in value] if isinstance(value, tuple) else value
 
 
@@ -214,6 +233,6 @@ def shown(value: Any) -> str:
 
 
 def did_you_mean(value: Any, known: Iterable[str]) -> str:
-    """". Did you mean x?", or "." """
+    """ ". Did you mean x?", or "." """
     close = difflib.get_close_matches(str(value), list(known), n=1, cutoff=0.6)
     return f". Did you mean {close[0]}?" if close else "."

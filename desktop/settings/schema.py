@@ -97,6 +97,11 @@ class Tools:
     """What holds for tools."""
 
     bash: Bash = field(default_factory=Bash)
+    timeouts: tuple[tuple[str, float], ...] = setting(
+        (), "Time limits of single tools", "times",
+        "Seconds that a call of this tool may take, instead of the limit above. A tool that declares its own keeps it.",
+        "Tools", minimum=1, maximum=86_400, unit="seconds",
+    )  # fmt: skip
     output_limit_bytes: int = setting(
         200_000, "Output limit", "whole", "Longer output of a tool is cut, and the cut is noted.", "Tools",
         minimum=1_000, maximum=20_000_000, unit="bytes",

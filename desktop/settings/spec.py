@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_type_hints
 
-Kind = Literal["choice", "number", "whole", "flag", "text", "texts", "paths", "patterns", "names", "connections"]
-"""``whole``: int; ``patterns``: regular expressions; ``names``: environment variables; the plural kinds are lists."""
+Kind = Literal[
+    "choice", "number", "whole", "flag", "text", "texts", "paths", "patterns", "names", "times", "connections"
+]
+"""``whole``: int; ``patterns``: regular expressions; ``names``: environment variables; ``times``: (tool, seconds),
+written as a mapping; the plural kinds are lists."""
 
 
 @dataclass(frozen=True, slots=True)

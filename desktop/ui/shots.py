@@ -82,8 +82,15 @@ class Stage:
                 "skills": lambda: SkillsPage(skill_shots.sample_models()),
                 "approvals": lambda: ApprovalsPage(any_approvals, self.rules, self.title),
                 "settings": lambda: SettingsPage(
-                    cast(Any, self.settings), any_setup, cast(Any, self.boundaries), lambda: self.confined,
-                    cast(Any, self.cli), cast(Any, self.keys), cast(Any, self.mcp), cast(Any, self.reach),
+                    cast(Any, self.settings),
+                    any_setup,
+                    cast(Any, self.boundaries),
+                    lambda: self.confined,
+                    cast(Any, self.cli),
+                    cast(Any, self.keys),
+                    cast(Any, self.mcp),
+                    cast(Any, self.reach),
+                    cast(Any, samples.SampleGrants("/home/ida/Downloads/tide-archive")),
                 ),
             },
         )
@@ -140,6 +147,17 @@ def _settings(stage: Stage, name: str) -> QWidget:
     )
     stage.page("settings").show_settings(name)
     return stage.window
+
+
+def _limits(stage: Stage, name: str) -> QWidget:
+    """Pages of settings with values of one's own."""
+    values: dict[str, Any] = {
+        "tools.timeouts": (("bash", 600.0), ("kubectl-get", 20.0)), "security.auto_approve_workspace_writes": True,
+        "security.blocklist_extra": (r"\bterraform\s+apply\b",), "tools.bash.network": True,
+    }  # fmt: skip
+    for key, value in values.items():
+        stage.settings.set(key, value)
+    return _settings(stage, name)
 
 
 def _boundaries(stage: Stage, view: str = "") -> QWidget:
@@ -327,6 +345,11 @@ def _skills(stage: Stage, show: Callable[[SkillsPage], Any]) -> QWidget:
 
 
 PICTURES: dict[str, Callable[[Stage], QWidget]] = {
+    **{
+        f"settings-{name.lower()}{size}": partial(_limits, name=name)
+        for name in ("Approvals", "Tools")
+        for size in ("", "-960")
+    },
     "02-approval-write": lambda s: _approval(s, "r3"),
     "02-approval-shell": lambda s: _approval(s, "r2"),
     "02-approval-new-file": lambda s: _approval(s, "r1"),
@@ -375,9 +398,20 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "11-components": _sheet,
 }
 ALSO_AT_200 = (
-    *rules_shots.AT_200, *activity_shots.AT_200,
-    "02-approval-write", "02-approval-shell", "02-dialog-over-thread", "08-first-run", "07-models", "06-skills",
-    "06-skills-form", "07-boundaries", "07-boundaries-reach", "07-keys", "07-keys-agree", "07-mcp",
+    *rules_shots.AT_200,
+    *activity_shots.AT_200,
+    "02-approval-write",
+    "02-approval-shell",
+    "02-dialog-over-thread",
+    "08-first-run",
+    "07-models",
+    "06-skills",
+    "06-skills-form",
+    "07-boundaries",
+    "07-boundaries-reach",
+    "07-keys",
+    "07-keys-agree",
+    "07-mcp",
 )
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."
 
@@ -391,6 +425,7 @@ def settle(milliseconds: int = 30) -> None:
 
 def pictures(theme: Theme) -> Iterator[tuple[str, float, Callable[[], tuple[Stage, QWidget]]]]:
     """(name, scale, how to set it up)."""
+
     def made(name: str) -> Callable[[], tuple[Stage, QWidget]]:
         def build() -> tuple[Stage, QWidget]:
             stage = Stage(theme)

@@ -14,7 +14,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.reach import ProofLine
 from desktop.domain.safety import Access, ConfinementReport, EntryFacts, Verdict
 from desktop.domain.tools import Category, Judgement
-from desktop.presenter.settings import SettingSpec, SettingsViewModel
+from desktop.presenter.settings import RISKS, SettingSpec, SettingsViewModel
 from desktop.presenter.shell import PaletteRow, ShellViewModel
 from desktop.ui.approvals.activity_shots import sample_activity
 
@@ -367,6 +367,10 @@ class SampleSettings(QObject):
         self._values[key] = value
         self.changed.emit(key)
 
+    def warning(self, key: str) -> str:
+        """Of a flag that opens something."""
+        return RISKS.get(key, "") if self.get(key) is True else ""
+
     def reset(self, key: str) -> None:
         """Forget and tell."""
         self.calls.append(("reset", key))
@@ -384,3 +388,26 @@ def sample_shell() -> ShellViewModel:
         PaletteRow("agent:gauge", "New chat with Gauge watch", "gauge_watch_agent", "Agents and settings", "agent"),
     ))  # fmt: skip
     return shell
+
+
+class SampleGrants(QObject):
+    """Folders opened for this session."""
+
+    changed = Signal()
+    opened = Signal(str)
+    refused = Signal(str)
+
+    def __init__(self, *folders: str) -> None:
+        super().__init__()
+        self.folders = folders
+
+    def open(self, folder: str) -> None:
+        """Open and tell."""
+        self.folders = (*self.folders, folder)
+        self.changed.emit()
+        self.opened.emit(folder)
+
+    def close(self, folder: str) -> None:
+        """Close and tell."""
+        self.folders = tuple(one for one in self.folders if one != folder)
+        self.changed.emit()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.boundaries import BoundariesViewModel
 from desktop.presenter.cli_tools import CliToolsViewModel
+from desktop.presenter.grants import GrantsViewModel
 from desktop.presenter.keys import KeysViewModel
 from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
@@ -19,6 +20,7 @@ from desktop.presenter.settings import SettingsViewModel
 from desktop.ui.settings.boundaries import UndoOffer
 from desktop.ui.settings.boundaries_page import FILESYSTEM, BoundariesPage
 from desktop.ui.settings.cli_page import CliPage
+from desktop.ui.settings.grants import GrantsCard
 from desktop.ui.settings.keys_page import KeysPage
 from desktop.ui.settings.mcp_page import McpPage
 from desktop.ui.settings.models_page import ModelsPage
@@ -37,6 +39,7 @@ MODELS = "Models and keys"
 CLI = "CLI tools"
 MCP = "MCP servers"
 KEYRING = "Keyring"
+APPROVALS = "Approvals"
 PAGES = (
     (MODELS, "Models and keys", "key"),
     (KEYRING, "Keyring", "lock"),
@@ -95,9 +98,10 @@ class SettingsPage(QFrame):
         keys: KeysViewModel | None = None,
         mcp: McpServersViewModel | None = None,
         reach: ReachViewModel | None = None,
+        grants: GrantsViewModel | None = None,
     ) -> None:
         super().__init__()
-        self._cli, self._keys, self._mcp, self._reach = cli, keys, mcp, reach
+        self._cli, self._keys, self._mcp, self._reach, self._grants = cli, keys, mcp, reach, grants
         missing = {name for name, model in ((CLI, cli), (KEYRING, keys), (MCP, mcp)) if model is None}
         self._pages = [page for page in PAGES if page[0] not in missing]
         self._settings, self._setup = settings, setup
@@ -184,6 +188,8 @@ class SettingsPage(QFrame):
         if name in NOTES:
             scroller.column.addWidget(Paragraph(NOTES[name], "body", "2"))
         scroller.column.addWidget(setting_card(self._settings, specs))
+        if name == APPROVALS and self._grants is not None:
+            scroller.column.addWidget(GrantsCard(self._grants))
         scroller.column.addWidget(self._where())
         scroller.column.addStretch(1)
         return scroller

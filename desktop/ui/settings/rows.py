@@ -10,14 +10,16 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.presenter.settings import SettingSpec, SettingsViewModel
 from desktop.ui.settings.list_editor import ListEditor
+from desktop.ui.settings.times_editor import TimesEditor
 from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Notice
 from desktop.ui.widgets.fields import Combo, Field
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.toggles import Segmented, Switch
 
-LISTS = frozenset({"texts", "paths", "patterns", "names"})
+LISTS = frozenset({"texts", "paths", "patterns", "names", "times"})
 SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
@@ -42,6 +44,8 @@ def make_control(spec: SettingSpec) -> Control:
         return _switch(spec)
     if spec.kind == "choice":
         return _choices(spec)
+    if spec.kind == "times":
+        return _times(spec)
     if spec.kind in LISTS:
         return _list(spec)
     if spec.key == "appearance.text_scale":
@@ -85,6 +89,13 @@ def _scale(spec: SettingSpec) -> Control:
 def _list(spec: SettingSpec) -> Control:
     editor = ListEditor(spec.title, folders=spec.kind == "paths")
     control = Control(editor, lambda value: editor.set_entries(tuple(str(entry) for entry in value)))
+    editor.edited.connect(control.tell)
+    return control
+
+
+def _times(spec: SettingSpec) -> Control:
+    editor = TimesEditor(spec.title, spec.unit)
+    control = Control(editor, editor.set_entries)
     editor.edited.connect(control.tell)
     return control
 
@@ -162,6 +173,9 @@ class SettingRow(QFrame):
             column.addWidget(self.control.widget)
         else:
             upper.addWidget(self.control.widget)
+        self._warning = Notice("ask", "", icon="failed")
+        self._warning.hide()
+        column.addWidget(self._warning)
         self._refusal = Paragraph("", "small", "failed")
         self._refusal.hide()
         column.addWidget(self._refusal)
@@ -169,6 +183,7 @@ class SettingRow(QFrame):
         self.control.edited.connect(self._edited)
         settings.changed.connect(self._changed)
         settings.refused.connect(self._refused)
+        settings.problems_changed.connect(self._warn)
         self.refresh()
 
     def refresh(self) -> None:
@@ -176,6 +191,13 @@ class SettingRow(QFrame):
         value = self._settings.get(self.spec.key)
         self.control.put(value)
         self._reset.setVisible(value != self._settings.default(self.spec.key))
+        self._warn()
+
+    def _warn(self) -> None:
+        words = self._settings.warning(self.spec.key)
+        self._warning.setVisible(bool(words))
+        if words:
+            self._warning.say(words)
 
     def _back_to_default(self) -> None:
         self.resetting.emit()

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 from desktop.settings import defaults, pages, render_docs, schema
-from desktop.settings.checks import check, plain
+from desktop.settings.checks import Unfit, check, plain
 from desktop.settings.schema import default_values, snapshot
 from desktop.settings.spec import flat
 
 KEYS = """
 appearance.theme appearance.text_scale appearance.reduce_motion models.default models.connections tools.bash.timeout_s
-tools.bash.network tools.bash.path tools.output_limit_bytes tools.env_allowlist security.allowed_paths
+tools.bash.network tools.bash.path tools.timeouts tools.output_limit_bytes tools.env_allowlist security.allowed_paths
 security.denied_paths
 security.auto_approve_workspace_writes security.blocklist_extra security.rm_without_recursion
 security.approval_timeout_s chat.max_iterations chat.send_on_enter limits.concurrent_runs
@@ -24,7 +26,7 @@ def test_every_setting_is_there_with_all_that_a_page_needs():
         assert setting.help.endswith(".")
         assert setting.page
         assert bool(setting.choices) == (setting.kind == "choice")
-        assert (setting.minimum is not None) == (setting.kind in {"number", "whole"})
+        assert (setting.minimum is not None) == (setting.kind in {"number", "whole", "times"})
 
 
 def test_every_setting_is_on_exactly_one_page():
@@ -51,3 +53,24 @@ def test_the_docs_tell_every_setting_with_its_default():
         assert setting.help in text
     assert "`/srv/home/workspace`" in text
     assert "from 1 000 to 20 000 000" in text
+
+
+@pytest.mark.spec("R-TMO-1")
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({"bash": 300, "kubectl_get": 2.5}, (("bash", 300), ("kubectl-get", 2.5))),
+        ([], ()), ({}, ()), ({"bash": 0}, None), ({"bash": 90_000}, None), ({"bash": "5"}, None),
+        ({"bash": True}, None),
+        ({"Bash": 5}, None), ({7: 5}, None), ({"../x": 5}, None), ("bash", None), ([["bash", 5]], None),
+        ({"bash": float("inf")}, None), ({"bash": None}, None),
+    ],
+)  # fmt: skip
+def test_time_limits_of_single_tools_are_names_with_seconds(written, read):
+    setting = schema()["tools.timeouts"]
+    if read is None:
+        with pytest.raises(Unfit):
+            check(setting, written)
+    else:
+        assert check(setting, written) == read
+        assert check(setting, plain(check(setting, written))) == read
