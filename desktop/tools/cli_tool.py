@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Mapping
@@ -58,12 +59,18 @@ class CliServices:
     settings: SettingsProvider
 
 
+_OPTION = re.compile(r"-(?![0-9.]*$)")
+
+
 @dataclass(frozen=True, slots=True)
 class _Readings:
-    """The vector read as the person declared it, and as this call fills it in."""
+    """The vector read as the person declared it, and as this call fills it in; ``chosen`` are the words that only this
+    call has, ``within`` the folder where it runs."""
 
     declared: ShellReading
     filled: ShellReading
+    chosen: tuple[str, ...]
+    within: str
 
 
 class CliTool:
@@ -146,7 +153,8 @@ class CliTool:
         if refusal is not None:
             return PreCheck(definition.category, denied=refusal)
         within = place.resolved
-        readings = _Readings(await self._read_declared(args, within), await self._read(words, within))
+        chosen = tuple(word for word, fixed in zip(words, self._declared(args), strict=True) if word != fixed)
+        readings = _Readings(await self._read_declared(args, within), await self._read(words, within), chosen, within)
         blocked = self._blocked(readings)
         if blocked is not None:
             refusal = Denied(blocked.sentence, code="denied.blocklist")
@@ -246,9 +254,23 @@ class CliTool:
             reasons.append(f"{program} lies where the agent itself can write")
         if reasons:
             return Category.ADMIN, "; ".join(dict.fromkeys(reasons))
-        if self.definition.category is Category.READ and (why := _changing(readings)):
+        if self.definition.category is Category.READ and (why := _changing(readings) or self._beyond(readings)):
             return Category.WRITE, f"{self.definition.cmd} {why}"
         return self.definition.category, ""
+
+    def _beyond(self, readings: _Readings) -> str:
+        """Why a tool that was declared as reading asks all the same: the call chooses an option, which may make another
+        thing of the program, or reads where the file tools may not."""
+        listed = {str(one) for parameter in self.definition.parameters for one in parameter.schema.get("enum", ())}
+        options = (word for word in readings.chosen if _OPTION.match(word) and word not in listed)
+        if option := next(options, ""):
+            return f"is given an option by this call: {option[:80]}"
+        policy, own = self._services.policy, frozenset(readings.declared.paths)
+        named = (os.path.join(readings.within, word) for word in readings.chosen if "\0" not in word)
+        for path in (*readings.filled.paths, *(path for path in named if os.path.lexists(path))):
+            if path not in own and not policy.explain(path, Access.READ).allowed:
+                return f"reads outside the allowed folders: {path[:200]}"
+        return ""
 
     # -- running ------------------------------------------------------------------------------------------------------
 

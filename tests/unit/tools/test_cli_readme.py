@@ -37,3 +37,40 @@ async def test_the_example_of_the_page_counts_lines(cli: Cli) -> None:
     tool = declared(cli, EXAMPLE)
     assert (await tool.precheck({"file": "note.txt"})).category is Category.READ
     assert (await cli.bench.run(tool, file="note.txt")).text == "1 note.txt\n"
+
+
+GREP = """
+tools:
+  - name: look
+    description: Searches.
+    category: read
+    cmd: grep
+    args: ["{{how}}", "{{text}}", "{{file}}"]
+    parameters:
+      how: {type: string, allow_leading_dash: true}
+      text: {type: string}
+      file: {type: string}
+"""
+
+
+@pytest.mark.spec("R-TOOL-4", "R-FS-7", "R-CLI-8")
+@pytest.mark.parametrize(
+    ("how", "file", "category"),
+    [
+        ("x", "a.txt", Category.READ),
+        ("-5", "a.txt", Category.READ),
+        ("-n", "a.txt", Category.WRITE),
+        ("-nOtouch x;true", "a.txt", Category.WRITE),
+        ("x", "/etc/hosts", Category.WRITE),
+        ("x", "../../../outside/secret.txt", Category.WRITE),
+        ("x", "link", Category.WRITE),
+    ],
+)
+async def test_a_reading_tool_asks_for_options_that_a_call_chooses_and_for_files_outside(
+    cli: Cli, how: str, file: str, category: Category
+) -> None:
+    (cli.bench.world.workspace / "a.txt").write_text("one")
+    (cli.bench.world.workspace / "link").symlink_to("/etc/hostname")
+    check = await declared(cli, GREP).precheck({"how": how, "text": "one", "file": file})
+    assert check.denied is None
+    assert check.category is category, check.raised_because
