@@ -1,10 +1,12 @@
-"""The code sandbox, wired: where its workers start, and what shuts them in."""
+"""The code sandbox, wired: where its workers start, what shuts them in, and the skills that run in it."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
 
+from desktop.conversation.skill_world import SkillWorld
+from desktop.pipeline.js_worker import JavaScriptWorker
 from desktop.safety.code_walls import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 
@@ -28,3 +30,10 @@ class CodeRoom:
         await self.engine.close()
         if self._folder is not None:
             await asyncio.to_thread(self._folder.cleanup)
+
+
+def open_code(skills: SkillWorld) -> CodeRoom:
+    """The sandbox, which from now on also runs JavaScript skills (R-SK-14)."""
+    room = CodeRoom()
+    skills.runs.javascript = JavaScriptWorker(room.engine, skills.fabric.body)
+    return room

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from desktop.agents.host import Host
 from desktop.app.cli_rooms import cli_tools
-from desktop.app.code_rooms import CodeRoom
+from desktop.app.code_rooms import CodeRoom, open_code
 from desktop.app.key_rooms import KeyRooms, open_keys
 from desktop.app.mcp_rooms import mcp_servers
 from desktop.app.rule_rooms import RuleRooms, open_rules
@@ -197,8 +197,7 @@ async def _rooms(
     agents = await asyncio.to_thread(load_agents, RESOURCES / "agents")
     keys = await open_keys(store.state, lambda: _connections(settings))
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
-    grants = SessionGrants()
-    safety = safety_of(settings, home, grants)
+    safety = safety_of(settings, home, grants := SessionGrants())
     walls = _walls(home, safety, keys)
     rules = await open_rules(store, redactor, walls.tools, safety, walls.policy, allowed)
     log = RedactedLog(store.audit, redactor)
@@ -206,20 +205,19 @@ async def _rooms(
     gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor)
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety)
-    journal = ActivityJournal(log, redactor)
     pipeline = Pipeline(
-        skills.table, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits, skills=skills.side
-    )
+        skills.table, owner.spawn, trust=gate, journal=ActivityJournal(log, redactor), redactor=redactor,
+        settings=limits, skills=skills.side,
+    )  # fmt: skip
     skills.runs.pipeline = pipeline
     bus.listen(lambda event: _over(event, gate, skills))
     child = model_host(secrets=redactor.values)
-    code, modes = CodeRoom(), await ToolModes.opened(store.state)
+    code, modes = open_code(skills), await ToolModes.opened(store.state)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
-        tool_mode=modes.of, context_window=windows, safety=safety, redact=redactor.redact_text,
-        mask=redactor.mask_known,
+        tool_mode=modes.of, context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     _keep_skills(skills, settings, home, owner)

@@ -18,18 +18,14 @@ from desktop.domain.errors import ChildDied, ProtocolViolation, ToolFailure
 from desktop.domain.processes import ChildRefused
 from desktop.domain.safety import Confinement, ProcessSpec
 from desktop.domain.skills import SkillDef
+from desktop.pipeline.outside import SourceOf, approved, kept_out, plain, view_of
 from desktop.pipeline.skill_context import Context
-from desktop.pipeline.skill_tool import content_id
 from desktop.workers.child import ChildProcess, ChildSpec
 
 SERVICE = "skill-worker"
-MAX_SOURCE = 1_000_000
 MAX_CALLS = 1000
 MAX_AT_ONCE = 16
 _PIECE = 16_000
-_KEPT = frozenset({"host", "permissions", "failure", "prompt", "config"})
-"""Keys of locals and nonlocals that belong to the app: neither shown to a worker nor taken from it."""
-
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -38,7 +34,7 @@ class PythonWorker:
     ``python`` is the interpreter's command (a frozen app has its own)."""
 
     def __init__(
-        self, confinement: Confinement, workspace: Callable[[], str], source: Callable[[SkillDef], str],
+        self, confinement: Confinement, workspace: Callable[[], str], source: SourceOf,
         python: tuple[str, ...] = (sys.executable,),
     ) -> None:  # fmt: skip
         self._confinement = confinement
@@ -48,8 +44,7 @@ class PythonWorker:
 
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
         """The value it returned. Raises ToolFailure for whatever the code did wrong."""
-        approved = context.call.check.identity.get(definition.path, "") if context.call.check is not None else ""
-        source = await asyncio.to_thread(self._approved, definition, approved)
+        source = await asyncio.to_thread(approved, self._source, definition, context)
         spec = await asyncio.to_thread(self._spec, definition)
         child = ChildProcess(spec)
         try:
@@ -58,16 +53,6 @@ class PythonWorker:
             raise ToolFailure(f"The process of {definition.name} ended: {error}", code="skill.died") from error
         finally:
             await child.stop()
-
-    def _approved(self, definition: SkillDef, identity: str) -> str:
-        """The text that was approved, and no other. Blocks; raises ToolFailure when the file is another by now."""
-        path = definition.path
-        source = self._source(definition)
-        if content_id(source.encode("utf-8", "surrogatepass")) != identity:
-            raise ToolFailure(f"{path} changed after the call was allowed.", code="denied.permission")
-        if len(source) > MAX_SOURCE:
-            raise ToolFailure(f"{path} is larger than {MAX_SOURCE} characters.")
-        return source
 
     def _spec(self, definition: SkillDef) -> ChildSpec:
         """The confined command. Blocks. Raises ToolFailure where nothing on this machine can confine it."""
@@ -106,8 +91,8 @@ class _Course:
     async def go(self, source: str, args: Mapping[str, Any]) -> Any:
         definition, context = self._definition, self._context
         params = {
-            "path": definition.path, "entry": definition.entry or "run", "args": _plain(dict(args)),
-            "context": _view(context, target=context.envelope.target),
+            "path": definition.path, "entry": definition.entry or "run", "args": plain(dict(args)),
+            "context": view_of(context, target=context.envelope.target),
         }  # fmt: skip
         stream = self._child.stream("run", params, parts=_pieces(source))
         try:
@@ -136,7 +121,7 @@ class _Course:
             raise ToolFailure(f"{self._definition.name} ended without a result.")
         own = value.get("locals")
         if isinstance(own, Mapping):
-            self._context.locals.update({key: item for key, item in own.items() if key not in _KEPT})
+            self._context.locals.update(kept_out(own))
         if value.get("finished") is True:
             self._context.manager.finish(value.get("value"))
             return None
@@ -148,7 +133,7 @@ class _Course:
         if self._calls > MAX_CALLS:
             raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
         manager = self._context.manager
-        self._context.nonlocals.update({key: value for key, value in item["nonlocals"].items() if key not in _KEPT})
+        self._context.nonlocals.update(kept_out(item["nonlocals"]))
         value, error, code = None, "", ""
         async with self._room:
             try:
@@ -159,7 +144,7 @@ class _Course:
             except ToolFailure as failure:
                 error, code = str(failure) or "failed", failure.code
         answer = {"number": item["number"], "error": error, "code": code}
-        replied = self._child.stream("answer", answer, parts=_pieces(json.dumps(_plain(value))), deadline_s=30)
+        replied = self._child.stream("answer", answer, parts=_pieces(json.dumps(plain(value))), deadline_s=30)
         async for _ in replied:
             pass
 
@@ -182,30 +167,6 @@ def _first(group: BaseExceptionGroup[Any]) -> BaseException:
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]
     return found
-
-
-def _view(context: Context, target: Context | None = None) -> dict[str, Any]:
-    """What a worker sees of a context: JSON data, without what belongs to the app."""
-    spec = context.run.tool
-    view: dict[str, Any] = {
-        "id": context.envelope.id,
-        "args": _plain(dict(context.args)),
-        "tool": {"name": spec.name, "description": spec.description, "category": spec.category.value},
-        "origin": context.run.origin,
-        "frontmatter": _plain(dict(context.run.frontmatter)),
-        "locals": _plain({key: value for key, value in context.locals.items() if key not in _KEPT - {"config"}}),
-        "nonlocals": _plain({key: value for key, value in context.nonlocals.items() if key not in _KEPT}),
-        "trigger": context.trigger,
-        "wraps": context.wraps,
-    }
-    if target is not None and target is not context:
-        view["target"] = _view(target)
-    return view
-
-
-def _plain(value: Any) -> Any:
-    """JSON data; what is none is left out or named."""
-    return json.loads(json.dumps(value, default=lambda odd: f"[{type(odd).__name__}]", skipkeys=True))
 
 
 def _pieces(text: str) -> Iterator[str]:

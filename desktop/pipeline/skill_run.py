@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from desktop.domain.code import CodeLimits
 from desktop.domain.errors import BugError, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
@@ -131,7 +132,8 @@ class SkillRuns:
         invocation, served = call.invocation, call.request.serves
         ctx = call.context or context_of(call)
         caller = self._caller_of(definition, call.request.caller.chain)
-        manager = Manager(pipeline, call, caller, served, self._caller_of)
+        nested_s = CodeLimits().nested_s if definition.kind == "javascript" else None  # R-COD-15
+        manager = Manager(pipeline, call, caller, served, self._caller_of, default_timeout_s=nested_s)
         manager.context = ctx
         parent = invocation.parent.view if invocation.parent is not None else None
         target = served.context if served is not None else ctx

@@ -29,7 +29,6 @@ _CODE = re.compile(
 )
 """Runs, texts, templates with simple ``${…}`` only, and divisions of a word."""
 _LAST_WORD = re.compile(r"[\w$]+\Z")
-_EXPORT_WORD = re.compile(r"(?<![\w$.])export\b")
 _EXPORT = re.compile(
     r"export\s+(?:(default)\b|const\s+(frontmatter|skills)\s*(?::[^=]{0,200})?=(?!=)"
     r"|(?:async\s+)?function\s*\*?\s*([\w$]+)|(?:const|let|var)\s+([\w$]+)|class\s+[\w$]+|\{([^}]{0,5000})\})"
@@ -50,10 +49,15 @@ def read(text: str, *, typed: bool = False) -> CodeFile:
     """
     if len(text) > MAX_CODE:
         raise FormatError(f"a code skill has {MAX_CODE:,} characters at most", 1, code="file.too-large")
-    return _Module(text, typed).read()
+    return Module(text, typed).read()
 
 
-class _Module:
+class Module:
+    """The reader: ``js_module`` rewrites what it finds. ``words`` and ``word`` are what its statements begin with."""
+
+    words: tuple[str, ...] = ("export",)
+    word = re.compile(r"(?<![\w$.])export\b")
+
     def __init__(self, text: str, typed: bool) -> None:
         self._text = text
         self._typed = typed
@@ -91,7 +95,7 @@ class _Module:
         start = self._at
         if start < self._searched or (found := _CODE.match(self._text, start)) is None:
             return False
-        if not self._open and self._text.find("export", start, found.end()) >= 0:
+        if not self._open and any(self._text.find(word, start, found.end()) >= 0 for word in self.words):
             self._searched = found.end()
             return False
         self._at = found.end()
@@ -138,13 +142,20 @@ class _Module:
             assert run is not None  # ``_token`` has dealt with what it does not take
             self._run_end = run.end()
         if not self._open:
-            for export in _EXPORT_WORD.finditer(self._text, start, self._run_end):
-                if found := _EXPORT.match(self._text, export.start()):
-                    self._at, self._before = found.end(), "="
-                    self._exported(found)
+            for word in self.word.finditer(self._text, start, self._run_end):
+                if self._statement(word.start()):
                     return
         self._at = self._run_end
         self._note(start)
+
+    def _statement(self, at: int) -> bool:
+        """Whether a statement of the module begins here; it has been read then."""
+        found = _EXPORT.match(self._text, at)
+        if found is None:
+            return False
+        self._at, self._before = found.end(), "="
+        self._exported(found)
+        return True
 
     def _bracket(self, mark: str) -> None:
         self._at += 1

@@ -125,9 +125,9 @@ class JsSession:
 
     async def run(self, code: str, serve: ServeCode, *, args: Any = None) -> CodeOutcome:
         most = self._engine.limits.message_bytes
-        if len(code) > most:
-            message = f"the code is larger than {most} characters"
-            return CodeOutcome(failure=CodeFailure("RangeError", message, code="code.message"))
+        problem = f"the code is larger than {most} characters" if len(code) > most else _wrong(args, most)
+        if problem:
+            return CodeOutcome(failure=CodeFailure("RangeError", problem, code="code.message"))
         async with self._turn:
             worker = await self._at_hand()
             lost, self._lost = self._lost, False
@@ -167,6 +167,15 @@ class JsSession:
         if worker is not None:
             self._lost = True
             await self._engine.drop(worker)
+
+
+def _wrong(args: Any, most: int) -> str:
+    """Why these arguments cannot be given to code, or ""."""
+    try:
+        size = len(json.dumps(args, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return "the arguments are no JSON"
+    return f"the arguments are larger than {most} bytes" if size > most else ""
 
 
 def _seed(memory: Mapping[str, Any], most: int) -> bytes:

@@ -99,6 +99,11 @@ def problem_of(value: Any, most: int) -> str:
     return f"nested more than {MAX_DEPTH} deep"
 
 
+def run(code: str, args: Any) -> bytes:
+    """The line that starts a piece of code. Raises ValueError, TypeError or RecursionError for what is no JSON."""
+    return json.dumps({"t": "run", "code": code, "args": args}, allow_nan=False).encode()
+
+
 def answer(number: int, value: Any, most: int) -> bytes:
     """The line that answers a call. Raises ToolFailure for what is too large or no JSON."""
     too_large = f"The result is larger than {most} bytes; ask for less."

@@ -81,7 +81,7 @@ class Piece:
 
     async def run(self, code: str, args: Any) -> CodeOutcome:
         """Raises Violation when the worker is to be ended, and what ``serve`` raises beside ToolFailure."""
-        self._worker.say({"t": "run", "code": code, "args": args})
+        self._worker.write(messages.run(code, args))
         try:
             async with asyncio.TaskGroup() as group:
                 watch = group.create_task(self._watch(), name="code's time")

@@ -161,8 +161,8 @@
     fail(reason) {
       return ask('fail', ',"value":' + plain(safe(reason), 'the reason'));
     },
-    next() {
-      return ask('next', '');
+    next(options) {
+      return ask('next', ',"options":' + mapping(options, 'the options'));
     },
   });
   const ctx = freeze({ __proto__: null, manager });

@@ -305,10 +305,9 @@ async def test_a_worker_with_nothing_to_do_computes_nothing(engine_of: Make) -> 
     assert session._worker is not None
     assert engine._ready is not None
     both = [session._worker, engine._ready.result()]
-    before = [worker.cpu_s() for worker in both]
+    before = sum(worker.cpu_s() or 0 for worker in both)
     await asyncio.sleep(0.5)
-    if before[0] is not None:
-        assert [worker.cpu_s() for worker in both] == before
+    assert sum(worker.cpu_s() or 0 for worker in both) - before < 0.02
 
 
 async def test_there_are_never_more_workers_than_the_bound(engine_of: Make) -> None:
