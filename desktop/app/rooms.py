@@ -217,7 +217,7 @@ async def _rooms(
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
-        tool_mode=modes.of, context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known,
+        tool_mode=modes.of, context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     _keep_skills(skills, settings, home, owner)

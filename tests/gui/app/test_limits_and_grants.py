@@ -45,6 +45,16 @@ async def test_a_tool_has_the_time_that_the_person_gave_it_and_keeps_it_over_a_r
     assert dict(again.models.settings.get("tools.timeouts"))["bash"] == 1
 
 
+async def _opened(app, card, dialogs, given):
+    card.field.setText(given)
+    card.open_button.click()
+    if given == "/":
+        dialogs[-1].answer("cancel")
+    else:
+        dialogs[-1].buttons["open"].click()
+    await app.until(lambda: "open a folder for this session" not in app.bridge.task_names, "it is opened or not")
+
+
 @pytest.mark.spec("R-TOOL-4", "R-PRM-3", "R-FS-12", "R-FS-3")
 async def test_a_folder_opened_for_this_session_asks_as_admin_each_time_and_is_closed_with_the_app(start, tmp_path):
     outside = tmp_path / "outside"
@@ -69,13 +79,7 @@ async def test_a_folder_opened_for_this_session_asks_as_admin_each_time_and_is_c
     dialogs: list = []
     card.asked.connect(dialogs.append)
     for given in ("relative", "/", str(tmp_path / "nothing-there"), str(outside)):
-        card.field.setText(given)
-        card.open_button.click()
-        if given == "/":
-            dialogs[-1].answer("cancel")
-        else:
-            dialogs[-1].buttons["open"].click()
-        await app.until(lambda: "open a folder for this session" not in app.bridge.task_names, "it is opened or not")
+        await _opened(app, card, dialogs, given)
         assert app.models.grants.folders == ((str(outside),) if given == str(outside) else ()), given
     app.startup._shell.go("chats")
     app.say("again")
