@@ -1,0 +1,53 @@
+"""The code sandbox of the running app: JavaScript skills run in it, and nothing of it is left at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from desktop.app.rooms import open_rooms
+from desktop.settings import SettingsService
+from tests.unit.app.test_opening import Nobody
+from tests.unit.skills.resolution.kit import LONG
+
+SKILL = """export const frontmatter = {
+  name: 'js-sum', description: 'Adds numbers.',
+  metadata: { category: 'read', params: { type: 'object', properties: { all: { type: 'array' } } } },
+}
+export default async (ctx, args) => {
+  let sum = 0
+  for (const one of args.all) sum += one
+  return { sum, skills: (await ctx.manager.invoke('skill-list', { query: 'js-sum' })) !== null }
+}
+"""
+
+
+@pytest.mark.spec("R-SK-14", "R-COD-16")
+async def test_a_javascript_skill_of_ones_own_runs_in_the_app(tmp_path: Path) -> None:
+    settings = SettingsService(tmp_path)
+    await settings.load()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / "js-sum.skill.js").write_text(SKILL)
+    rooms = await open_rooms(tmp_path, settings, Nobody(), windows=lambda _ref: None)
+    try:
+        await asyncio.to_thread(rooms.skills.fabric.refresh)
+        _, _, outcome = rooms.desk.try_it("js-sum", {"all": [1, 2, 3]}, lambda _event: None)
+        async with asyncio.timeout(LONG):
+            done = await outcome
+        assert done.result.structured == {"sum": 6, "skills": True}, done.result.text
+        ready = rooms.code.engine._ready
+        assert ready is not None
+        pid = (await ready).pid
+        folder = rooms.code._folder
+        assert folder is not None
+        assert Path(folder.name).is_dir()
+    finally:
+        await rooms.stop_children()
+        await rooms.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert not Path(folder.name).exists()
