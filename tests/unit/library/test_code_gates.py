@@ -21,7 +21,7 @@ from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.library.test_code_mode import HEAD, runs, told
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
-from tests.unit.workers.hostile_code import Heart, Program, programs
+from tests.unit.workers.hostile_code import Count, Program, programs
 
 LATE_MS = 100.0
 
@@ -92,23 +92,27 @@ async def judged(bench: LibraryBench, person: Person, program: Program) -> list[
     return [f"{program.name}: {problem}" for problem in problems]
 
 
+async def run_gates(folder: Path, engine: JsEngine) -> Count:
+    """All programs of gates.js, one after another."""
+    person, count = Never(), Count("gates")
+    bench = world(folder, engine, person)
+    beat = asyncio.ensure_future(count.heart.beat())
+    for program in programs("gates"):
+        count.tried += 1
+        count.problems += await judged(bench, person, program)
+        ran = [name for name in ("secret-tool", "other-tool", "write-file") if tool(bench, name).calls]
+        count.problems += [f"{program.name}: {name} ran" for name in ran]
+    beat.cancel()
+    await bench.owner.close()
+    return count
+
+
 @pytest.mark.spec("R-COD-6", "R-COD-7", "R-COD-13", "R-COD-14", "R-COD-15", "R-INV-2", "R-INV-15")
 async def test_no_hostile_code_gets_a_call_past_a_gate(tmp_path: Path, engine: JsEngine) -> None:
-    person, heart, problems = Never(), Heart(), []
-    bench = world(tmp_path, engine, person)
-    all_of_them = programs("gates")
-    beat = asyncio.ensure_future(heart.beat())
-    for program in all_of_them:
-        problems += await judged(bench, person, program)
-    beat.cancel()
-    print(f"gates: {len(all_of_them)} tried; the loop computed {heart.worst_cpu_ms:.1f} ms at most in one go")
-    assert not problems
-    assert len(all_of_them) >= 70
-    assert not tool(bench, "secret-tool").calls
-    assert not tool(bench, "other-tool").calls
-    assert not tool(bench, "write-file").calls
-    assert heart.worst_cpu_ms < LATE_MS
-    await bench.owner.close()
+    count = await run_gates(tmp_path, engine)
+    assert not count.problems
+    assert count.held == count.tried >= 70
+    assert count.heart.worst_cpu_ms < LATE_MS
 
 
 # -- one call of the code tool, without an agent around it ------------------------------------------------------------

@@ -8,7 +8,7 @@ from tests.unit.workers.hostile_code import CLASSES, programs, run_class
 
 LATE_MS = 100.0
 """What this thread may compute between two beats of the loop; a collection of garbage among thousands of tests takes
-tens of milliseconds by itself. ``python -m tests.unit.workers.hostile_code`` reports the true figure."""
+tens of milliseconds by itself. ``python -m tests.unit.library.hostile_summary`` reports the true figure."""
 
 
 @pytest.mark.spec("R-COD-3", "R-COD-4", "R-COD-5", "R-COD-12", "R-COD-14", "R-COD-16")
