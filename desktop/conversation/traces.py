@@ -40,6 +40,7 @@ from desktop.domain.traces import (
     call_data,
     ending_data,
     entry_of,
+    packed,
     result_data,
     usage_data,
 )
@@ -102,8 +103,8 @@ class TraceKeeper:
             del self._runs[event.run_id]
         elif _wanted(event, run) and (entry := entry_of(event, time.time())) is not None:
             if not isinstance(event, AgentTraced):
-                entry.data |= {"result": entry.data["result"][:KEPT_TEXT]} if "result" in entry.data else {}
-                entry.data = dict(self._redact(entry.data))
+                cut = {"result": entry.data["result"][:KEPT_TEXT]} if "result" in entry.data else {}
+                entry.data = dict(self._redact(entry.plain() | cut))
             self._keep(event.run_id, run, entry)
 
     def _keep(self, run_id: str, run: _Open, entry: TraceEntry) -> None:
@@ -207,8 +208,12 @@ def assembled(run: RunRecord, messages: Sequence[MessageRecord], kept: Iterable[
     found.sort(key=lambda entry: entry.at)  # a stable sort: what has the same time stays as it was
     if run.ended_at is not None:
         data = {key: value for key, value in ending_data(run.end_reason, run.detail, "", "").items() if value}
-        found.append(TraceEntry(max(run.ended_at, found[-1].at), "agent-complete", run.run_id, data))
+        found.append(_entry(max(run.ended_at, found[-1].at), "agent-complete", run.run_id, data))
     return found
+
+
+def _entry(at: float, kind: str, run_id: str, data: Mapping[str, Any]) -> TraceEntry:
+    return TraceEntry(at, kind, run_id, packed(data))
 
 
 def _said(run_id: str, messages: Sequence[MessageRecord], begun: Mapping[str, float]) -> Iterator[TraceEntry]:
@@ -227,24 +232,24 @@ def _said(run_id: str, messages: Sequence[MessageRecord], begun: Mapping[str, fl
                     yield from _call(run_id, start, message.created_at, block, call)
             before = message.created_at
     for call in asked.values():
-        yield TraceEntry(answered_at, "tool-call", run_id, call_data(call.tool, call.call_id, call.arguments))
+        yield _entry(answered_at, "tool-call", run_id, call_data(call.tool, call.call_id, call.arguments))
 
 
 def _round(run_id: str, message: MessageRecord, over: float) -> Iterator[TraceEntry]:
     about = {"messageId": message.message_id}
-    yield TraceEntry(message.created_at, "turn-start", run_id, {**about, "turnNumber": message.round_number})
+    yield _entry(message.created_at, "turn-start", run_id, {**about, "turnNumber": message.round_number})
     notices = []
     for block in message.blocks:
         if isinstance(block, TextBlock | ReasoningBlock) and block.text:
             kind = "message" if isinstance(block, TextBlock) else "reasoning"
-            yield TraceEntry(over, kind, run_id, {**about, "text": block.text})
+            yield _entry(over, kind, run_id, {**about, "text": block.text})
         elif isinstance(block, NoticeBlock):
             notices.append(block.text[:BRIEF])
     calls = sum(isinstance(block, ToolCallBlock) for block in message.blocks)
     reason = "aborted" if message.status == "interrupted" else message.stop_reason
     data = {**about, "stopReason": reason, "toolCalls": calls, "elapsedMs": message.elapsed_ms, "model": message.model}
     data |= usage_data(message.usage) | ({"notices": notices} if notices else {})
-    yield TraceEntry(over, "turn-end", run_id, data)
+    yield _entry(over, "turn-end", run_id, data)
 
 
 def _start(over: float, block: ToolResultBlock, before: tuple[float, float], begun: Mapping[str, float]) -> float:
@@ -261,15 +266,15 @@ def _call(
     facts, waited = block.facts, _seconds(block.facts.get("waited_ms"))
     arguments = call.arguments if call is not None else None
     data = call_data(block.tool, block.call_id, arguments or {}, str(facts.get("category") or ""))
-    yield TraceEntry(start, "tool-call", run_id, data)
+    yield _entry(start, "tool-call", run_id, data)
     if waited:
-        yield TraceEntry(start, "tool-waiting", run_id, {"callId": block.call_id})
+        yield _entry(start, "tool-waiting", run_id, {"callId": block.call_id})
         told = {name: facts[name] for name in ("decision", "by", "reason") if facts.get(name)}
-        yield TraceEntry(min(start + waited, over), "tool-answered", run_id, {"callId": block.call_id, **told})
+        yield _entry(min(start + waited, over), "tool-answered", run_id, {"callId": block.call_id, **told})
     result = result_data(block.tool, block.call_id, block.text, is_error=block.is_error, facts=facts)
     if facts.get("omitted"):
         result["omitted"] = facts["omitted"]
-    yield TraceEntry(over, "tool-result", run_id, result)
+    yield _entry(over, "tool-result", run_id, result)
 
 
 def _seconds(value: Any) -> float:

@@ -6,6 +6,7 @@ run's own agent (whose context is the run's id) and for every agent in it, so th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -41,11 +42,31 @@ MAX_ENTRIES = 50_000
 MAX_CHARACTERS = 16_000_000
 """Of one run; beyond, entries keep no long texts, and beyond ``MAX_ENTRIES`` only ends are noted."""
 BRIEF = 200
+PACKED = frozenset({"args", "facts", "usage", "notices", "paths", "rule"})
 _DEEPEST = 8
 _FACTS = (
     "state", "code", "category", "decision", "by", "reason", "waited_ms", "bytes", "size", "created", "exit_code",
     "path", "raised_because", "edited", "nested",
 )  # fmt: skip
+
+
+def packed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with what is made of parts as JSON text: a run has tens of thousands of entries, and each part would be
+    looked at by every collection of garbage on the window's thread."""
+    return {
+        key: json.dumps(value, ensure_ascii=False, default=str)
+        if key in PACKED and isinstance(value, Mapping | list) else value
+        for key, value in data.items()
+    }  # fmt: skip
+
+
+def _unpacked(name: str, value: Any) -> Any:
+    if name not in PACKED or not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):  # a text was given where a list or an object is usual
+        return value
 
 
 @dataclass(slots=True, eq=False)
@@ -62,13 +83,22 @@ class TraceEntry:
     ancestor: str = ""
     call: str = ""
 
+    def value(self, name: str) -> Any:
+        """A field of ``data``, unpacked."""
+        return _unpacked(name, self.data.get(name))
+
+    def plain(self) -> dict[str, Any]:
+        """A copy of ``data``, unpacked."""
+        copy = dict(self.data)
+        return {name: _unpacked(name, value) for name, value in copy.items()}
+
     def to_plain(self) -> dict[str, Any]:
         """JSON-ready form; ``from_plain`` is its inverse."""
         found: dict[str, Any] = {"type": self.type, "at": self.at, "context": self.context}
         for name in ("agent", "ancestor", "call"):
             if getattr(self, name):
                 found[name] = getattr(self, name)
-        return {**found, "data": self.data}
+        return {**found, "data": self.plain()}
 
     @classmethod
     def from_plain(cls, plain: Any) -> TraceEntry | None:
@@ -79,7 +109,7 @@ class TraceEntry:
         if not isinstance(at, int | float) or kind not in TYPES:
             return None
         names = [str(plain.get(name) or "") for name in ("context", "agent", "ancestor", "call")]
-        return cls(float(at), kind, names[0], dict(plain["data"]), *names[1:])
+        return cls(float(at), kind, names[0], packed(plain["data"]), *names[1:])
 
 
 class TraceSource(Protocol):
@@ -145,7 +175,7 @@ class TraceLog:
                     entry.data["omitted"] = int(entry.data.get("omitted", 0)) + len(text) - most
                 self._room -= min(len(text), most)
         if self._room <= 0 and entry.data.get("args"):
-            entry.data["args"] = bounded(entry.data["args"], BRIEF)
+            entry.data |= packed({"args": bounded(entry.value("args"), BRIEF)})
 
 
 def _continues(last: TraceEntry, entry: TraceEntry) -> bool:
@@ -194,7 +224,7 @@ def entry_of(event: Event, at: float) -> TraceEntry | None:
 
 def _own(event: Any, at: float, kind: str, data: dict[str, Any], agent: str = "") -> TraceEntry:
     """Of the run's own agent; what is empty is left out."""
-    return TraceEntry(at, kind, event.run_id, {k: v for k, v in data.items() if v not in ("", None, [])}, agent)
+    return TraceEntry(at, kind, event.run_id, packed({k: v for k, v in data.items() if v not in ("", None, [])}), agent)
 
 
 def _traced(event: AgentTraced, _at: float) -> TraceEntry | None:
@@ -206,7 +236,7 @@ def _traced(event: AgentTraced, _at: float) -> TraceEntry | None:
     elif event.type == "tool-result":  # they stand in the call
         data.pop("args", None)
     return TraceEntry(
-        event.at, event.type, event.context_id, data, event.agent, event.ancestor_context_id, event.call_id
+        event.at, event.type, event.context_id, packed(data), event.agent, event.ancestor_context_id, event.call_id
     )
 
 

@@ -330,5 +330,5 @@ def line_data(run_id: str, number: int, entry: TraceEntry) -> dict[str, Any]:
     """A line of an export, with the identity that published events carry (R-TRC-5)."""
     return {
         "type": entry.type, "timestamp": entry.at, "sequence": number, "runId": run_id, "contextId": entry.context,
-        "ancestorContextId": entry.ancestor, "agent": entry.agent, "callId": entry.call, "data": dict(entry.data),
+        "ancestorContextId": entry.ancestor, "agent": entry.agent, "callId": entry.call, "data": entry.plain(),
     }  # fmt: skip

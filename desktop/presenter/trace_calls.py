@@ -56,7 +56,7 @@ class TraceCalls:
                 host.state, host.ended = "done", entry.at
                 self._work.rest(host)
         node = self._make("call", canonical(str(entry.data.get("tool") or "call")), host, entry)
-        arguments = entry.data.get("args")
+        arguments = entry.value("args")
         node.call_id, node.category = call_id or node.call_id, str(entry.data.get("category") or "")
         node.summary = summarise(arguments if isinstance(arguments, Mapping) else {})
         node.entries.append(entry)
@@ -105,7 +105,7 @@ class TraceCalls:
         node = self._of(entry)
         if node is None:
             return
-        told = entry.data.get("facts")
+        told = entry.value("facts")
         facts: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
         node.category = str(facts.get("category") or node.category)
         elapsed = _milliseconds(entry.data.get("elapsedMs"))

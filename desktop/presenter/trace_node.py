@@ -81,7 +81,7 @@ class TraceNode:
     def value(self, kind: str, name: str) -> Any:
         """A field of the last entry of that type."""
         entry = self.entry(kind)
-        return entry.data.get(name) if entry is not None else None
+        return entry.value(name) if entry is not None else None
 
     def text(self, kind: str) -> tuple[str, int]:
         """All texts of a type, and how many characters are not kept."""

@@ -218,7 +218,7 @@ class TraceTree:
         if isinstance(elapsed, int | float) and not isinstance(elapsed, bool) and elapsed > 0:
             node.ended = min(entry.at, node.started + elapsed / 1000)
         node.model = str(entry.data.get("model") or node.model)
-        node.usage = usage_of(entry.data.get("usage"))
+        node.usage = usage_of(entry.value("usage"))
         if node.usage is not None:
             self.usage = self.usage.plus(node.usage)
         else:

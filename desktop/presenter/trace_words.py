@@ -203,7 +203,7 @@ def facts_of(node: TraceNode) -> Mapping[str, Any]:
     """What is known of a finished call; it may be told twice, and once with less."""
     found: dict[str, Any] = {}
     for entry in node.entries:
-        told = entry.data.get("facts") if entry.type == "tool-result" else None
+        told = entry.value("facts") if entry.type == "tool-result" else None
         if isinstance(told, Mapping):
             found.update(told)
     return found
@@ -233,7 +233,7 @@ def _about_call(node: TraceNode, now: float) -> Iterator[Fact]:
 
 def _decision(node: TraceNode, facts: Mapping[str, Any]) -> str:
     answered = node.entry("tool-answered")
-    told = {**facts, **(answered.data if answered is not None else {})}
+    told = {**facts, **(answered.plain() if answered is not None else {})}
     decision, by = str(told.get("decision") or ""), str(told.get("by") or "")
     if decision not in _DECIDED:
         return ""

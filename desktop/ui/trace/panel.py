@@ -296,7 +296,7 @@ class TracePanel(QFrame):
 def event_quote(entry: TraceEntry) -> Quote:
     """An event in full."""
     head = {"type": entry.type, "at": moment(entry.at), "agent": entry.agent, "context": entry.context}
-    return Quote("Event", json_text({**head, **entry.data}))
+    return Quote("Event", json_text({**head, **entry.plain()}))
 
 
 def card_of(node: TraceNode | None, run_id: str) -> str:

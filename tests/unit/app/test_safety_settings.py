@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from desktop.app.rooms import safety_of
+from desktop.safety.grants import SessionGrants
 from desktop.settings import SettingsService
 
 CHANGES = [
@@ -30,7 +31,7 @@ async def test_a_changed_setting_holds_for_the_next_call(
 ) -> None:
     settings = SettingsService(tmp_path)
     await settings.load()
-    safety = safety_of(settings, tmp_path)
+    safety = safety_of(settings, tmp_path, SessionGrants())
     await settings.update(key, value)
     assert getattr(safety(), field) == obeyed
 
@@ -38,5 +39,5 @@ async def test_a_changed_setting_holds_for_the_next_call(
 async def test_by_default_commands_have_no_network_and_requests_wait(tmp_path: Path) -> None:
     settings = SettingsService(tmp_path)
     await settings.load()
-    now = safety_of(settings, tmp_path)()
+    now = safety_of(settings, tmp_path, SessionGrants())()
     assert (now.shell_network, now.approval_timeout_s, now.granted) == (False, None, ())

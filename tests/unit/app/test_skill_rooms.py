@@ -13,6 +13,7 @@ from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.skill_world import SkillWorld
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.confinement import Confinement
+from desktop.safety.grants import SessionGrants
 from desktop.safety.opening import GuardedFiles
 from desktop.settings import SettingsService
 from desktop.tools.registry import ToolRegistry
@@ -45,7 +46,7 @@ class App:
         self.changes.append(asyncio.ensure_future(coroutine))
 
     async def opened(self) -> SkillWorld:
-        safety = safety_of(self.settings, self.home)
+        safety = safety_of(self.settings, self.home, SessionGrants())
         policy = PathPolicy(str(self.home), safety)
         library = self.home.parent / "library"
         world = await asyncio.to_thread(

@@ -175,10 +175,10 @@ def test_a_run_is_put_together_from_its_messages_and_what_was_kept_besides() -> 
         ("tool-waiting", 3.0), ("agent-start", 10), ("agent-complete", 11), ("tool-answered", 23.0),
         ("tool-result", 24), ("turn-start", 24.5), ("turn-end", 24.5), ("agent-complete", 40),
     ]  # fmt: skip
-    assert entries[3].data["usage"]["inputTokens"] == 7
-    assert entries[4].data["args"] == {"a": 1}
+    assert entries[3].value("usage")["inputTokens"] == 7
+    assert entries[4].value("args") == {"a": 1}
     assert entries[-2].data["stopReason"] == "aborted"
-    assert entries[-2].data["notices"] == ["Stopped."]
+    assert entries[-2].value("notices") == ["Stopped."]
     assert entries[-1].data == {"status": "limit", "detail": RUN.detail}
 
 

@@ -1,5 +1,6 @@
 """Entries of a trace: joined, bounded, read back from anywhere."""
 
+import gc
 import json
 from typing import Any
 
@@ -95,8 +96,24 @@ def test_events_of_the_run_and_of_agents_in_it_speak_one_vocabulary() -> None:
         "agent-start", "message", "tool-call", "turn-end", "turn-end", "agent-complete"
     ]  # fmt: skip
     assert {entry.context for entry in entries} == {"r", "c"}
-    assert entries[3].data["usage"] == {
+    assert entries[3].value("usage") == {
         "inputTokens": 10, "outputTokens": 2, "reasoningTokens": 1, "cachedTokens": 5, "costUsd": None
     }  # fmt: skip
     assert (entries[4].at, entries[4].ancestor, entries[4].call, entries[4].data) == (7.0, "a", "k", {"turnNumber": 1})
     assert entries[5].data == {"status": "limit", "limit": "maxSteps 3 (set by the agent x)"}
+
+
+@pytest.mark.spec("R-TRC-9")
+def test_what_is_made_of_parts_is_kept_as_text_and_comes_back_whole() -> None:
+    event = ToolCallStarted(
+        **WHERE, message_id="m", call_id="1", tool="bash", arguments={"command": "ls \u202e", "n": [1, {"a": None}]},
+        category="write",
+    )  # fmt: skip
+    entry = entry_of(event, 5.0)
+    assert entry is not None
+    assert not gc.is_tracked(entry.data)
+    assert entry.value("args") == {"command": "ls \u202e", "n": [1, {"a": None}]}
+    assert entry.plain() == {"tool": "bash", "callId": "1", "args": entry.value("args"), "category": "write"}
+    back = TraceEntry.from_plain(json.loads(json.dumps(entry.to_plain())))
+    assert back is not None
+    assert back.plain() == entry.plain()
