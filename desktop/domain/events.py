@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from desktop.domain.debates import DebateState, TurnRecord
+from desktop.domain.definitions import SideName
 from desktop.domain.messages import NoticeBlock, StopReason, ToolCallBlock, Usage
 from desktop.domain.permission import Decision, PermissionRequest
 
@@ -225,6 +227,30 @@ class ThreadChanged(RunEvent):
     what: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideTurnStarted(RunEvent):
+    """A side turn began."""
+
+    side: SideName
+    number: int
+    label: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideTurnEnded(RunEvent):
+    """A side turn is over and stored."""
+
+    record: TurnRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebateChanged(RunEvent):
+    """Something of the state changed that is no message: status, meters, waiting messages, verdict."""
+
+    state: DebateState
+
+
 Event = (
     RunStarted
     | RunEnded
@@ -244,6 +270,9 @@ Event = (
     | UserMessageTaken
     | AgentTraced
     | ThreadChanged
+    | SideTurnStarted
+    | SideTurnEnded
+    | DebateChanged
 )
 
 EventSink = Callable[[Event], None]

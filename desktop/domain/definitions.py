@@ -1,0 +1,70 @@
+"""Agent definitions: one agent a person talks to, or two that talk to each other (semantics.md 15, source S4).
+
+Plain records. Reading and validating files is ``conversation.agents``; running them is ``conversation``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+AgentType = Literal["ai_human", "dual_ai"]
+SideName = Literal["a", "b"]
+SIDES: tuple[SideName, SideName] = ("a", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class SideDefinition:
+    """One side, with S4's fields and defaults (R-DEF-1). ``prompt`` names a skill: its body is the system text, its
+    frontmatter says tools and model (C-20). ``max_rounds`` is ``maxSteps``; None: not set."""
+
+    prompt: str
+    label: str = ""
+    stop_on_response: bool = True
+    stop_tool: str = ""
+    stop_property: str = ""
+    max_rounds: int | None = None
+    end_session_tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionProblem:
+    """What is wrong with a definition: ``path`` as in the file (``sideB.prompt``), a stable ``code`` (R-DEF-14)."""
+
+    path: str
+    code: str
+    text: str
+    warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefinition:
+    """A definition as its file says. ``max_turns`` is ``maxSessionTurns``, counted in side turns of both (R-SES-14);
+    ``environment`` is ``tenvs`` (R-DEF-15); ``origin`` the file, "" for one that is none."""
+
+    name: str
+    side_a: SideDefinition
+    title: str = ""
+    type: AgentType = "ai_human"
+    side_b: SideDefinition | None = None
+    max_turns: int | None = None
+    expose_as_tool: bool = False
+    tool_description: str = ""
+    description: str = ""
+    icon: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    handoff: Literal["call", "transfer"] = "call"
+    origin: str = ""
+
+    def side(self, name: SideName) -> SideDefinition:
+        """One side. Raises KeyError for the other side of an agent with one."""
+        found = self.side_a if name == "a" else self.side_b
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    @property
+    def shown(self) -> str:
+        """What a person reads as its name."""
+        return self.title or self.name.replace("_", " ").capitalize()
