@@ -1,7 +1,6 @@
-"""The test run in its stages: the runtime with Qt hidden, then the rest, each in a process of its own.
+"""The test run in its stages, two processes at a time: the runtime with Qt hidden, then the windows and all the rest.
 
-The walls are tried beside the rest of the runtime: they mostly wait for processes to end. The windows have the machine
-to themselves.
+What mostly waits for processes to end runs beside what mostly computes, so that two cores are used.
 """
 
 import os
@@ -24,6 +23,8 @@ RUNTIME_ROOMS = (
     "pipeline", "supervision", "agents", "conversation",
 )  # fmt: skip
 HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
+WALLS = ("tests/unit/safety", "tests/unit/tools")
+WINDOWS = ("tests/gui",)
 NOTHING_COLLECTED = 5
 
 
@@ -48,14 +49,19 @@ def stages() -> list[Stage]:
         for child in (sorted(folder.iterdir()) if folder.is_dir() else ())
         if (path := child.relative_to(ROOT).as_posix()) not in runtime and _holds_tests(child)
     )
-    walls = tuple(path for path in runtime if path == "tests/unit/safety")
-    others = tuple(path for path in runtime if path not in walls)
+    walls = tuple(path for path in runtime if path in WALLS)
+    windows = tuple(path for path in rest if path in WINDOWS)
     chosen = [
-        Stage("the runtime, with Qt hidden", HIDE_QT, others, 300),
-        Stage("the walls, with Qt hidden", HIDE_QT, walls, 300, beside=True),
-        Stage("everything else", (), rest, 480),
+        Stage("the runtime, with Qt hidden", HIDE_QT, _without(runtime, walls), 300),
+        Stage("the walls and tools, with Qt hidden", HIDE_QT, walls, 300, beside=True),
+        Stage("the windows", (), windows, 400),
+        Stage("everything else", (), _without(rest, windows), 400, beside=True),
     ]
     return [stage for stage in chosen if stage.paths]
+
+
+def _without(paths: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(path for path in paths if path not in others)
 
 
 def _holds_tests(child: Path) -> bool:
