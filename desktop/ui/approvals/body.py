@@ -134,7 +134,9 @@ class DiffCard(Card):
 
 
 class ArgumentsCard(Card):
-    """Any other call: its arguments in full, or its argument vector word by word."""
+    """Any other call: its arguments in full, or its argument vector word by word; then ``words`` is their view."""
+
+    words: LinesView | None = None
 
     def __init__(self, request: PermissionRequest) -> None:
         argv = request.preview.get("argv")
@@ -143,6 +145,7 @@ class ArgumentsCard(Card):
             words = LinesView("Argument vector")
             words.set_text("\n".join(_text(word).replace("\n", "\\n") for word in argv), numbered=True)
             self.views.addWidget(words)
+            self.words = words
         else:
             super().__init__("Arguments", (("all", "Arguments"),))
         self.views.addWidget(arguments_view(request.arguments))

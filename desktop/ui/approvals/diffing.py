@@ -14,9 +14,10 @@ from itertools import zip_longest
 from typing import Literal
 
 from desktop.domain.words import count_words
+from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import LINE, pieces_of, shown
 
-RowKind = Literal["same", "add", "del", "hunk", "plain"]
+RowKind = Literal["same", "add", "del", "hunk", "plain", "fold"]
 Mark = tuple[int, int]
 CONTEXT = 3
 MIDDLE_LIMIT = 1500
@@ -87,18 +88,21 @@ def plain_rows(text: str, *, numbered: bool = True, columns: int = LINE) -> tupl
     return tuple(_numbered("plain", lines_of(text), 0 if numbered else None, columns))
 
 
+def folded_rows(text: str, *, numbered: bool = True, columns: int = LINE) -> tuple[DiffRow, ...]:
+    """The same, with long runs of nothing folded to a row that says so."""
+    rows: list[DiffRow] = []
+    for part in folded(lines_of(text)):
+        if part.fold:
+            rows.append(DiffRow("fold", 0, part.text))
+        else:
+            rows += _rows("plain", part.number if numbered else 0, part.text, (), columns)
+    return tuple(rows)
+
+
 def new_file(text: str) -> Diff:
     """All of it added."""
     lines = lines_of(text)
     return Diff(tuple(_numbered("add", lines, 0)), len(lines), 0)
-
-
-def lines_of(text: str) -> list[str]:
-    """Lines without their breaks; a last empty line does not count."""
-    lines = text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return lines
 
 
 Code = tuple[str, int, int, int, int]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +22,8 @@ from desktop.ui.widgets.text import Paragraph, Text
 
 REQUEST = int(Qt.ItemDataRole.UserRole)
 SUMMARY_LIMIT = 300
+FOLDED = re.compile(r"(\n|\t| )(?:[\s\u2800]{3,})")
+"""A gap that would take the whole line."""
 
 
 def summary(request: PermissionRequest) -> str:
@@ -28,7 +31,7 @@ def summary(request: PermissionRequest) -> str:
     for name in ("path", "command"):
         value = request.arguments.get(name)
         if isinstance(value, str):
-            return shown_line(value[:SUMMARY_LIMIT])
+            return shown_line(FOLDED.sub(r"\1 … ", value[: SUMMARY_LIMIT * 10])[:SUMMARY_LIMIT])
     for value in request.arguments.values():
         return shown_line(str(value)[:SUMMARY_LIMIT])
     return ""

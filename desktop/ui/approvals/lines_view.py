@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QFont,
@@ -12,25 +12,34 @@ from PySide6.QtGui import (
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy
 
-from desktop.ui.approvals.diffing import DiffRow, plain_rows
+from desktop.ui.approvals.diffing import DiffRow, folded_rows, plain_rows
 from desktop.ui.theme import theme
-from desktop.ui.theme.paint import focus_ring
+from desktop.ui.theme.paint import focus_ring, glyph
 
 ROW = 20
 NUMBER, SIGN, PAD = 36, 20, 8
 WRAP_LIMIT = 200_000
 """Characters up to which text is wrapped to the view; beyond, rows are cut at a fixed length and scroll sideways."""
+ALL = 1 << 60
+"""More rows than there can be."""
 _SIGNS = {"add": "+", "del": "-"}
 
 
 class LinesView(QAbstractScrollArea):
-    """Read-only rows with numbers and signs. Keys scroll; Ctrl+C copies all of the text."""
+    """Read-only rows with numbers and signs. Keys scroll; Ctrl+C copies all of the text.
+
+    ``read`` is emitted once when every row has been on the screen, from the first on, none of them passed over. A click
+    on a fold, or Return, shows what is folded.
+    """
+
+    read = Signal()
 
     def __init__(self, name: str, *, max_rows: int = 0) -> None:
         super().__init__()
@@ -40,6 +49,8 @@ class LinesView(QAbstractScrollArea):
         self._ring = False
         self._indent = NUMBER + SIGN
         self._wrapped: tuple[str, bool, int] | None = None
+        self._folds = True
+        self._on_screen = 0
         self._start = 0
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -54,10 +65,21 @@ class LinesView(QAbstractScrollArea):
 
     def set_text(self, text: str, *, numbered: bool = False) -> None:
         """A text whose long lines go on in the next row, so that nothing stands out of sight."""
-        self.set_rows(plain_rows(text, numbered=numbered))
-        if len(text) <= WRAP_LIMIT:
-            self._wrapped = (text, numbered, 0)
+        if len(text) > WRAP_LIMIT:
+            self.set_rows(plain_rows(text, numbered=numbered))
+            return
+        self.set_rows(folded_rows(text, numbered=numbered))
+        self._wrapped = (text, numbered, 0)
+        self._wrap()
+
+    def unfold(self) -> None:
+        """Show what is folded, for as long as this text is shown."""
+        if self._folds and self._wrapped is not None and any(row.kind == "fold" for row in self._rows):
+            self._folds = False
+            self._on_screen = ALL if self.is_read else 0
+            self._wrapped = (*self._wrapped[:2], 0)
             self._wrap()
+            self._measure()
 
     def _wrap(self) -> None:
         """Cut the rows anew when the view's width holds another number of characters."""
@@ -69,7 +91,11 @@ class LinesView(QAbstractScrollArea):
         columns = max(20, int(room / advance) - 1)
         if columns != before:
             self._wrapped = (text, numbered, columns)
-            self._rows = plain_rows(text, numbered=numbered, columns=columns)
+            shown = sum(len(row.text) for row in self._rows[: self._on_screen])
+            make = folded_rows if self._folds else plain_rows
+            self._rows = make(text, numbered=numbered, columns=columns)
+            if not self.is_read:
+                self._on_screen = _rows_of(self._rows, shown)
             self._longest = max((len(row.text) for row in self._rows), default=0)
             self.updateGeometry()
 
@@ -78,6 +104,7 @@ class LinesView(QAbstractScrollArea):
         self._rows = rows
         self._start = start
         self._wrapped = None
+        self._on_screen = 0
         self._longest = max((len(row.text) for row in rows), default=0)
         self.setAccessibleDescription("\n".join(_spoken(row) for row in rows[:200]))
         self.verticalScrollBar().setValue(0)
@@ -89,6 +116,36 @@ class LinesView(QAbstractScrollArea):
         """Where text begins, at 100 %: less than the columns of numbers and signs when there are none."""
         self._indent = pixels
         self._measure()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all of it has been on the screen."""
+        return self._on_screen == ALL
+
+    @property
+    def unread(self) -> int:
+        """Rows that have not been on the screen yet."""
+        return 0 if self.is_read else len(self._rows) - self._on_screen
+
+    def first_unread(self) -> int:
+        """Scroll to the first row that has not been on the screen; returns where that now is in this view."""
+        top = theme().px(ROW) * min(self._on_screen, len(self._rows))
+        self.verticalScrollBar().setValue(top)
+        return top - self.verticalScrollBar().value()
+
+    def _note_seen(self) -> None:
+        """What has just been painted, as far as nothing clips it away."""
+        if self.is_read:
+            return
+        seen = self.viewport().visibleRegion().boundingRect()
+        height, top = theme().px(ROW), self.verticalScrollBar().value()
+        first = (top + seen.top() + height - 1) // height
+        after = (top + seen.bottom() + 2) // height
+        if not seen.isEmpty() and first <= self._on_screen < after:
+            self._on_screen = after
+        if self._on_screen >= len(self._rows):
+            self._on_screen = ALL
+            QTimer.singleShot(0, self, self.read.emit)  # nothing is laid out anew while this is being painted
 
     @property
     def rows(self) -> Sequence[DiffRow]:
@@ -151,10 +208,14 @@ class LinesView(QAbstractScrollArea):
             self._paint_row(painter, self._rows[at], at * height - top, height)
         if self._ring:
             focus_ring(painter, QRectF(self.viewport().rect()), t.px(6))
+        self._note_seen()
 
     def _paint_row(self, painter: QPainter, row: DiffRow, y: int, height: int) -> None:
         t = theme()
         width = self.viewport().width()
+        if row.kind == "fold":
+            _paint_fold(painter, row, QRect(0, y, self.viewport().width(), height), t.px(self._indent))
+            return
         fill = {"add": "diff-add-bg", "del": "diff-del-bg", "hunk": "bg"}.get(row.kind)
         left = -self.horizontalScrollBar().value()
         ink = {"add": "diff-add", "del": "diff-del", "hunk": "text-3"}.get(row.kind, "text")
@@ -184,10 +245,20 @@ class LinesView(QAbstractScrollArea):
         painter.setFont(_struck(t.font("code")) if row.struck else t.font("code"))
         painter.drawText(QRect(x, y, self._content_width(), height), _LEFT | int(Qt.TextFlag.TextExpandTabs), row.text)
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click on a fold opens it."""
+        super().mouseReleaseEvent(event)
+        row = (round(event.position().y()) + self.verticalScrollBar().value()) // theme().px(ROW)
+        if 0 <= row < len(self._rows) and self._rows[row].kind == "fold":
+            self.unfold()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Scroll, or copy all."""
+        """Scroll, show what is folded, or copy all."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            QGuiApplication.clipboard().setText(self.text())
+            QGuiApplication.clipboard().setText(self._wrapped[0] if self._wrapped is not None else self.text())
+            return
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
+            self.unfold()
             return
         bar = self.verticalScrollBar()
         jumps = {Qt.Key.Key_Home: bar.minimum(), Qt.Key.Key_End: bar.maximum()}
@@ -208,10 +279,31 @@ class LinesView(QAbstractScrollArea):
         self.viewport().update()
 
 
+def _paint_fold(painter: QPainter, row: DiffRow, box: QRect, left: int) -> None:
+    """Words of ours, not of the text: another font, a ground of its own over the whole width, and a glyph."""
+    t = theme()
+    inner = box.adjusted(0, t.px(1), 0, -t.px(1))
+    painter.fillRect(inner, t.color("ask-soft"))
+    side = t.px(14)
+    glyph(painter, QRect(left, inner.y(), side, inner.height()), "right", "ask", side)
+    painter.setFont(t.font("small", 500))
+    painter.setPen(t.color("ask"))
+    painter.drawText(inner.adjusted(left + side + t.px(6), 0, 0, 0), _LEFT, f"{row.text} not shown")
+
+
 def _struck(font: QFont) -> QFont:
     struck = QFont(font)
     struck.setStrikeOut(True)
     return struck
+
+
+def _rows_of(rows: Sequence[DiffRow], characters: int) -> int:
+    """How many whole rows hold so many characters."""
+    for at, row in enumerate(rows):
+        characters -= len(row.text)
+        if characters < 0:
+            return at
+    return len(rows)
 
 
 def _spoken(row: DiffRow) -> str:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.domain.permission import Choice, PermissionRequest
 from desktop.domain.tools import Category
 from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.gist import gist_of
 from desktop.presenter.rules_editing import RulesModels, may_always
 from desktop.ui.approvals.allowing import AlwaysDialog, always_allow
 from desktop.ui.approvals.body import ArgumentsCard, Card, DiffCard
 from desktop.ui.approvals.commands import CommandBlock, CommandCard
 from desktop.ui.approvals.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.head import RequestHead
+from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.approvals.reading import GistLine, UnreadNotice
 from desktop.ui.theme import theme
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import Kind, OneClickButton
@@ -40,6 +43,12 @@ HIDDEN = (
     "This call holds characters that cannot be seen or that change the order of what you read. "
     "They are written out as \\u{…}."
 )
+ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
+RUN_TIP = "Allow calls like this one until the run ends"
+ALWAYS_TIP = "See the rule that would allow this, change it, and try it"
+UNREAD_TIP = "Waits until all of the command has been on the screen"
+LOOKED_AFTER = 60
+"""Milliseconds after which a short command has been painted whole, so that nothing need be said about it."""
 
 
 class Answers(QWidget):
@@ -55,15 +64,13 @@ class Answers(QWidget):
         self.edit = OneClickButton(
             "Edit and allow…", "quiet", tip="Change the arguments; you see what they would do before anything runs"
         )
-        self.always = OneClickButton(
-            "Always allow…", "quiet", tip="See the rule that would allow this, change it, and try it"
-        )
+        self.always = OneClickButton("Always allow…", "quiet", tip=ALWAYS_TIP)
         self.allow_run = AllowButton("Allow for this run", "normal")
-        self.allow_run.setToolTip("Allow calls like this one until the run ends")
+        self.allow_run.setToolTip(RUN_TIP)
         look: Kind = "admin" if admin else "primary"
         key = "" if compact else "Ctrl+Enter"
         self.allow = AllowButton("Allow once", look, icon="admin" if admin else "allow", key=key)
-        self.allow.setToolTip("Allow exactly this call (Ctrl+Enter)")
+        self.allow.setToolTip(ALLOW_TIP)
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._lines.setContentsMargins(0, 0, 0, 0)
         self._lines.setSpacing(theme().px(8))
@@ -81,7 +88,7 @@ class Answers(QWidget):
             else:
                 button.setParent(self)
                 button.hide()
-        self._lines.addLayout(no)
+        self._lines.addLayout(no, 1)
         self._lines.addLayout(yes)
         self.deny.clicked.connect(lambda: self.chosen.emit("deny"))
         self.reason.clicked.connect(lambda: self.chosen.emit("reason"))
@@ -96,6 +103,12 @@ class Answers(QWidget):
         """The request has just come into sight."""
         self.allow.arm()
         self.allow_run.arm()
+
+    def hold(self, held: bool) -> None:
+        """There is something that nobody has seen yet: no rule can be made of it either."""
+        self.always.setEnabled(not held)
+        for button, tip in ((self.allow, ALLOW_TIP), (self.allow_run, RUN_TIP), (self.always, ALWAYS_TIP)):
+            button.setToolTip(UNREAD_TIP if held else tip)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two lines where one does not fit."""
@@ -128,6 +141,8 @@ class RequestView(QWidget):
         self._answers: Answers | None = None
         self._dialog: Dialog | None = None
         self._card: Card | None = None
+        self._command: LinesView | None = None
+        self._unread: UnreadNotice | None = None
         self._compact = compact
         side = 20 if compact else 24
         outer = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
@@ -136,11 +151,11 @@ class RequestView(QWidget):
         self._scroller = Scroller(margins=(side, 4 if compact else 20, side, 12), spacing=12)
         outer.addWidget(sized(self._scroller, min_height=36), 1)
         self._notice = QWidget()
-        self._notices = Column(self._notice, margins=(side, 0, side, 8), spacing=8)
+        self._notices = Column(self._notice, margins=(side, 8, side, 8), spacing=8)
         outer.addWidget(self._notice)
         self._notice.hide()
         self._foot = pane("footer")
-        self._foot_row = Row(self._foot, margins=(side, 11, 17 if not compact else side, 11), spacing=8)
+        self._foot_row = Column(self._foot, margins=(side, 11, 17 if not compact else side, 11), spacing=10)
         outer.addWidget(self._foot)
         self._foot.hide()
 
@@ -176,8 +191,12 @@ class RequestView(QWidget):
         column.addStretch(0)
         self._answers = Answers(request, compact=self._compact, always=self._rules is not None)
         self._answers.chosen.connect(self._chosen)
+        gist = gist_of(request)
+        if gist is not None:
+            self._foot_row.addWidget(GistLine(gist))
         self._foot_row.addWidget(self._answers)
         self._foot.show()
+        self._hold_until_read()
         self._scroller.verticalScrollBar().setValue(0)
         self._arm()
 
@@ -206,6 +225,7 @@ class RequestView(QWidget):
         """Show nothing."""
         self.close_dialog()
         self._request = self._answers = self._card = None
+        self._command = self._unread = None
         clear(self._scroller.column)
         clear(self._foot_row)
         clear(self._notices)
@@ -228,16 +248,51 @@ class RequestView(QWidget):
             card.start()
             return
         if kind == "command":
-            column.addWidget(CommandBlock(str(request.preview.get("command", ""))))
+            block = CommandBlock(str(request.preview.get("command", "")))
+            self._command = block.view
+            column.addWidget(block)
             self._card = CommandCard(request)
         else:
-            self._card = ArgumentsCard(request)
+            arguments = ArgumentsCard(request)
+            self._card, self._command = arguments, arguments.words
         column.addWidget(self._card, 1)
         self._card.fit()
+
+    def _hold_until_read(self) -> None:
+        """Allowing waits until every line of the command has been on the screen; what to do about it is said once the
+        first of them has been."""
+        if self._command is not None:
+            self._command.read.connect(self._read)
+            QTimer.singleShot(LOOKED_AFTER, self._command, self._say_unread)
+
+    def _say_unread(self) -> None:
+        view = self._command
+        if view is None or view.is_read or self._unread is not None or self._answers is None:
+            return
+        if not self.isVisible():  # nothing is painted there, so nothing can have been seen
+            QTimer.singleShot(LOOKED_AFTER * 4, view, self._say_unread)
+            return
+        self._unread = UnreadNotice(view, self._scroller, "the command")
+        self._notices.addWidget(self._unread)
+        self._notice.show()
+        self._answers.hold(True)
+
+    def _read(self) -> None:
+        """All of it has been on the screen."""
+        if self._unread is not None and self._answers is not None:
+            self._unread.give_keys_to(self._answers.deny)
+            self._unread.hide()
+            self._unread.deleteLater()
+            self._unread = None
+            self._notice.setVisible(any(not notice.isHidden() for notice in self._notice.findChildren(Notice)))
+        if self._answers is not None:
+            self._answers.hold(False)
+        self._arm()
 
     def _arm(self) -> None:
         """Begin the deaf time once everything to judge by is in sight."""
         settled = not isinstance(self._card, DiffCard) or self._card.ready
+        settled = settled and (self._command is None or self._command.is_read)
         if self._answers is not None and self.isVisible() and settled:
             self._answers.arm()
 

@@ -46,12 +46,14 @@ def actions_of(item: TranscriptItem) -> list[str]:
 
 class AnswerBar(QWidget):
     """Open request, Deny, Allow once. ``answered`` names the request that stands on the card, so that an answer can
-    never reach another one."""
+    never reach another one. A command that the card does not show to its end is allowed in its request only."""
 
     answered = Signal(str, str)
 
-    def __init__(self, parent: QWidget, part: ToolPart) -> None:
+    def __init__(self, parent: QWidget, card: ToolCard) -> None:
         super().__init__(parent)
+        part = card.part
+        self._whole, self._seen = card.whole, False
         self.call_id = part.call_id
         self.request_id = _request_id(part)
         self.open_button = OneClickButton("Open request", "quiet", small=True)
@@ -68,7 +70,7 @@ class AnswerBar(QWidget):
         tool, _ = head_words(part)
         self.deny.setAccessibleName(f"Deny {tool}")
         self.open_button.setAccessibleName(f"Open the request of {tool}")
-        if not _is_admin(part):
+        if not _is_admin(part) and card.whole:
             self.allow = AllowButton("Allow once", "primary", small=True)
             self.allow.setAccessibleName(f"Allow {tool} once")
             self.allow.agreed.connect(lambda: self.answered.emit(self.request_id, "allow_once"))
@@ -78,17 +80,18 @@ class AnswerBar(QWidget):
         """In tab order."""
         return [self.open_button, self.deny, *([self.allow] if self.allow else [])]
 
-    def appear(self, rect: QRect) -> None:
-        """Shows it; Allow wakes 400 ms later."""
+    def appear(self, rect: QRect, *, from_top: bool) -> None:
+        """Shows it; Allow wakes 400 ms later, or when the card's beginning has come into sight (``from_top``)."""
         self.setGeometry(rect)
-        if not self.isVisible():
-            self.show()
-            if self.allow is not None:
-                self.allow.arm()
+        fresh = not self.isVisible()
+        self.show()
+        if self.allow is not None and from_top and (fresh or not self._seen):
+            self.allow.arm()
+        self._seen = self._seen or from_top
 
-    def fits(self, part: ToolPart) -> bool:
+    def fits(self, card: ToolCard) -> bool:
         """Whether this is still about what the card shows; a request that came back changed gets buttons of its own."""
-        return _request_id(part) == self.request_id
+        return (_request_id(card.part), card.whole) == (self.request_id, self._whole)
 
 
 def _request_id(part: ToolPart) -> str:
@@ -160,7 +163,8 @@ class Overlays:
         self._place_bar()
         self._place_jump()
 
-    def _waiting(self) -> Iterator[tuple[ToolCard, QRect]]:
+    def _waiting(self) -> Iterator[tuple[ToolCard, QRect, float]]:
+        """Each waiting card, where its answers lie, and where it begins."""
         area = self._area
         x, _ = area.column()
         for index, top in area.visible():
@@ -168,25 +172,25 @@ class Overlays:
             for flow in message.flows_between(-top, area.viewport().height() - top):
                 piece = flow.pieces[0] if flow.pieces else None
                 if isinstance(piece, ToolCard) and piece.waiting:
-                    rect = piece.answers_rect(area.look)
-                    yield piece, rect.translated(x + message.inner_x(), top + flow.y + piece.y).toRect()
+                    y = top + flow.y + piece.y
+                    yield piece, piece.answers_rect(area.look).translated(x + message.inner_x(), y).toRect(), y
 
     def _place_answers(self) -> None:
         room = self._area.viewport().rect()
         seen = set()
-        for card, rect in self._waiting():
+        for card, rect, begins in self._waiting():
             call_id = card.part.call_id
             bar = self.answers.get(call_id)
-            if bar is not None and not bar.fits(card.part):
+            if bar is not None and not bar.fits(card):
                 self._take_away(call_id, bar)
                 bar = None
             if bar is None:
-                bar = self.answers[call_id] = AnswerBar(self._area.viewport(), card.part)
+                bar = self.answers[call_id] = AnswerBar(self._area.viewport(), card)
                 bar.answered.connect(self._answered)
                 bar.hide()
             if room.intersects(rect):
                 seen.add(call_id)
-                bar.appear(rect)
+                bar.appear(rect, from_top=begins >= 0)
         for call_id, bar in list(self.answers.items()):
             if call_id not in seen:
                 self._take_away(call_id, bar)

@@ -9,7 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words, size_of, size_words
+from desktop.presenter.gist import gist_of
+from desktop.ui.theme.paint import badge_look
+from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import shown, shown_line
 
 SHOWN = 8
@@ -18,11 +22,47 @@ LONGEST_LINE = 300
 
 @dataclass(frozen=True, slots=True)
 class PreviewLine:
-    """``sign`` is "+", "-" or "" (a remark)."""
+    """``sign`` is "+", "-" or "" (a remark), "fold" for words about lines that are not shown, "gist" for what the whole
+    comes to."""
 
     number: str
     sign: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """``whole``: nothing of what will run is left out, as far as the lines are drawn to their end."""
+
+    lines: tuple[PreviewLine, ...] = ()
+    whole: bool = True
+
+
+def preview_of(request: PermissionRequest) -> Preview:
+    """What a waiting call's card shows. Of a command all that fits, and first what it comes to."""
+    preview = request.preview
+    if preview.get("kind") == "argv":
+        text = shown_line(" ".join(str(word) for word in preview.get("argv") or ()))
+        return Preview((PreviewLine("", "", text[:LONGEST_LINE]),), len(text) <= LONGEST_LINE)
+    if preview.get("kind") != "command":
+        return Preview(tuple(preview_lines(preview)))
+    lines, whole = _command(str(preview.get("command") or ""))
+    gist = gist_of(request)
+    words = [gist.count, *(badge_look(kind).word for kind in gist.kinds), gist.sentence(2)] if gist is not None else []
+    head = PreviewLine("", "gist", shown_line(", ".join(word for word in words if word))[:LONGEST_LINE])
+    return Preview((head, *lines), whole)
+
+
+def _command(text: str) -> tuple[list[PreviewLine], bool]:
+    parts = list(folded(lines_of(text)))
+    lines = [
+        PreviewLine("", "fold", f"{part.text} not shown") if part.fold
+        else PreviewLine("", "", shown(part.text[:LONGEST_LINE])) for part in parts[:SHOWN]
+    ]  # fmt: skip
+    rest = len(parts) - SHOWN
+    if rest > 0:
+        lines.append(PreviewLine("", "fold", f"{count_words(rest, 'more line')}: open the request"))
+    return lines, rest <= 0 and all(len(part.text) <= LONGEST_LINE for part in parts)
 
 
 def preview_lines(preview: Mapping[str, Any]) -> list[PreviewLine]:
@@ -30,17 +70,7 @@ def preview_lines(preview: Mapping[str, Any]) -> list[PreviewLine]:
     kind = preview.get("kind")
     if kind == "diff":
         return _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
-    if kind == "command":
-        return [PreviewLine("", "", shown(line[:LONGEST_LINE])) for line in _head(str(preview.get("command") or ""))]
-    if kind == "argv":
-        words = [str(word) for word in preview.get("argv") or ()]
-        return [PreviewLine("", "", shown_line(" ".join(words)[:LONGEST_LINE]))]
-    return []
-
-
-def _head(text: str) -> list[str]:
-    lines = text[: LONGEST_LINE * SHOWN].split("\n")
-    return lines[:SHOWN] + (["…"] if len(lines) > SHOWN else [])
+    return _command(str(preview.get("command") or ""))[0] if kind == "command" else []
 
 
 def _diff(before: str, after: str, new: bool) -> list[PreviewLine]:

@@ -14,9 +14,10 @@ from desktop.domain.words import size_words
 from desktop.presenter.transcript_items import ToolPart
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
-from desktop.ui.transcript.preview import PreviewLine, preview_lines
+from desktop.ui.transcript.preview import Preview, PreviewLine, preview_of
 from desktop.ui.transcript.text_box import TextBox
 from desktop.ui.transcript.tool_drawing import (
+    ROOM,
     STATES,
     asked_lines,
     draw_chain,
@@ -41,10 +42,12 @@ RUNNING = frozenset({"running"})
 
 
 class ToolCard(Piece):
-    """One call. ``open`` survives changes of the part."""
+    """One call. ``open`` survives changes of the part. ``whole``: what waits is shown to its end, so that it can be
+    answered here."""
 
     __slots__ = (
         "_body_top", "_pad", "_preview", "_sections", "_shown", "_spots", "_summary", "_tool", "_width", "open", "part",
+        "whole",
     )  # fmt: skip
 
     def __init__(self, key: str, part: ToolPart) -> None:
@@ -59,6 +62,7 @@ class ToolCard(Piece):
         self._body_top = 0.0
         self._pad = 13
         self._tool = self._summary = ""
+        self.whole = True
 
     def gap(self, look: Look, before: Piece | None) -> int:
         """The card of a call that a skill made stands close below the skill's own."""
@@ -114,7 +118,8 @@ class ToolCard(Piece):
 
     def _lay_out_waiting(self, look: Look) -> None:
         request = self.part.request
-        self._preview = preview_lines(request.preview) if request else []
+        found = preview_of(request) if request else Preview()
+        self._preview, self.whole = list(found.lines), found.whole and self._fits(look, found)
         if request and not self._preview and not self.open:
             self._preview = [PreviewLine("", "", shown(line[:300])) for line in asked_lines(self.part)]
         if request and request.place:
@@ -125,6 +130,15 @@ class ToolCard(Piece):
         elif self._preview:
             self.height += len(self._preview) * look.line("code") + look.px(8)
         self.height += look.px(FOOT)
+
+    def _fits(self, look: Look, preview: Preview) -> bool:
+        """Whether a command is drawn to the end of its lines."""
+        request = self.part.request
+        if request is None or request.preview.get("kind") not in ("command", "argv"):
+            return True
+        room = self._width - 2 - look.px(ROOM)
+        metrics = look.metrics("code")
+        return all(metrics.horizontalAdvance(line.text) <= room for line in preview.lines if not line.sign)
 
     def _lay_out_open(self, look: Look) -> None:
         y = float(self.height) + look.px(4)

@@ -13,6 +13,8 @@ from desktop.ui.transcript.preview import PreviewLine
 from desktop.ui.widgets.shown import shown_line
 
 GLYPHS = {"read": "read", "write": "write", "admin": "admin", "agent": "agent"}
+ROOM = 56 + 12
+"""Pixels at 100 % of a preview's width that its text does not get."""
 STATES = {
     "waiting": ("ask", "ask", "waiting for you"),
     "running": ("running", "running", "running"),
@@ -124,6 +126,9 @@ def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
 def draw_preview(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
     """One line of what would change."""
     look = canvas.look
+    if line.sign in ("gist", "fold"):
+        _draw_remark(canvas, line, rect)
+        return
     tokens = {"+": ("diff-add-bg", "diff-add"), "-": ("diff-del-bg", "diff-del")}
     fill, ink = tokens.get(line.sign, ("", "text-3" if not line.sign else "text"))
     if fill:
@@ -131,6 +136,17 @@ def draw_preview(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
     margin = rect.adjusted(0, 0, look.px(28) - rect.width(), 0)
     canvas.words(line.number, margin, "mono-small", "text-3", right=True)
     canvas.words(line.sign, rect.adjusted(look.px(42), 0, 0, 0), "code", ink)
-    room = rect.adjusted(look.px(56), 0, -look.px(12), 0)
+    room = rect.adjusted(look.px(56), 0, look.px(56) - look.px(ROOM), 0)
     text = look.metrics("code").elidedText(line.text, Qt.TextElideMode.ElideRight, room.width())
     canvas.words(text, room, "code", ink)
+
+
+def _draw_remark(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
+    """Words of ours, not of the call: another font, and what is not shown on a ground of its own."""
+    look = canvas.look
+    fold = line.sign == "fold"
+    if fold:
+        canvas.painter.fillRect(rect.adjusted(0, 1, 0, -1), look.color("ask-soft"))
+    room = rect.adjusted(look.px(56 if fold else 13), 0, -look.px(12), 0)
+    text = look.metrics("small", 500).elidedText(line.text, Qt.TextElideMode.ElideRight, room.width())
+    canvas.words(text, room, "small", "ask" if fold else "text", 500)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.tools import Category
+from desktop.domain.tools import Category, Judgement
 from desktop.presenter.item_builder import summarise
 from desktop.presenter.transcript_items import NestedCall, ToolPart, TranscriptItem
 from desktop.ui.approvals.inbox import summary
@@ -15,6 +15,7 @@ from desktop.ui.transcript.tool_card import ToolCard
 from desktop.ui.transcript.tool_drawing import ledger_glyph
 from desktop.ui.widgets.shown import has_hidden
 from tests.gui.transcript import scenes
+from tests.gui.transcript.conftest import said, spin
 
 HIDDEN = ("\u202e", "\u2066", "\u200b", "\u2028", "\x1b", "\x85", "\r", "\ufeff", "\U000e0041")
 """An override, an isolate, nothing at all, two line breaks that are none, an escape, a return, a mark, a tag."""
@@ -90,3 +91,52 @@ def test_a_call_that_did_not_get_as_far_as_a_category_has_no_eye_in_the_margin()
     assert ledger_glyph("")[0] == ""
     names = ["read", "write", "admin", "agent"]
     assert [ledger_glyph(name)[0] for name in names] == names
+
+
+def shell(command: str) -> ToolPart:
+    judged = (Judgement("curl x", "network", "", ("evil.example",)), Judgement("rm x", "deletes", ";", ("/etc/x",)))
+    request = replace(
+        scenes.request("c1", "bash", Category.WRITE), arguments={"command": command}, judgements=judged,
+        preview={"kind": "command", "command": command, "cwd": "/work/here"},
+    )  # fmt: skip
+    return ToolPart("p", "c1", "bash", command, "write", "waiting", "{}", request=request, chain=("Agent",))
+
+
+@pytest.mark.spec("R-PRM-2")
+def test_a_card_folds_blank_lines_and_says_what_the_command_comes_to(view: TranscriptView) -> None:
+    card, _ = shown(view, shell("ls" + "\n" * 21 + "rm -rf ~/work"))
+    assert [(line.sign, line.text) for line in card._preview] == [
+        ("gist", "2 commands, deletes, network, Reaches evil.example; touches outside the workspace: /etc/x"),
+        ("", "ls"), ("fold", "20 blank lines not shown"), ("", "rm -rf ~/work"),
+    ]  # fmt: skip
+    assert view.overlays.answers["c1"].allow is not None
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-14")
+@pytest.mark.parametrize("command", ["echo\n" * 30 + "rm x", "echo " + "a" * 400 + "; rm x", "echo " + "a" * 200])
+def test_what_a_card_does_not_show_to_its_end_cannot_be_allowed_there(view: TranscriptView, command: str) -> None:
+    card, _ = shown(view, shell(command))
+    assert not card.whole
+    bar = view.overlays.answers["c1"]
+    assert [button.accessibleName() for button in bar.buttons()] == ["Open the request of bash", "Deny bash"]
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-14")
+def test_a_card_whose_beginning_is_above_the_window_cannot_be_allowed(view: TranscriptView) -> None:
+    item = TranscriptItem("m", "a", "Agent", "12:00", (shell("\n".join(f"echo {n}" for n in range(8))),))
+    view.set_items((item,))
+    (piece,) = (found for found, _, _ in view.page.messages[0].pieces() if isinstance(found, ToolCard))
+    view.set_items((item, *(said(n, "words\n\n" * 9) for n in range(20, 30))))
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
+    assert "c1" not in view.overlays.answers
+    top = view.page.top(0) + 30
+    view.verticalScrollBar().setValue(round(top + piece.height - 60))
+    spin(500)
+    allow = view.overlays.answers["c1"].allow
+    assert allow is not None
+    assert allow.deaf
+    view.verticalScrollBar().setValue(0)
+    spin(500)
+    allow = view.overlays.answers["c1"].allow
+    assert allow is not None
+    assert not allow.deaf

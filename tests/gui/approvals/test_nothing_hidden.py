@@ -1,0 +1,138 @@
+"""A command cannot hide: not below blank lines, not behind blanks, not below the fold; and what it comes to is always
+in sight (R-PRM-2)."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.domain.tools import Category, Judgement
+from desktop.presenter.gist import gist_of
+from desktop.ui.approvals.diffing import folded_rows
+from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.approvals.reading import GistLine, UnreadNotice
+from tests.gui.approvals.conftest import Desk, settled
+
+LEFT = Qt.MouseButton.LeftButton
+PATIENCE = 30
+SMALL = ((960, 600), (1280, 800))
+
+
+def shell(command: str, *judged: Judgement, category: Category = Category.WRITE) -> PermissionRequest:
+    return PermissionRequest(
+        request_id="h1", run_id="run", thread_id="t", call_id="c", tool="bash", description="Run a command",
+        category=category, raised_because="", chain=("Workbench",), arguments={"command": command}, paths=(),
+        judgements=judged or (Judgement(command[:20], "writes"),),
+        preview={"kind": "command", "command": command, "cwd": "/work/here", "confinement": "Confined."},
+        digest="dh", asked_at=0.0,
+    )  # fmt: skip
+
+
+def in_sight(widget: QWidget, window: QWidget) -> bool:
+    """Whole, inside the window, clipped by nothing."""
+    where = widget.visibleRegion().boundingRect()
+    return where.size() == widget.size() and window.rect().contains(widget.mapTo(window, QPoint(0, 0)))
+
+
+def command_view(desk: Desk) -> LinesView:
+    return next(view for view in desk.dialog.findChildren(LinesView) if view.accessibleName() == "Command")
+
+
+def drawn(view: LinesView) -> list[tuple[str, str]]:
+    return [(row.kind, row.text) for row in view.rows]
+
+
+async def until(true) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not true():
+            await settled()
+
+
+@pytest.mark.spec("R-PRM-2")
+@pytest.mark.parametrize("size", SMALL)
+async def test_twenty_blank_lines_hide_nothing(desk: Desk, size: tuple[int, int]) -> None:
+    desk.window.resize(*size)
+    await desk.ask(shell("ls" + "\n" * 21 + "rm -rf ~/work"))
+    view = command_view(desk)
+    assert drawn(view) == [("plain", "ls"), ("fold", "20 blank lines"), ("plain", "rm -rf ~/work")]
+    await until(lambda: view.is_read)
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "ls" + "\n" * 21 + "rm -rf ~/work"
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert len(view.rows) == 22
+    assert {row.kind for row in view.rows} == {"plain"}
+
+
+@pytest.mark.spec("R-PRM-2")
+def test_blanks_inside_a_line_and_lines_of_signs_that_do_nothing_are_folded_and_said() -> None:
+    rows = folded_rows("ls" + " " * 200 + "; rm x\n" + "#\n\\\n:\n" + "echo\n\n\ndone", numbered=True)
+    assert [(row.kind, row.number, row.text) for row in rows] == [
+        ("plain", 1, "ls"), ("fold", 0, "200 blanks in this line"), ("plain", 0, "; rm x"),
+        ("fold", 0, "3 lines of nothing but blanks and \\ # ; :"), ("plain", 5, "echo"), ("plain", 6, ""),
+        ("plain", 7, ""), ("plain", 8, "done"),
+    ]  # fmt: skip
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-14")
+@pytest.mark.parametrize("size", SMALL)
+async def test_allowing_waits_until_the_end_of_a_long_command_was_on_the_screen(
+    desk: Desk, size: tuple[int, int]
+) -> None:
+    desk.window.resize(*size)
+    question = await desk.ask(shell("\n".join(f"echo {n}" for n in range(40)) + "\nrm -rf ~/work"))
+    view, answers = command_view(desk), desk.dialog.view.answers
+    await until(lambda: desk.dialog.findChildren(UnreadNotice))
+    notice = desk.dialog.findChildren(UnreadNotice)[0]
+    assert in_sight(notice, desk.window)
+    assert "not seen yet" in notice.words
+    await settled(0.6)  # longer than the deaf time
+    QTest.mouseClick(answers.allow, LEFT)
+    QTest.mouseClick(answers.allow_run, LEFT)
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())  # a leap over the middle is no reading
+    await settled(0.1)
+    assert not question.done()
+    assert not view.is_read
+    while not view.is_read:
+        unread = view.unread
+        QTest.mouseClick(notice.button, LEFT)
+        await until(lambda: view.is_read or view.unread < unread)  # noqa: B023 - waited for within the loop
+    await until(lambda: not answers.allow.deaf)
+    QTest.mouseClick(answers.allow, LEFT)
+    assert (await asyncio.wait_for(question, PATIENCE)).choice == "allow_once"
+
+
+@pytest.mark.spec("R-PRM-2")
+@pytest.mark.parametrize("size", SMALL)
+async def test_what_a_command_comes_to_is_in_sight_without_scrolling(desk: Desk, size: tuple[int, int]) -> None:
+    judged = (
+        Judgement("ls", "reads", "", ("/etc/hosts",)),
+        Judgement("curl x", "network", "&&", ("evil.example",)),
+        Judgement("cp a /etc/cron.d/b", "writes", ";", ("/work/here/a", "/etc/cron.d/b")),
+        Judgement("rm -r b", "deletes", ";", ("/work/here/b",)),
+    )
+    desk.window.resize(*size)
+    await desk.ask(shell("ls\n" * 60, *judged, category=Category.ADMIN))
+    line = desk.dialog.findChild(GistLine)
+    assert line is not None
+    assert in_sight(line, desk.window)
+    assert line.accessibleName() == (
+        "4 commands, deletes, network, writes, Reaches evil.example; touches outside the workspace: /etc/cron.d/b"
+    )
+
+
+@pytest.mark.spec("R-PRM-2")
+def test_the_gist_counts_everything_and_takes_what_cannot_be_told_for_grave() -> None:
+    many = tuple(Judgement(f"x{n}", "unknown" if n == 99 else "reads", "", (f"h{n}.example",)) for n in range(100))
+    found = gist_of(shell("x", *many))
+    assert found is not None
+    assert (found.count, found.kinds) == ("100 commands or more", ("unknown",))
+    assert found.sentence() == "Reaches h0.example, h1.example, h2.example and 97 more"
+    none = gist_of(replace(shell("x"), judgements=()))
+    assert none is not None
+    assert none.kinds == ("unknown",)
