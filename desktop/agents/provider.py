@@ -10,7 +10,7 @@ import asyncio
 import logging
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from desktop.agents.answer import Answerer
@@ -32,6 +32,8 @@ CONTINUE = "Continue."
 TASK = "Execute the task."
 PLAIN_LOOP = 20
 """Rounds where nobody said how many (R-LIM-1)."""
+DELTAS_S = 0.1
+"""Seconds for which pieces of a text are put together before they are told."""
 _STRONGEST_FIRST = ("stop", "deny", "continue", "allow")
 
 _log = logging.getLogger(__name__)
@@ -46,14 +48,19 @@ async def run_provider(ctx: Context, args: Mapping[str, Any]) -> Any:
 
 
 class Hook:
-    """Tells the policy, and reads what it says. Deltas wait in order and are told together; everything else waits for
-    its turn behind them."""
+    """Tells the policy, and reads what it says. Deltas wait in order and are told together, while the text still
+    comes; everything else waits for its turn behind them. ``spawn`` starts an owned task; without it deltas wait for
+    the next event."""
 
-    def __init__(self, ctx: Context, ref: Any) -> None:
+    def __init__(
+        self, ctx: Context, ref: Any, spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None
+    ) -> None:
         self._ctx = ctx
         self._ref = ref if isinstance(ref, str) and ref else ""
         self._waiting: deque[dict[str, Any]] = deque()
         self._telling = asyncio.Lock()
+        self._spawn = spawn
+        self._soon: asyncio.Task[None] | None = None
 
     def later(self, event: dict[str, Any]) -> None:
         """Keep an event that needs no answer; pieces of one text are put together."""
@@ -64,6 +71,24 @@ class Hook:
             last["text"] += event["text"]
         else:
             self._waiting.append(event)
+        if self._spawn is not None and self._soon is None:
+            self._soon = self._spawn(self._tell_soon(), "tell what an agent writes")
+
+    async def _tell_soon(self) -> None:
+        try:
+            while self._waiting:
+                await asyncio.sleep(DELTAS_S)
+                await self.flush()
+        except CancellationError:
+            _log.debug("an agent was stopped while it was told what it writes")  # its loop hears of it too
+        finally:
+            self._soon = None
+
+    async def close(self) -> None:
+        """Nothing is told any more."""
+        if self._soon is not None:
+            self._soon.cancel()
+            await asyncio.wait((self._soon,))
 
     async def flush(self) -> None:
         """Tell what waits."""
@@ -140,7 +165,7 @@ class _Work:
         self._call = call
         config = args.get("config")
         self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
-        self._hook = Hook(ctx, args.get("hookRef"))
+        self._hook = Hook(ctx, args.get("hookRef"), host.spawn)
         self._tools = _Calls(host, ctx, self._hook, args.get("invokeRef"))
         self._request = ModelRequest(host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")))
         self._messages = _history(args.get("history"))
@@ -157,6 +182,12 @@ class _Work:
 
     async def done(self) -> Any:
         """Loop until a result; a failure of the model is the policy's to judge."""
+        try:
+            return await self._worked()
+        finally:
+            await self._hook.close()
+
+    async def _worked(self) -> Any:
         attempt = 0
         while True:
             result = await self._loop().run(self._messages, self._prepare, self._call.meta)

@@ -173,6 +173,22 @@ async def test_a_model_that_knows_a_ref_cannot_use_it(tmp_path: Path) -> None:
 # -- the bundled provider ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("R-PRV-2", "R-TRC-3", "R-PRV-10")
+async def test_a_text_is_told_while_it_still_comes_and_nothing_after_the_stop(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, [{"reasoning": "hm"}, {"text": "half "}, {"text": "a word"}, {"hang": True}])
+    half = asyncio.Event()
+    driver = Driver(bench, lambda event: half.set() if event["type"] == "message" else None)
+    work = asyncio.create_task(bench.call("driver"))
+    async with asyncio.timeout(30):
+        await half.wait()
+    assert not work.done()
+    told = [("turn-start", None), ("reasoning", "hm"), ("message", "half a word")]
+    assert [(event["type"], event.get("text")) for event in driver.events] == told
+    bench.token.cancel("stop")
+    assert (await work).result.is_error
+    assert len(driver.events) == len(told)
+
+
 @pytest.mark.spec("R-PRV-2", "R-PRV-3", "R-PRV-4")
 async def test_every_event_comes_in_causal_order(tmp_path: Path) -> None:
     rounds = ([{"reasoning": "hm"}, *calls("look", {"path": "a"}, text="I look.")], says("Done.", pieces=3))
