@@ -167,13 +167,21 @@ class Lateness:
 
     def run(self, seconds: float) -> float:
         """Returns the share of one core that was used."""
+        self.begin()
+        spin(seconds)
+        return self.end()
+
+    def begin(self) -> None:
+        """For those who wait in a way of their own."""
         self.values.clear()
         self._last = time.perf_counter()
         self._timer.start()
-        cpu, wall = time.process_time(), time.perf_counter()
-        spin(seconds)
+        self._cpu, self._wall = time.process_time(), time.perf_counter()
+
+    def end(self) -> float:
+        """Returns the share of one core that was used."""
         self._timer.stop()
-        return (time.process_time() - cpu) / (time.perf_counter() - wall)
+        return (time.process_time() - self._cpu) / (time.perf_counter() - self._wall)
 
     def _tick(self) -> None:
         now = time.perf_counter()
