@@ -214,7 +214,8 @@ class ShellReader(Protocol):
 class ProcessSpec:
     """One process to run to its end. ``env`` is the whole environment. ``output_limit`` in bytes; ``keep`` says
     which end of longer output stays. ``contained``: the program itself ends all its processes when it ends.
-    ``settled``: ``cwd`` was judged and has no link in it; it must be that very path still when the process starts."""
+    ``settled``: ``cwd`` was judged and has no link in it; it must be that very path still when the process starts.
+    ``fleeting``: folders of the process's own, whose content is gone when it ends."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -224,6 +225,7 @@ class ProcessSpec:
     keep: Literal["head", "tail"] = "tail"
     contained: bool = False
     settled: bool = False
+    fleeting: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ _SHELL = "/bin/sh"
 def in_bubblewrap(base: tuple[str, ...], filter_file: str, spec: ProcessSpec, walls: Walls) -> ProcessSpec:
     """``base`` is bwrap with the options that work here; ``filter_file`` holds the seccomp program, "" for none."""
     argv = [*base, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
-    argv += ["--cap-drop", "ALL", *_view(walls)]
+    bare = _bare(walls)
+    argv += ["--cap-drop", "ALL", *_view(walls, bare)]
     for path in _KERNEL:
         argv += ["--ro-bind-try", os.devnull, path] if os.path.exists(path) else []
     if walls.network:
@@ -41,11 +42,28 @@ def in_bubblewrap(base: tuple[str, ...], filter_file: str, spec: ProcessSpec, wa
     else:
         argv += ["--unshare-net"]
     argv += _layers(walls)
+    for path in bare:
+        argv += ["--remount-ro", path]
+    if walls.seen is not None and "/" not in walls.writable:
+        argv += ["--remount-ro", "/"]
     if filter_file:
         argv = [_SHELL, "-c", _HAND_OVER, filter_file, *argv, "--seccomp", "9"]
     limit = str(MAX_PROCESSES if _counts_apart() else 0)
     argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", _BEGIN, spec.cwd, limit, *spec.argv]
-    return replace(spec, argv=tuple(argv), env={**spec.env, "TMPDIR": "/tmp"}, cwd="/", contained=True)
+    return replace(spec, argv=tuple(argv), env={**spec.env, "TMPDIR": "/tmp"}, cwd="/", contained=True, fleeting=_APART)
+
+
+def _bare(walls: Walls) -> tuple[str, ...]:
+    """Folders of /tmp and /run that the process finds only because something that it may reach lies in them. They hold
+    nothing else, and what it wrote there would be gone with it while it was told of success: so they are read-only."""
+    reached = (*walls.writable, *walls.of_program(*_APART), *(walls.seen or ()))
+    found = set()
+    for path in reached:
+        place = next((place for place in _APART if path != place and is_within(path, place)), None)
+        if place is not None:
+            first = os.path.relpath(path, place).split(os.sep)[0]
+            found.add(os.path.join(place, first))
+    return tuple(sorted(path for path in found if not any(is_within(path, other) for other in reached)))
 
 
 def _counts_apart() -> bool:
@@ -54,14 +72,14 @@ def _counts_apart() -> bool:
     return tuple(numbers) >= (5, 14)
 
 
-def _view(walls: Walls) -> list[str]:
+def _view(walls: Walls, bare: tuple[str, ...]) -> list[str]:
     """What the process finds at ``/``: everything, or only what it may see; with devices and folders of its own."""
     everything = "/" in walls.writable
     argv = []
     if walls.seen is None or everything:
         argv += ["--bind" if everything else "--ro-bind", "/", "/"]
     argv += ["--dev", "/dev", "--proc", "/proc"]
-    for path in _APART:
+    for path in (*_APART, *bare):
         argv += ["--tmpfs", path]
     argv += ["--ro-bind", "/proc/sys", "/proc/sys"]  # bubblewrap leaves it writable for root
     for path in walls.of_program(*_APART) if walls.seen is None else walls.seen:

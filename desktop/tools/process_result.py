@@ -10,6 +10,17 @@ from desktop.domain.tools import ToolResult
 
 NETWORK_IS_OFF = "[The network is switched off for commands; a person can allow it in Settings, Tools and limits.]\n"
 
+_NAMED = 3
+
+
+def gone_note(paths: list[str]) -> str:
+    """For a command that wrote into a folder of its own: success there is no file anywhere."""
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return (
+        f"[Outside the allowed folders: {', '.join(paths[:_NAMED])}{more}. Each command has a /tmp and a /run of its own; "
+        "what it wrote there is gone now.]\n"
+    )
+
 
 def result_of(outcome: ProcessOutcome, timeout_s: float, hint: str = "") -> ToolResult:
     """Text and facts; ``hint`` stands above the output of one that failed. Raises ToolTimeout or ToolAborted with

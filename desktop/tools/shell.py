@@ -24,7 +24,7 @@ from desktop.domain.safety import (
     ShellReading,
 )  # fmt: skip
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.tools.process_result import NETWORK_IS_OFF, result_of
+from desktop.tools.process_result import NETWORK_IS_OFF, gone_note, result_of
 
 MAX_COMMAND = 100_000
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
@@ -156,7 +156,15 @@ class Bash:
         confined = await asyncio.to_thread(self._confinement.wrap, plain)
         outcome = await self._runner.run(confined, token, context.progress)
         off = again.uses_network and not settings.shell_network
-        return result_of(outcome, timeout_s, NETWORK_IS_OFF if off else "")
+        result = result_of(outcome, timeout_s, NETWORK_IS_OFF if off else "")
+        gone = await asyncio.to_thread(self._gone, again, confined.fleeting)
+        return replace(result, text=gone_note(gone) + result.text) if gone else result
+
+    def _gone(self, reading: ShellReading, fleeting: tuple[str, ...]) -> list[str]:
+        """What the command may have written where its end took it away."""
+        written = dict.fromkeys(path for one in reading.judgements if one.effect != "reads" for path in one.touches)
+        inside = (path for path in written if any(path.startswith(place + os.sep) for place in fleeting))
+        return [path for path in inside if not self._policy.explain(path, Access.WRITE).allowed]
 
 
 def _which(identity: str) -> str:

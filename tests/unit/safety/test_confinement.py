@@ -108,6 +108,21 @@ async def test_nothing_outside_the_allowed_folders_can_be_written(walls: Confine
 
 
 @pytest.mark.spec("R-FS-3")
+@pytest.mark.parametrize("place", ["..", "../..", "../../..", "../data", "{outside}"])
+async def test_a_write_outside_fails_instead_of_being_lost(walls: Confinement, world: World, place: str) -> None:
+    """This world lies in /tmp, of which a command gets one of its own: there, too, it is told that nothing was written,
+    and what is beside its folder stays as it was."""
+    target = place.format(outside=world.outside)
+    before = sorted(world.root.rglob("*"))
+    outcome = await inside(walls, world, f"echo x > {target}/tools.yaml && echo LOST; mkdir {target}/new && echo LOST")
+    assert outcome.exit_code != 0
+    assert "LOST" not in outcome.output
+    assert sorted(world.root.rglob("*")) == before
+    fine = await inside(walls, world, 'echo x > "$TMPDIR/scratch" && cat "$TMPDIR/scratch" && echo y > here && cat here')
+    assert fine.output == "x\ny\n"
+
+
+@pytest.mark.spec("R-FS-3")
 async def test_denied_paths_and_the_apps_data_cannot_be_read(walls: Confinement, world: World) -> None:
     world.change(denied=(str(world.ssh), "/etc/passwd"))
     for attempt in (

@@ -1,13 +1,15 @@
 """bash: read first, confined always, bounded, ended with everything it started (semantics.md 26, 29, 30)."""
 
 import asyncio
+import contextlib
 import os
+import uuid
 
 import pytest
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, Denied, ToolAborted, ToolFailure, ToolTimeout
-from desktop.domain.safety import SafetySettings
+from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.domain.tools import Category
 from desktop.tools.shell import find_bash, why_absent
 from tests.unit.tools.conftest import Bench, context
@@ -26,6 +28,21 @@ async def test_a_non_zero_exit_is_an_error_with_code_and_output(bench: Bench) ->
     result = await bench.run(bench.bash, command="echo before; exit 7")
     assert (result.is_error, result.text, result.code) == (True, "[Exit code 7.]\nbefore\n", "tool.exit")
     assert result.facts["exit_code"] == 7
+
+
+@pytest.mark.spec("R-BLT-2", "R-FS-3")
+async def test_what_is_written_into_a_folder_that_goes_with_the_command_is_said_to_be_gone(bench: Bench) -> None:
+    fleeting = bool(bench.bash._confinement.wrap(ProcessSpec(("true",), str(bench.world.workspace), {})).fleeting)
+    name = f"/tmp/assent-test-{uuid.uuid4().hex}"
+    try:
+        result = await bench.run(bench.bash, command=f"echo x > {name}; cat note.txt > kept.txt")
+        assert (f"Outside the allowed folders: {name}." in result.text) is fleeting
+        assert "kept.txt" not in result.text
+        assert not (fleeting and os.path.exists(name))
+        assert "Outside" not in (await bench.run(bench.bash, command="cat note.txt | wc -l")).text
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
 
 
 @pytest.mark.spec("R-BLK-1", "S6.5", "R-INV-17")
