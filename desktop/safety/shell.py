@@ -17,6 +17,7 @@ from desktop.safety.boundary import PathPolicy, workspace_of
 from desktop.safety.environment import needs_admin
 from desktop.safety.shell_carriers import COMMAND_NAMES, changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
+from desktop.safety.shell_names import set_by
 from desktop.safety.shell_options import TAKES_ORDERS, options_of
 from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in, state_of
@@ -126,6 +127,8 @@ class _Reading:
             self.raise_for(f"not all of it can be read: {problem}")
         if (strange := strange_part(parsed)) is not None:
             self._parts.append(strange)
+        for name in parsed.loops:
+            self.raise_for(_meaning_of(name))
         for command in parsed.commands:
             self._simple(command, depth)
         for text in parsed.unread:
@@ -181,13 +184,16 @@ class _Reading:
         """What its options add to what its name says."""
         found = options_of(name, inner[1:])
         effect.reasons += [f"{name} {option} starts another program" for option in dict.fromkeys(found.starts)]
+        effect.reasons += found.because
+        if found.sends:
+            effect.reasons.append("it sends data to another computer")
         effect.replaces = effect.replaces or bool(found.writes)
         known = [word.text for word in effect.writes]
         effect.writes += [word for word in found.writes if word.text not in known]
         effect.by_option = found.writes
         if effect.kind == "reads" and (found.writes or found.changes):
             effect.kind = "writes"
-        elif effect.kind == "reads" and found.obeys:
+        elif effect.kind == "reads" and (found.obeys or found.said):
             effect.kind = "unknown"
         return effect
 
@@ -198,10 +204,16 @@ class _Reading:
             name = re.match(r"([A-Za-z_]\w*)\+?=", word.text) if "=" in word.text else None
             if name is None:
                 continue
-            if name[1] in _MEANINGFUL_NAMES or needs_admin(name[1]) or changes_git(name[1]):
-                self._note(judged, f"setting {name[1]} can change which programs run")
+            self._named(name[1], judged)
             if (word in command.assignments or first in _SETTING) and (held := command_in(word)):
                 self.script(held.text, depth + 1)
+
+        for named in set_by(command.words):
+            self._named(named.partition("[")[0], judged)
+
+    def _named(self, name: str, judged: Judged) -> None:
+        if why := _meaning_of(name):
+            self._note(judged, why)
 
     def _executed(self, unwrapped: Unwrapped, judged: Judged) -> None:
         """What ``find -exec`` runs: rm asks as admin (R-BLK-8), every other blocked word is blocked."""
@@ -293,6 +305,12 @@ class _Reading:
         self._judgements.append(
             Judgement(text, judged.effect.kind, command.operator, touches[:20], "; ".join(judged.notes[:4]))
         )
+
+
+def _meaning_of(name: str) -> str:
+    """Why setting a variable makes a command admin, or ""."""
+    meant = name in _MEANINGFUL_NAMES or needs_admin(name) or changes_git(name)
+    return f"setting {name} can change which programs run" if meant else ""
 
 
 def _interprets_input(inner: tuple[Word, ...]) -> bool:

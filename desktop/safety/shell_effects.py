@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from desktop.safety.blocklist import forces_push, git_command
+from desktop.safety.shell_databases import orders_act
+from desktop.safety.shell_sed import acts
 from desktop.safety.shell_words import Word
 
 
@@ -80,7 +82,6 @@ _REMOVES = _set(
     "remove purge uninstall autoremove erase rm un del -R -Rs -Rns -e -r --remove --purge clean prune unlink"
 )
 _SYSTEM_PACKAGES = _set("apt apt-get aptitude dnf yum zypper pacman apk dpkg rpm snap flatpak choco winget port")
-MAX_SED = 4_000
 _OPTION_FLAGS = ("-c", "-e", "-E", "-r", "-p", "-n", "-pe", "-ne", "-lane", "-x", "--eval", "--expression", "-ex")
 _CODE_OPTIONS = frozenset(
     "--eval --print --exec --execute --expression --command --code --cmd --batch-command --run -command "
@@ -95,16 +96,10 @@ _CODE_LETTERS: dict[str, tuple[str, str]] = {
 _CODE_ACTS = re.compile(
     r"(system|exec|popen|subprocess|spawn|fork|unlink|remove|rmtree|rmdir|truncate|kill|eval|shutil|child_process|"
     r"rename|replace\(|write|socket|urlopen|requests|http|open\(.*['\"][wax+]|\bsh\b|\bmv\b|:!|\|\s*getline|"
-    r"print\s*[>|]|@load|@include|`)"
+    r"print\s*[>|]|@load|@include|@\s*\w+\s*\(|`)"
 )
 _AWK_ACTS = re.compile(r"(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>")
 """A pipe is always to or from a command; what is printed can go into a file."""
-_SED_ACTS = re.compile(
-    r"(^|[;{}!\n/\d$,|~+I]|\\n)\s*[ewW](?=\s|$|[;}])"  # e, w, W as a command, whatever address stands before it
-    r"|s(?P<mark>[^\w\s\\])(\\.|(?!(?P=mark)).)*(?P=mark)(\\.|(?!(?P=mark)).)*(?P=mark)[gpiImM\d]*[ew]",  # a flag
-    re.DOTALL,
-)
-
 
 def effect_of(name: str, words: Sequence[Word]) -> Effect:
     """The effect of one command without wrappers. ``name`` is its base name, ``words`` its arguments."""
@@ -113,8 +108,8 @@ def effect_of(name: str, words: Sequence[Word]) -> Effect:
     language = re.sub(r"[\d.]+$", "", name)
     if language in INTERPRETERS:
         _judge_code(language, words, effect)
-    if language == "sqlite":
-        _judge_sqlite(words, effect)
+    if orders_act(language, words):
+        effect.reasons.append(f"its {name} commands can start other programs or write files")
     if name in _PACKAGES:
         _judge_packages(name, words, effect)
     if name in KILLS:
@@ -218,29 +213,7 @@ def _find(_: str, words: list[Word]) -> Effect:
 
 def _download(name: str, words: list[Word]) -> Effect:
     output = ("-o", "--output", "--output-dir") if name == "curl" else ("-O", "--output-document", "-P")
-    effect = Effect("network", _value_of(words, *output), replaces=True)
-    sends = (
-        "-d",
-        "--data",
-        "--data-binary",
-        "--data-raw",
-        "-F",
-        "--form",
-        "-T",
-        "--upload-file",
-        "--post-data",
-        "--post-file",
-        "--json",
-        "--data-urlencode",
-        "--data-ascii",
-        "--form-string",
-        "--body-data",
-        "--body-file",
-    )
-    glued = ("-d", "-F", "-T") if name == "curl" else ()
-    if any(word.text.split("=")[0] in sends or word.text.startswith(glued) for word in words):
-        effect.reasons.append("it sends data to another computer")
-    return effect
+    return Effect("network", _value_of(words, *output), replaces=True)
 
 
 def _archive(name: str, words: list[Word]) -> Effect:
@@ -316,8 +289,7 @@ def _judge_code(name: str, words: Sequence[Word], effect: Effect) -> None:
             effect.reasons.append(f"its {name} program can start other programs or write files")
         return
     if name == "sed":
-        scripts = [*codes, *operands(words)[:1], *_value_of(words, "-s", "-n", "-E", "-z")]
-        if any(len(word.text) > MAX_SED or _SED_ACTS.search(word.text) for word in scripts):
+        if acts(words):
             effect.reasons.append("its sed program can start other programs or write files")
         return
     if _has_code(name, words):
@@ -344,12 +316,6 @@ def _has_code(name: str, words: Sequence[Word]) -> bool:
             return True
         may_be_value = "=" not in text if text.startswith("--") else text[-1] in valued
     return False
-
-
-def _judge_sqlite(words: Sequence[Word], effect: Effect) -> None:
-    acts = re.compile(r"^\s*\.(shell|system|once|output|import|read|save|clone|load)\b|writefile|edit\(|load_extension")
-    if any(acts.search(line) for word in words for line in word.text.split("\n")):
-        effect.reasons.append("its sqlite3 commands can start other programs or write files")
 
 
 def _judge_packages(name: str, words: Sequence[Word], effect: Effect) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from desktop.domain.tools import CommandPart
 from desktop.safety.blocklist import git_command
+from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS, options_of
 from desktop.safety.shell_paths import harmless_target
 from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand
@@ -73,7 +74,8 @@ def strange_part(parsed: Parsed) -> CommandPart | None:
 def _part(words: Sequence[Word], before: list[str], behind: list[str], hidden: str, source: str) -> CommandPart:
     text = " ".join([*before, *map(_shown, words), *behind])
     spellings = {" ".join(source.split()), " ".join(word.known for word in words), *_other_names(words)}
-    said = options_of(base_name(words[0].text), words[1:]).said if words else []
+    found = options_of(base_name(words[0].text), words[1:]) if words else Found()
+    said, hidden = found.said, hidden or found.hidden
     if behind and words and base_name(words[0].text) in TAKES_ORDERS:
         said = [*said, "<"]
     return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said))

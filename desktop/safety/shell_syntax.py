@@ -80,12 +80,13 @@ class SimpleCommand:
 @dataclass(slots=True)
 class Parsed:
     """Everything found. ``problems`` are reasons why the reading may be incomplete; ``unread`` texts to read again;
-    ``kinds`` the kinds of all named nodes of the grammar, and its double brackets."""
+    ``loops`` the variables of loops; ``kinds`` the kinds of all named nodes of the grammar, and its double brackets."""
 
     commands: list[SimpleCommand] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     functions: set[str] = field(default_factory=set)
+    loops: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
 
 
@@ -306,6 +307,8 @@ class _Walker:
     def _choices(self, node: Any) -> None:
         """The words that ``for``, ``select`` and ``case`` go through, as a command of that name."""
         values = node.children_by_field_name("value")
+        if (variable := node.child_by_field_name("variable")) is not None:
+            self.found.loops.add(_text(variable))
         if values:
             words = tuple(self._word(child) for child in values)
             text = " ".join(_text(child) for child in node.children[: node.children.index(values[-1]) + 1])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from desktop.safety.shell_carriers import LOADER, after_option, carried
+from desktop.safety.shell_letters import LETTERS, Letters, read_options
 from desktop.safety.shell_words import Word, base_name, joined, literal
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "yash", "tcsh", "csh"))
@@ -30,6 +31,7 @@ def _wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False) -> W
 
 
 _LOADS = "ld.so"
+_MAPFILE = Letters.of("t A b a c d e f g j k p s u v D E I", "d n O s u C c o F G P S W X")
 _GROUPED_C = re.compile(r"-[a-bd-zA-Z]+c")
 WRAPPERS: dict[str, Wrapper] = {
     "env": _wrapper("-u --unset -C --chdir -S --split-string", assigns=True),
@@ -171,15 +173,20 @@ def _find(words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _fd(words: tuple[Word, ...], found: Unwrapped) -> None:
-    """``fd -x command`` up to ``;`` or the end."""
+    """``fd -x command`` up to ``;`` or the end, also where x stands among other letters."""
     for at, word in enumerate(words):
-        if word.text in ("-x", "-X", "--exec", "--exec-batch"):
-            argv = words[at + 1 :]
-            end = next((number for number, item in enumerate(argv) if item.text == ";"), len(argv))
-            found.executed += [argv[:end]] if argv[:end] else []
-            break
-        if word.text.startswith(("-x", "-X", "--exec")) and not word.text.startswith("--exclude"):
+        text = word.text
+        letters = [] if text.startswith("--") or text[:1] != "-" else list(LETTERS["fd"].split(text))
+        glued = [value for letter, value, _ in letters if letter in "xX"]
+        long = re.match(r"--exec?(?:-[a-z]*)?(?:$|=)", text)
+        if not glued and long is None:
+            continue
+        argv = words[at + 1 :]
+        end = next((number for number, item in enumerate(argv) if item.text == ";"), len(argv))
+        found.executed += [argv[:end]] if argv[:end] else []
+        if any(glued) or "=" in text:
             found.reasons.append("it runs a command for what it finds")
+        break
 
 
 def _fed_shell(found: Unwrapped) -> None:
@@ -209,8 +216,8 @@ def _env(words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _callback(words: tuple[Word, ...], found: Unwrapped) -> None:
-    found.scripts += after_option(words, ("-C",))
-    found.scripts += [literal(word.text[2:]) for word in words if word.text.startswith("-C") and len(word.text) > 2]
+    options = read_options(words, _MAPFILE, {}).options
+    found.scripts += [literal(value) for name, value in options if name == "-C" and value]
 
 
 def _source(words: tuple[Word, ...], found: Unwrapped) -> None:

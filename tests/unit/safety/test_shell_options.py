@@ -25,7 +25,7 @@ def test_the_corpus_holds_more_than_five_hundred_different_tricks() -> None:
         ("git diff --output=x", "writes", ("--output",)), ("git diff --outpu x", "writes", ("--outpu",)),
         ("git diff --output-indicator-new=+", "reads", ()), ("git diff --stat", "reads", ()),
         ("find . -fprint x", "writes", ("-fprint",)), ("find . -okdir ./x {} \\;", "unknown", ()),
-        ("fd -x ./x", "unknown", ()), ("sort -uo x y", "writes", ("-uo",)), ("sort -k2 x", "reads", ()),
+        ("fd -x ./x", "unknown", ("-x",)), ("sort -uo x y", "writes", ("-uo",)), ("sort -k2 x", "reads", ()),
         ("uniq a b", "writes", ("b",)), ("uniq a", "reads", ()), ("sed -ni p x", "writes", ("-ni",)),
         ("sed -f x y", "unknown", ("-f",)), ("sed -n p x", "reads", ()), ("awk -i inplace 1 x", "writes", ("-i",)),
         ("awk -f x y", "unknown", ("-f",)), ("yq -i .a=1 x", "writes", ("-i",)), ("xxd a b", "writes", ("b",)),
@@ -64,6 +64,14 @@ REAL = [
     "git init -q r; git -C r -c core.fsmonitor='rm x' status", "split --filter='rm x' f",
     "env -S 'rm x'", "git clone -q -u 'rm x' . s",
     "git bisect run rm x; git init -q q; cd q; git rebase -x 'rm x' HEAD",
+    "sed -n 's .* rm\\ x e' g", "sed -n 's_h_rm x_e' g", "sed -n 'sxhxrmxe' g", "sed '/h/{e rm x\n}' g",
+    "sed --exp='1e rm x' g",
+    "git init -q o; cd o; echo x > f; git add f; git grep -nO'rm x;true' x", "git clone -qu 'rm x;false' . t",
+    "git init -q p; cd p; git -c user.name=a -c user.email=b commit -q --allow-empty -m a; "
+    "git -c user.name=a -c user.email=b rebase '-xrm x' --root",
+    "sqlite3 t.db '.sh rm x'", "sqlite3 t.db '.sy rm x'", "sqlite3 t.db '.out |rm x'", "tar cIf 'rm x' e.tar f",
+    "tar cfI e.tar 'rm x' f", "sort --compress-prog=rm -S 1k --parallel=1 big",
+    "make -sE 'x:;rm x' x", "make -sf mk SHELL=rm", "split --fi='rm x' f",
     "zip -q z.zip f; zip -T -TT 'rm x' z.zip", "sort --compress-program=rm -S 1k --parallel=1 big",
 ]  # fmt: skip
 
@@ -79,7 +87,7 @@ def test_what_real_programs_run_is_never_judged_as_ordinary(world: World, tmp_pa
         (work / name).write_text(text)
     (work / "big").write_text("line of text\n" * 20_000)
     ran = [command for command in REAL if oracle.ran(command)]
-    assert len(ran) >= 20  # else the programs are not there and nothing was tried
+    assert len(ran) >= 30  # else the programs are not there and nothing was tried
     ordinary = []
     for command in ran:
         reading = world.reader.read_now(command)
