@@ -1,0 +1,130 @@
+"""Scheduled jobs: runs without a person, each under a policy of its own (semantics.md 32).
+
+Contract between the runtime and the Schedules page. Times are seconds since the epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from desktop.domain.definitions import DefinitionProblem
+from desktop.domain.safety import CallFacts
+
+MissedPolicy = Literal["skip", "once"]
+"""What becomes of times that passed while the app was closed: only noted, or made up for by one run."""
+JobRunStatus = Literal["running", "done", "failed", "stopped", "limit", "interrupted", "missed", "overrun"]
+"""``missed``: the app was closed; ``overrun``: the run before it was still at work, so this one was left out."""
+MAX_SNIPPET = 200
+
+
+class Unattended(Protocol):
+    """The permission of a run in which nobody can be asked (R-CRON-1); travels in ``RunMeta``."""
+
+    def refusal(self, facts: CallFacts) -> str:
+        """Why the call may not be made, in a sentence; empty: it may."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JobPolicy:
+    """What a job may do. ``allowed_tools`` are patterns as in trust rules, None: only what reads (R-CRON-2);
+    ``allow_admin`` are exact names of tools (R-CRON-3, R-CRON-4), in force only while the app's switch for it is on.
+    ``max_cost`` in USD, ``deadline_s`` in seconds; None: the app's own limits."""
+
+    allowed_tools: tuple[str, ...] | None = None
+    allow_admin: tuple[str, ...] = ()
+    max_rounds: int = 20
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    deadline_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as a person set it up. ``schedule`` is a cron expression of five fields, read as cron reads it (0 and 7 are
+    Sunday), in ``zone``, an IANA name ("": this machine's). ``seen_at`` is up to when its times were dealt with."""
+
+    job_id: str
+    name: str
+    message: str
+    schedule: str
+    zone: str = ""
+    agent: str = "assistant"
+    model: str = ""
+    policy: JobPolicy = field(default_factory=JobPolicy)
+    enabled: bool = True
+    missed: MissedPolicy = "skip"
+    created_at: float = 0.0
+    seen_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """One run of a job, or a time at which there was none. ``tried`` by hand; ``detail`` is at most 200 characters."""
+
+    job_run_id: str
+    job_id: str
+    planned_at: float
+    status: JobRunStatus
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    thread_id: str = ""
+    run_id: str = ""
+    detail: str = ""
+    tried: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job as the page lists it. ``next_at`` None: it is paused, or has no time to come; ``failures`` in a row."""
+
+    job: Job
+    next_at: float | None
+    last: JobRun | None
+    failures: int = 0
+    running: bool = False
+
+
+class JobDesk(Protocol):
+    """What the Schedules page asks for. Raises KnownError with the next step."""
+
+    @property
+    def admin_allowed(self) -> bool:
+        """Whether the app's switch lets jobs make admin calls at all."""
+        ...
+
+    async def jobs(self) -> Sequence[JobRow]: ...
+
+    async def problems(self, job: Job) -> Sequence[DefinitionProblem]:
+        """All that is wrong with it, with paths as ``schedule`` and ``policy.allowed_tools``."""
+        ...
+
+    async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:
+        """The next times. Raises ConfigurationError for what is no cron expression or no time zone."""
+        ...
+
+    async def save(self, job: Job) -> Job:
+        """Keep a new one (empty ``job_id``) or a changed one; refused whole while anything is wrong (S-CRON-1)."""
+        ...
+
+    async def set_enabled(self, job_id: str, enabled: bool) -> None: ...
+
+    async def delete(self, job_id: str) -> None: ...
+
+    async def restore(self, job: Job) -> None:
+        """Undo of ``delete``, with its history."""
+        ...
+
+    async def try_once(self, job_id: str) -> str:
+        """Run it now under its policy; the thread's id."""
+        ...
+
+    async def stop(self, job_id: str) -> bool:
+        """Stop the run under way; False when there is none."""
+        ...
+
+    async def runs(self, job_id: str, limit: int = 100) -> Sequence[JobRun]:
+        """Newest first."""
+        ...

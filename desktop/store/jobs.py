@@ -1,0 +1,137 @@
+"""Scheduled jobs and their runs (domain/jobs.py)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from desktop.domain.errors import NotFound
+from desktop.domain.jobs import MAX_SNIPPET, Job, JobPolicy, JobRun
+from desktop.store.rows import clean, to_json
+from desktop.store.worker import StoreThread
+
+KEPT_RUNS = 1_000
+"""Rows of a job's history; the oldest go first. The threads of its runs stay."""
+_RUN = "job_run_id, job_id, planned_at, status, started_at, ended_at, thread_id, run_id, detail, tried"
+
+
+class JobRepository:
+    """Every change is committed when its call returns. Raises NotFound for a job that does not exist."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def put(self, *, job: Job) -> None:
+        """Add it, or replace the one with its id; one that was deleted is there again."""
+        values = (job.job_id, to_json(_plain(job)), int(job.enabled), job.seen_at, job.created_at)
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT INTO jobs (job_id, job_json, enabled, seen_at, created_at) VALUES (?,?,?,?,?) ON CONFLICT "
+                "(job_id) DO UPDATE SET job_json = excluded.job_json, enabled = excluded.enabled, seen_at = "
+                "excluded.seen_at, deleted_at = NULL",
+                values,
+            )
+
+        await self._thread.write(work, durable=True)
+
+    async def list_all(self) -> list[Job]:
+        """All that are not deleted, the oldest first."""
+
+        def work(connection: sqlite3.Connection) -> list[Job]:
+            rows = connection.execute(
+                "SELECT job_json, enabled, seen_at FROM jobs WHERE deleted_at IS NULL ORDER BY created_at, job_id"
+            )
+            return [_job(*row) for row in rows]
+
+        return await self._thread.read(work)
+
+    async def delete(self, *, job_id: str, at: float) -> None:
+        """Out of the list; ``put`` brings it back with its history."""
+        await self._one("UPDATE jobs SET deleted_at = ? WHERE job_id = ? AND deleted_at IS NULL", at, job_id)
+
+    async def set_enabled(self, *, job_id: str, enabled: bool, seen_at: float) -> None:
+        """Pause it, or let it go on from ``seen_at``: what passed meanwhile is not missed."""
+        update = "UPDATE jobs SET enabled = ?, seen_at = ? WHERE job_id = ?"
+        await self._one(update, int(enabled), seen_at, job_id)
+
+    async def note(self, *, run: JobRun, seen_at: float | None = None) -> None:
+        """Add a row of history or replace it; ``seen_at``: the job's times up to then are dealt with, in one step."""
+        values = (
+            run.job_run_id, run.job_id, run.planned_at, run.status, run.started_at, run.ended_at, run.thread_id,
+            run.run_id, clean(run.detail)[:MAX_SNIPPET], int(run.tried),
+        )  # fmt: skip
+
+        def work(connection: sqlite3.Connection) -> None:
+            if connection.execute("SELECT 1 FROM jobs WHERE job_id = ?", (run.job_id,)).fetchone() is None:
+                raise NotFound("That job no longer exists.")
+            connection.execute(
+                f"INSERT INTO job_runs ({_RUN}) VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT (job_run_id) DO UPDATE SET "
+                "status = excluded.status, started_at = excluded.started_at, ended_at = excluded.ended_at, "
+                "thread_id = excluded.thread_id, run_id = excluded.run_id, detail = excluded.detail",
+                values,
+            )
+            if seen_at is not None:
+                connection.execute("UPDATE jobs SET seen_at = ? WHERE job_id = ?", (seen_at, run.job_id))
+            connection.execute(
+                "DELETE FROM job_runs WHERE job_id = ? AND seq <= (SELECT seq FROM job_runs WHERE job_id = ? "
+                "ORDER BY seq DESC LIMIT 1 OFFSET ?)",
+                (run.job_id, run.job_id, KEPT_RUNS),
+            )
+
+        await self._thread.write(work, durable=True)
+
+    async def seen(self, *, job_id: str, at: float) -> None:
+        """Its times up to then are dealt with."""
+        await self._one("UPDATE jobs SET seen_at = ? WHERE job_id = ?", at, job_id)
+
+    async def runs(self, *, job_id: str, limit: int) -> list[JobRun]:
+        """Its history, the newest first."""
+        query = f"SELECT {_RUN} FROM job_runs WHERE job_id = ? ORDER BY seq DESC LIMIT ?"
+        return await self._thread.read(lambda connection: _runs(connection.execute(query, (job_id, limit)).fetchall()))
+
+    async def latest(self) -> Mapping[str, Sequence[JobRun]]:
+        """Of every job the last few runs, the newest first: enough to say how many failed in a row, up to 20."""
+        query = (
+            f"SELECT {_RUN} FROM (SELECT *, row_number() OVER (PARTITION BY job_id ORDER BY seq DESC) AS place "
+            "FROM job_runs) WHERE place <= 20 ORDER BY job_id, place"
+        )
+        found: dict[str, list[JobRun]] = {}
+        for run in await self._thread.read(lambda connection: _runs(connection.execute(query).fetchall())):
+            found.setdefault(run.job_id, []).append(run)
+        return found
+
+    async def close_open(self, *, at: float) -> int:
+        """What the last process left running ended with it; how many."""
+        update = "UPDATE job_runs SET status = 'interrupted', ended_at = ? WHERE status = 'running'"
+        return await self._thread.write(lambda connection: connection.execute(update, (at,)).rowcount)
+
+    async def _one(self, statement: str, *values: Any) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            if connection.execute(statement, values).rowcount != 1:
+                raise NotFound("That job no longer exists.")
+
+        await self._thread.write(work, durable=True)
+
+
+def _plain(job: Job) -> dict[str, Any]:
+    plain = asdict(job)
+    return {name: value for name, value in plain.items() if name not in ("enabled", "seen_at")}
+
+
+def _job(text: str, enabled: int, seen_at: float) -> Job:
+    """What another version wrote and this one does not know is left out."""
+    plain = json.loads(text)
+    policy = {key: value for key, value in plain.pop("policy", {}).items() if key in JobPolicy.__dataclass_fields__}
+    for name in ("allowed_tools", "allow_admin"):
+        if isinstance(policy.get(name), list):
+            policy[name] = tuple(policy[name])
+    known = {key: value for key, value in plain.items() if key in Job.__dataclass_fields__}
+    return Job(**known, policy=JobPolicy(**policy), enabled=bool(enabled), seen_at=seen_at)
+
+
+def _runs(rows: Sequence[tuple[Any, ...]]) -> list[JobRun]:
+    return [replace(JobRun(*row), tried=bool(row[-1])) for row in rows]
