@@ -37,6 +37,8 @@ LEFT_JOBS, LEFT_S = 50_000, 0.25
 """What is still ready to go on at the end of a piece of code may do that for so long, muted; then the process ends."""
 ROOM = 0.9
 """Of the heap, what may still be held when a piece of code has ended."""
+NICE = 5
+"""Beside code that computes as much as it may, the app's window comes first."""
 LINE_END = re.compile("\r\n|[\n\r\u2028\u2029]")
 UNFINISHED = (
     '{"t":"failed","name":"Error","message":"it waits for something that never comes","line":0,'
@@ -242,6 +244,8 @@ def main() -> None:
     """Shut in, then serve."""
     launcher, program, given = sys.argv[1:4]
     limits = json.loads(given)
+    if hasattr(os, "nice"):  # Windows has none
+        os.nice(NICE)
     worker = Worker(limits)
     shut_in(launcher, program, limits)
     worker.serve()

@@ -75,6 +75,17 @@ def resident_mb() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+@pytest.mark.spec("R-COD-5")
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no niceness")
+async def test_code_computes_behind_the_window(engine_of: Make) -> None:
+    session = engine_of().session()
+    assert (await session.run("return 1", Host())).value == 1
+    worker = session._worker
+    assert worker is not None
+    assert os.getpriority(os.PRIO_PROCESS, worker.pid) > os.getpriority(os.PRIO_PROCESS, 0)
+    await session.close()
+
+
 @pytest.mark.spec("R-COD-5", "R-COD-14", "R-COD-16")
 @pytest.mark.parametrize("mode", hostile_worker.RUNS)
 async def test_a_worker_that_breaks_the_protocol_is_ended(engine_of: Make, mode: str) -> None:
