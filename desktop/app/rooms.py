@@ -19,7 +19,7 @@ from desktop.app.mcp_rooms import mcp_servers
 from desktop.app.rule_rooms import RuleRooms, open_rules
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agents import AgentBook, load_agents
-from desktop.conversation.run import Runtime, host_of
+from desktop.conversation.runtime import Runtime, host_of
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from desktop.agents.loop_events import LoopResult
+from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import KnownError, LimitReached, ModelRateLimited
 from desktop.domain.events import EndReason
 from desktop.domain.limits import Limit
@@ -47,8 +48,10 @@ class Ending:
         return "failed" if self.reason in ("error", "terminated") else "limit"
 
 
-def ending_of(result: LoopResult, cancelled_because: str | None) -> Ending:
-    """The ending of a run whose loop returned."""
+def ending_of(result: LoopResult, cancelled_because: str | None, by: TurnEnd | None = None) -> Ending:
+    """The ending of a run whose loop returned; ``by`` is what stopped the side."""
+    if by in ("stop_tool", "end_session_tool", "max_steps"):
+        return Ending(by)
     if result.end == "aborted":
         return aborted(cancelled_because)
     if result.end == "limit" and result.limit is not None:

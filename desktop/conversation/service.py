@@ -15,7 +15,8 @@ from desktop.conversation.agents import AgentBook
 from desktop.conversation.desk import ThreadDesk
 from desktop.conversation.endings import CLOSING, Ending, failed
 from desktop.conversation.masking import masked
-from desktop.conversation.run import RunExecution, RunOrder, Runtime
+from desktop.conversation.run import RunExecution, RunOrder
+from desktop.conversation.runtime import Runtime
 from desktop.conversation.titles import title_from
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, NotFound

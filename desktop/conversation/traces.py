@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from desktop.conversation.agents import AgentBook
-from desktop.conversation.run import round_limit
+from desktop.conversation.side_spec import round_limit
 from desktop.domain.errors import NotFound
 from desktop.domain.events import (
     AgentTraced,
@@ -186,7 +186,8 @@ class TraceDesk:
     def limits(self, agent: str) -> tuple[Limit, ...]:
         """On rounds always one; on tokens, cost and time where there are some."""
         try:
-            rounds = [round_limit(self._agents.get(agent), BudgetTracker(self._budget))]
+            found = self._agents.get(agent)
+            rounds = [round_limit(found.max_rounds, f"the agent {found.name}", BudgetTracker(self._budget))]
         except NotFound:
             rounds = []
         where, budget = "the run's budget", self._budget

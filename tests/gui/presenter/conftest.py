@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from desktop.conversation.agents import load_agents
-from desktop.conversation.run import Runtime
+from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.models.scripted import ScriptedModel
 from desktop.pipeline.pipeline import Pipeline

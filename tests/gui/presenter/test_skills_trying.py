@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.run import host_of
+from desktop.conversation.runtime import host_of
 from desktop.conversation.skill_desk import SkillDesk
 from desktop.domain.models import ModelRef
 from desktop.domain.tools import Category, ToolResult

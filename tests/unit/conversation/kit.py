@@ -10,7 +10,7 @@ from typing import Any
 
 from desktop.agents.retry import RetryPolicy
 from desktop.conversation.agents import AgentBook, AgentDefinition, load_agents
-from desktop.conversation.run import Runtime
+from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.events import Event, RunEnded

@@ -1,0 +1,72 @@
+"""What every run is made of, wired once by ``app``: store, bus, models, pipeline, skills, limits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from desktop.agents.host import Host
+from desktop.agents.retry import RetryPolicy
+from desktop.conversation.agents import AgentBook
+from desktop.conversation.prompts import system_text
+from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.code import CodeEngine
+from desktop.domain.middleware import AgentContext, ChatContext, Middleware
+from desktop.domain.models import ModelClient, ModelRef
+from desktop.domain.safety import SettingsProvider
+from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.tools import Tool
+from desktop.pipeline.pipeline import Pipeline
+from desktop.store import Store
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.bus import Bus
+from desktop.supervision.tasks import RunSlots
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """Everything a run needs, wired by ``app``.
+
+    ``code`` is the sandbox of code mode, None: there is none; ``tool_mode`` says what a person chose for an agent by
+    name, or ""; ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the
+    system text names; ``mask`` takes known secrets out of what a person wrote; ``budget`` bounds each run tree;
+    ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``spawn`` starts an owned task.
+    """
+
+    store: Store
+    bus: Bus
+    client: ModelClient
+    pipeline: Pipeline
+    agents: AgentBook
+    skills: SkillWorld
+    slots: RunSlots = field(default_factory=RunSlots)
+    context_window: Callable[[ModelRef], int | None] = lambda _ref: None
+    safety: SettingsProvider | None = None
+    budget: ExecutionBudget = field(default_factory=ExecutionBudget)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    code: CodeEngine | None = None
+    tool_mode: Callable[[str], str] = lambda _agent: ""
+    spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
+    redact: Callable[[str], str] = lambda text: text
+    mask: Callable[[str], str] = lambda text: text
+    agent_layers: Sequence[Middleware[AgentContext]] = ()
+    chat_layers: Sequence[Middleware[ChatContext]] = ()
+
+
+def host_of(
+    runtime: Runtime, model: ModelRef, budget: BudgetTracker, environment: Mapping[str, str] | None = None
+) -> Host:
+    """What a run, or a skill that a person tries, lends to the agents in it: this model, and the app's own limits."""
+    skills = runtime.skills
+
+    def system(prompt: str, tools: Sequence[Tool]) -> str:
+        safety = runtime.safety() if runtime.safety is not None else None
+        return system_text(prompt, tools, safety, environment or {})
+
+    return Host(
+        pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=system,
+        allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
+        retry=runtime.retry, layers=runtime.chat_layers, code=runtime.code, redact=runtime.redact, spawn=runtime.spawn,
+    )  # fmt: skip

@@ -1,0 +1,155 @@
+"""One side of a conversation as it runs, and what it comes to before any model is asked (semantics.md 15, 16).
+
+``SideSpec`` says what to run, ``Ready`` is what was found for it: the prompt's skill, the tools it sees, who it calls
+as, its limit. Nothing here asks a model, so "what can each side use" and the dry run are the same code as the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from desktop.agents.discovery import Visible, not_itself, visible_tools
+from desktop.agents.documents import code_tool, document
+from desktop.agents.loop import DEFAULT_LIMIT
+from desktop.agents.policy_settings import ToolMode
+from desktop.conversation.prompts import system_text
+from desktop.conversation.run_code import mode_of
+from desktop.conversation.runtime import Runtime
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.definitions import SideName
+from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.domain.limits import Limit, tightest
+from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.skills import SkillDef
+from desktop.domain.tools import Tool
+from desktop.pipeline.names import AllowedTools, Caller
+from desktop.supervision.budgets import BudgetTracker
+
+MAX_RUN_ROUNDS = 250
+GLOBAL = "global rounds"
+_FEW = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideSpec:
+    """What a side is. ``agent`` is the definition's name and ``shown`` what a person reads as its name; ``where`` is
+    the field that names its prompt; ``chain`` are who a request for approval names before the prompt's skill
+    (R-AAT-9); ``tools`` are patterns that narrow what that skill allows (None: all of it), ``within`` the caller's own
+    list, for an agent that is called as a tool (R-AAT-4); ``prompt_text`` stands for the skill's body."""
+
+    agent: str
+    shown: str
+    prompt: str
+    model: ModelRef
+    side: SideName = "a"
+    where: str = "sideA.prompt"
+    chain: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    within: AllowedTools | None = None
+    prompt_text: str = ""
+    stop_on_response: bool = True
+    stop_tool: str = ""
+    stop_property: str = ""
+    end_session_tool: str = ""
+    max_rounds: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A side with all that it needs."""
+
+    spec: SideSpec
+    skill: SkillDef
+    allowed: AllowedTools
+    caller: Caller
+    visible: Visible
+    mode: ToolMode
+
+    @property
+    def native(self) -> tuple[Tool, ...]:
+        """The tools that the model calls one by one."""
+        return self.visible.inlined if self.mode != "code" else ()
+
+
+async def ready(runtime: Runtime, spec: SideSpec) -> Ready:
+    """Resolve everything, so that a missing piece is an error before any model call (R-DEF-11).
+
+    Raises ConfigurationError.
+    """
+    skill = await prompt_of(runtime, spec)
+    allowed = runtime.skills.allowed_of(skill)
+    if spec.tools is not None:
+        allowed = runtime.skills.together(allowed, runtime.skills.allowed(" ".join(spec.tools)))
+    if spec.within is not None:
+        allowed = runtime.skills.together(spec.within, allowed)
+    chain = tuple(dict.fromkeys((*(spec.chain or (spec.agent,)), skill.name)))
+    caller = Caller("native", chain, not_itself(allowed, skill.name))
+    visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name)
+    return Ready(spec, skill, allowed, caller, visible, mode_of(skill.metadata, runtime.tool_mode(spec.agent)))
+
+
+async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
+    """The skill that is the side's prompt. Raises ConfigurationError when it is not there or not usable."""
+    found = await runtime.skills.find(spec.prompt)
+    if found is None or found.kind not in ("markdown", "folder"):
+        raise ConfigurationError(
+            f"The agent {spec.shown} needs the skill {spec.prompt!r} ({spec.where}), which is not there.",
+            next_step="Choose another agent, or restore the skill.",
+        )
+    if found.state != "ready":
+        raise ConfigurationError(
+            f"The skill {found.name}, which the agent {spec.shown} works by, is not ready ({found.state}).",
+            next_step="Look at it on the Skills page.",
+        )
+    return found
+
+
+async def request_of(
+    runtime: Runtime, side: Ready, token: CancellationToken, brought_in: Sequence[tuple[str, str]] = ()
+) -> ModelRequest:
+    """Model, system text and tools, without messages. Raises ToolFailure when the prompt's text cannot be made."""
+    skills, spec = runtime.skills, side.spec
+    safety = runtime.safety() if runtime.safety is not None else None
+    schemas = [runtime.pipeline.schema(tool.spec) for tool in side.native]
+    text = spec.prompt_text or await skills.expanded(side.skill, {}, side.skill.metadata, {}, token=token)
+    discovery = side.visible.discovery and side.mode != "code"
+    system = system_text(text, side.native, safety, spec.environment, brought_in, discovery=discovery)
+    if side.mode != "direct":
+        schemas.append(code_tool())
+        system = f"{system}\n{document(side.visible, runtime.pipeline)}"
+    return ModelRequest(spec.model, (), system, tuple(schemas))
+
+
+def model_from(text: str) -> ModelRef:
+    """``connection/model`` of a thread or a side. Raises KnownError ``model.none`` for what is none."""
+    ref = ModelRef.parse(text)
+    if not ref.connection_id or not ref.model:
+        raise KnownError("No model is chosen for this chat.", next_step="Choose a model.", code="model.none")
+    return ref
+
+
+def round_limit(own: int | None, who: str, budget: BudgetTracker, used: int = 0) -> Limit:
+    """The tightest of what applies (R-LIM-1): the side's own limit, else the loop's default; the budget; 250 a run, of
+    which ``used`` are gone."""
+    mine = Limit("maxSteps", own, who) if own else DEFAULT_LIMIT
+    whole = Limit(GLOBAL, MAX_RUN_ROUNDS - used, "the app")
+    return tightest(mine, budget.rounds_left(), whole) or mine
+
+
+def rounds_note(limit: int, number: int) -> str:
+    """What a side is told before round ``number`` of ``limit``: once when a fifth is left, at least two, and once
+    before the last (R-SES-16); "" in between."""
+    left = limit - number + 1
+    if left == 1:
+        return "This is your last round: give your answer in it. No tool can be called after it."
+    if left == max(2, limit // _FEW):
+        return f"{left} rounds remain for this answer, this one included. Come to an end in time."
+    return ""
+
+
+def with_notes(system: str, notes: Sequence[str]) -> str:
+    """A system text with notes that hold for one request alone."""
+    given = [note for note in notes if note]
+    return f"{system}\n# Note\n\n" + "\n".join(f"- {note}" for note in given) + "\n" if given else system

@@ -1,0 +1,86 @@
+"""What ends a side turn besides a text: its stop tool, its end-session tool, its last round (R-SES-7 … R-SES-13)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.agents.loop import Verdict
+from desktop.agents.loop_events import ToolRunner
+from desktop.conversation.run_code import RunCode
+from desktop.conversation.side_spec import SideSpec
+from desktop.domain.debates import TurnEnd
+from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
+from desktop.pipeline.names import ToolTable
+
+NUDGE = "Continue."
+
+
+class SideStops:
+    """Watches the calls of one turn and judges each round; also the loop's way to its tools, for it sees each result.
+
+    ``by`` says what ended the turn, empty while nothing here did; ``value`` is what the stop tool's property held and
+    ``missing`` that it was in neither place (R-SES-10).
+    """
+
+    def __init__(self, spec: SideSpec, table: ToolTable, tools: ToolRunner, code: RunCode, limit: int) -> None:
+        self._spec = spec
+        self._table = table
+        self._tools = tools
+        self._code = code
+        self._limit = limit
+        self._seen: dict[str, tuple[ToolCallBlock, ToolResultBlock]] = {}
+        self.by: TurnEnd | None = None
+        self.value: Any = None
+        self.missing = False
+
+    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
+        """One call through the pipeline; a failed one stops nothing (R-SES-12)."""
+        result = await self._tools.run(call)
+        if not result.is_error:
+            for wanted in (self._spec.stop_tool, self._spec.end_session_tool):
+                if wanted and same_tool(self._table, call.tool, wanted):
+                    self._seen.setdefault(wanted, (call, result))
+        return result
+
+    def parallel(self, call: ToolCallBlock) -> bool:
+        return self._tools.parallel(call)
+
+    def after(self, message: ChatMessage, number: int) -> Verdict:
+        """After a round and all of its calls: the end of the session wins over the end of the turn (R-SES-11)."""
+        spec = self._spec
+        if spec.end_session_tool and spec.end_session_tool in self._seen:
+            self.by = "end_session_tool"
+        elif spec.stop_tool and spec.stop_tool in self._seen:
+            self.by = "stop_tool"
+            self._extract(*self._seen[spec.stop_tool])
+        if self.by is not None or self._code.finished:
+            return Verdict(stop=True)
+        if message.tool_calls or spec.stop_on_response:
+            return Verdict()
+        if number >= self._limit:  # it said its last: nothing was left undone (R-LOOP-9)
+            self.by = "max_steps"
+            return Verdict(stop=True)
+        return Verdict(nudge=NUDGE)
+
+    def _extract(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
+        """From the structured result, then from the arguments (R-SES-10)."""
+        for place in (result.structured, call.arguments):
+            if isinstance(place, Mapping) and place.get(self._spec.stop_property) is not None:
+                self.value = place[self._spec.stop_property]
+                return
+        self.missing = True
+
+
+def same_tool(table: ToolTable, called: str, wanted: str) -> bool:
+    """Whether both names are one tool, canonical or as a provider writes it."""
+    one, other = table.find(called), table.find(wanted)
+    return one is not None and other is not None and one.spec.name == other.spec.name
+
+
+def as_text(value: Any) -> str:
+    """An extracted value as what is read of it; "" for none."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, default=str)

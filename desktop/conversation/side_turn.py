@@ -1,0 +1,191 @@
+"""``SideTurn``: one side works until it has answered (semantics.md 16). A chat's run is one of these, a debate many."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from desktop.agents.answer import Answerer
+from desktop.agents.host import HOST, PERMISSIONS
+from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
+from desktop.agents.loop_events import LoopEvent, LoopResult, MessageDone
+from desktop.agents.shrink import estimate, estimate_fixed
+from desktop.agents.window import PromptWindow, View
+from desktop.conversation.activation import named_in
+from desktop.conversation.recorder import RunRecorder
+from desktop.conversation.run_code import RunCode
+from desktop.conversation.runtime import Runtime, host_of
+from desktop.conversation.side_spec import Ready, SideSpec, ready, request_of, round_limit, rounds_note, with_notes
+from desktop.conversation.side_stops import SideStops
+from desktop.conversation.toolbox import Toolbox
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.debates import TurnEnd
+from desktop.domain.errors import CancellationError, KnownError
+from desktop.domain.events import ContextMeasured
+from desktop.domain.limits import Limit
+from desktop.domain.messages import ChatMessage, NoticeBlock
+from desktop.domain.models import ModelRequest
+from desktop.domain.skills import SkillDef
+from desktop.pipeline.context import Invocation
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.journal import EntryStatus, Journal
+
+WHOLE = ("end", "tool_calls", "length")
+
+_log = logging.getLogger(__name__)
+Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What a side reads: ``messages`` in its own perspective; ``pinned`` come before them whatever the window leaves
+    out; ``notes`` join its system text in this turn; ``asked`` is the person's text that may bring in skills
+    (S-SK-5); ``rounds_used`` of the run so far."""
+
+    messages: Sequence[ChatMessage]
+    pinned: Sequence[ChatMessage] = ()
+    notes: Sequence[str] = ()
+    asked: str = ""
+    rounds_used: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SideResult:
+    """How a turn went. ``by`` is what ended it where that was no reply and no failure; ``value`` the stop tool's
+    property, ``missing`` when it had none."""
+
+    loop: LoopResult
+    limit: Limit
+    by: TurnEnd | None = None
+    value: Any = None
+    missing: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class SideTurn:
+    """One side turn of a run. ``left_out`` are notices of skills that could not join.
+
+    ``meta`` names run and thread, and holds the token; ``steering`` gives what a person typed meanwhile.
+    """
+
+    runtime: Runtime
+    spec: SideSpec
+    meta: RunMeta
+    recorder: RunRecorder
+    budget: BudgetTracker
+    journal: Journal
+    steering: Steering | None = None
+    left_out: list[NoticeBlock] = field(default_factory=list)
+
+    async def take(self, given: Given) -> SideResult:
+        """Raises ConfigurationError before any model call when a piece is missing (R-DEF-11), ToolFailure when the
+        prompt's text cannot be made, and what the store raises; everything else is in the result."""
+        runtime = self.runtime
+        side = await ready(runtime, self.spec)
+        fabric = runtime.skills.fabric
+        async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, side.visible) as code:
+            tools = Toolbox(
+                runtime.pipeline, side.caller, self.meta, runtime.bus.publish, self.recorder, self.budget,
+                self.journal, self._root(side), code,
+            )  # fmt: skip
+            return await self._looped(side, tools, code, given)
+
+    async def _looped(self, side: Ready, tools: Toolbox, code: RunCode, given: Given) -> SideResult:
+        runtime, spec = self.runtime, self.spec
+        limit = round_limit(spec.max_rounds, f"the agent {spec.agent}", self.budget, given.rounds_used)
+        stops = SideStops(spec, runtime.pipeline.table, tools, code, int(limit.value))
+        request = await request_of(
+            runtime, side, self.meta.cancellation, await self._brought_in(given.asked, side.skill)
+        )
+        loop = RoundLoop(
+            Answerer(runtime.client, retry=runtime.retry),
+            stops,
+            recorder=self.recorder,
+            listener=self._listen,
+            budget=self.budget,
+            layers=runtime.chat_layers,
+            steering=self.steering,
+            after_round=stops.after,
+            config=LoopConfig(limit=limit),
+        )
+        result = await loop.run(given.messages, self._preparation(request, given, int(limit.value)), self.meta)
+        if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
+            _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
+        return SideResult(result, limit, stops.by, stops.value, stops.missing)
+
+    def _root(self, side: Ready) -> Invocation:
+        """Where the turn's calls hang; what agents below need of it goes down with them (R-INV-7)."""
+        host = host_of(self.runtime, self.spec.model, self.budget, self.spec.environment)
+        inherited = {HOST: host, PERMISSIONS: side.allowed, "rootContextId": self.meta.run_id}
+        return Invocation(self.meta, inherited=inherited, shared=self.runtime.skills.shared)
+
+    async def _brought_in(self, asked: str, skill: SkillDef) -> list[tuple[str, str]]:
+        """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5).
+
+        Raises ToolFailure when one that was named cannot be made; one that nobody asked for is left out with a notice.
+        """
+        skills, wanted = self.runtime.skills, named_in(asked)
+        texts: list[tuple[str, str]] = []
+        for one in await skills.brought_in(asked) if asked else ():
+            if one.name == skill.name:
+                continue
+            try:
+                text = await skills.expanded(one, {}, one.metadata, {}, token=self.meta.cancellation)
+            except KnownError as error:
+                if one.name in wanted:
+                    raise
+                self.left_out.append(_left_out(one, error))
+            else:
+                texts.append((one.name, text))
+        return texts
+
+    def _preparation(self, request: ModelRequest, given: Given, limit: int) -> Prepare:
+        """The window is built anew before each round (R-CTX-9), and measured."""
+        number, meta, size = 0, self.meta, self.runtime.context_window(request.model)
+        window = window_of(self.runtime, self.spec, request, given.pinned)
+
+        async def prepare(messages: Sequence[ChatMessage]) -> ModelRequest:
+            nonlocal number
+            number += 1
+            view = window.view(messages)
+            self.runtime.bus.publish(
+                ContextMeasured(
+                    thread_id=meta.thread_id, run_id=meta.run_id, used=view.tokens, window=size,
+                    compacted=view.compacted,
+                )
+            )  # fmt: skip
+            return whole_request(request, view, given, limit, number)
+
+        return prepare
+
+    def _listen(self, event: LoopEvent) -> None:
+        """Deltas to the recorder, each finished answer into the journal (R-JRN-2)."""
+        self.recorder.listen(event)
+        if isinstance(event, MessageDone):
+            message = event.message
+            tokens = f"{message.usage.output_tokens} tokens written" if message.usage is not None else ""
+            status: EntryStatus = "completed" if message.stop_reason in WHOLE else "failed"
+            self.journal.append("llm", message.model, result=message.text, status=status, summary=tokens)
+
+
+def window_of(
+    runtime: Runtime, spec: SideSpec, request: ModelRequest, pinned: Sequence[ChatMessage] = ()
+) -> PromptWindow:
+    """What fits beside the system text, the tools and the pinned messages."""
+    fixed = estimate_fixed(request) + sum(estimate(message) for message in pinned)
+    return PromptWindow(spec.agent, context_window=runtime.context_window(request.model), fixed=fixed)
+
+
+def whole_request(request: ModelRequest, view: View, given: Given, limit: int, number: int) -> ModelRequest:
+    """The request of round ``number``."""
+    system = with_notes(request.system, [*given.notes, rounds_note(limit, number)])
+    return replace(request, messages=(*given.pinned, *view.messages), system=system)
+
+
+def _left_out(skill: SkillDef, error: KnownError) -> NoticeBlock:
+    return NoticeBlock(
+        f"The skill {skill.name} fits this message and was left out: {error}", "skill.left_out",
+        f"Correct it on the Skills page, or name it (/{skill.name}) where you need it.", "warning",
+    )  # fmt: skip
