@@ -11,10 +11,14 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import CancellationError
 from desktop.domain.ids import short_id
+from desktop.domain.supervision import Supervision
+
+if TYPE_CHECKING:
+    from desktop.domain.jobs import Unattended
 
 
 class CancellationToken:
@@ -137,15 +141,17 @@ class CancellationToken:
 
 @dataclass(frozen=True, slots=True)
 class RunMeta:
-    """What is known about a run wherever a call goes; passed explicitly, never global (R-CAN-7)."""
+    """What is known about a run wherever a call goes; passed explicitly, never global (R-CAN-7). ``unattended``: the
+    permission of a run in which nobody can be asked (``jobs.Unattended``); None: a person is there (R-CRON-1)."""
 
     run_id: str
     cancellation: CancellationToken
     thread_id: str = ""
-    supervision: Any = None
+    supervision: Supervision | None = None
     deadline: float | None = None
     trace_id: str = field(default_factory=short_id)
     tenant_id: str | None = None
+    unattended: Unattended | None = None
 
     def span(self) -> RunMeta:
         """A child span: same run, child token, new trace id (R-CAN-8)."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from desktop.domain.tools import Category, Judgement
 
 Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run"]
-DecidedBy = Literal["user", "rule", "remembered", "no_handler", "cancelled", "closed", "setting"]
+DecidedBy = Literal["user", "rule", "remembered", "no_handler", "cancelled", "closed", "setting", "job"]
 
 
 @dataclass(frozen=True, slots=True)

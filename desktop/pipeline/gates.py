@@ -173,6 +173,8 @@ def _refusal(decision: Decision) -> str:
     """The sentence the model reads; "by user" is the source's wording (R-PRM-4)."""
     if decision.by in ("rule", "remembered", "setting"):
         return "Permission denied by a rule"
+    if decision.by == "job":
+        return "Permission denied by this job's policy"
     if decision.by == "no_handler":
         return "Permission denied: nobody is here to ask"
     if decision.by in ("cancelled", "closed"):

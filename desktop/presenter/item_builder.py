@@ -162,6 +162,7 @@ _BY = {
     "rule": " by a rule",
     "remembered": " by what you decided for this run",
     "setting": " by a setting",
+    "job": " by the policy of this job",
     "no_handler": ": nobody was there to be asked",
     "cancelled": ": the run ended",
     "closed": ": Assent was closed",

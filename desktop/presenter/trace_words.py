@@ -32,7 +32,7 @@ _DECIDED = {
 _BY = {
     "user": "by you", "rule": "by a rule", "remembered": "by what you decided for this run",
     "setting": "by a setting", "no_handler": "because nobody was there", "cancelled": "because the run ended",
-    "closed": "because Assent was closed",
+    "closed": "because Assent was closed", "job": "by the policy of this job",
 }  # fmt: skip
 _ENDED = {
     "response": "done", "done": "done", "cancelled": "stopped by you", "interrupted": "interrupted",

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.ids import new_id
+from desktop.domain.jobs import Unattended
 from desktop.domain.permission import Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
 from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, SettingsProvider
 from desktop.domain.tools import Category, PreCheck, Tool
@@ -133,7 +134,10 @@ class PermissionGate:
         request = self._request(call, check)
         facts = facts_of(call, check)
         alike = alike_of(facts, check, call.target.spec.version)
-        decision = await self._without_asking(request, facts, alike)
+        if call.meta.unattended is not None:
+            decision: Decision | None = self._of_job(request, facts, call.meta.unattended)
+        else:
+            decision = await self._without_asking(request, facts, alike)
         unasked_read = decision is not None and decision.allowed and call.category is Category.READ
         if decision is None:
             decision = await self._ask(request, call.meta.cancellation, asking)
@@ -179,6 +183,22 @@ class PermissionGate:
             return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
         by = _BY[found.because] if request.category is not Category.READ else "setting"
         return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None)
+
+    def _of_job(self, request: PermissionRequest, facts: CallFacts, job: Unattended) -> Decision:
+        """The answer in a run without a person: its own policy, and what rules forbid anyway; nobody is asked and what
+        a person remembered for other runs grants nothing (R-CRON-1 … R-CRON-4)."""
+        if self._closed:
+            return _deny(request, "closed", "Assent is closing")
+        rule = self._rules.match(facts)
+        forbids = rule is not None and rule.policy != "allow" and not (rule.policy == "ask" and rule.bare)
+        self._rules.decided(facts, rule if forbids else None)
+        if rule is not None and forbids:
+            reason = rule.reason or ("a rule asks a person each time" if rule.policy == "ask" else "")
+            return replace(_deny(request, "rule", reason), rule={"pattern": rule.pattern})
+        if self._memory.denied(request.run_id):
+            return _deny(request, "remembered", "everything from this run is denied")
+        refused = job.refusal(facts)
+        return _deny(request, "job", refused) if refused else Decision("allow_once", request.digest, by="job")
 
     def _nobody(self, request: PermissionRequest) -> Decision | None:
         """A denial where there is nobody to ask (R-PRM-6)."""

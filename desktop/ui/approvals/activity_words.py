@@ -25,6 +25,7 @@ BY = {
     "cancelled": "The run ended",
     "closed": "Assent closed",
     "setting": "A setting",
+    "job": "The job's policy",
     "boundary": "The boundary",
     "blocklist": "The blocklist",
     "allowed tools": "Its list of tools",

@@ -1,0 +1,128 @@
+"""What runs while nobody is there: a job's list, exact names for admin, and never a question."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from desktop.conversation.job_policy import JobPermission, policy_problems
+from desktop.conversation.trust import TrustRules
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.jobs import JobPolicy
+from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.safety import CommandPart, SafetySettings
+from desktop.domain.tools import Category, PreCheck, ToolSpec
+from desktop.safety.permission import PermissionGate
+from desktop.skills.patterns.paths import Where
+
+READ, WRITE, ADMIN = Category.READ, Category.WRITE, Category.ADMIN
+
+
+@dataclass
+class Call:
+    """A judged call as the pipeline would hand it over."""
+
+    tool: str
+    category: Category
+    policy: JobPolicy
+    admin_on: bool = False
+    frozen: Mapping[str, Any] = field(default_factory=lambda: {"command": "git status"})
+    parts: tuple[CommandPart, ...] = ()
+    stale: bool = False
+    original: None = None
+    place: str = ""
+    logged: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.check = PreCheck(self.category, constraint="git status", parts=self.parts)
+        self.target = SimpleNamespace(spec=ToolSpec(self.tool, "Does.", {}, WRITE, tags=("files",)))
+        permission = JobPermission(self.policy, lambda: self.admin_on, Where("/w", "/h"))
+        self.meta = RunMeta("run-1", CancellationToken(), thread_id="t", unattended=permission)
+        self.request = SimpleNamespace(
+            block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("assistant",))
+        )
+
+
+class NeverAsked:
+    """A person who would say yes to everything, and must not be asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[PermissionRequest] = []
+
+    async def ask(self, request: PermissionRequest) -> Decision:
+        self.asked.append(request)
+        return Decision("allow_once", request.digest)
+
+
+async def decided(call: Call, rules: str = "") -> tuple[bool, str, list[AuditEntry]]:
+    person, written = NeverAsked(), []
+
+    async def audit(entry: AuditEntry) -> int:
+        written.append(entry)
+        return len(written)
+
+    gate = PermissionGate(person, TrustRules(text=rules), audit, SafetySettings)
+    decision = await gate.decide(call, lambda _request: None)
+    assert person.asked == []
+    return decision.allowed, decision.reason, written
+
+
+def listed(*tools: str, admin: tuple[str, ...] = ()) -> JobPolicy:
+    return JobPolicy(allowed_tools=tools, allow_admin=admin)
+
+
+NONE = JobPolicy()
+MATRIX = [
+    ("read-file", READ, NONE, False, True),
+    ("write-file", WRITE, NONE, False, False),
+    ("bash", ADMIN, NONE, True, False),
+    ("read-file", READ, listed(), False, False),
+    ("read-file", READ, listed("read-file"), False, True),
+    ("read-file", READ, listed("*"), False, True),
+    ("write-file", WRITE, listed("write-file"), False, True),
+    ("write-file", WRITE, listed("write-*"), False, True),
+    ("write-file", WRITE, listed("*"), False, False),
+    ("write-file", WRITE, listed("bash"), False, False),
+    ("bash", WRITE, listed("bash(command=git *)"), False, True),
+    ("bash", WRITE, listed("bash(command=rm *)"), False, False),
+    ("bash", ADMIN, listed("bash"), True, False),
+    ("bash", ADMIN, listed("bash", admin=("bash",)), False, False),
+    ("bash", ADMIN, listed("bash", admin=("bash",)), True, True),
+    ("bash", ADMIN, listed("read-file", admin=("bash",)), True, False),
+    ("bash", ADMIN, JobPolicy(allow_admin=("bash",)), True, True),
+    ("bash", ADMIN, listed("*", "ba*", "bash", admin=("ba*",)), True, False),
+    ("bash", ADMIN, listed("*", "bash", admin=("*",)), True, False),
+    ("bash", ADMIN, listed("bash", admin=("Bash",)), True, False),
+]
+
+
+@pytest.mark.parametrize(("tool", "category", "policy", "admin_on", "allowed"), MATRIX)
+@pytest.mark.spec("R-CRON-1", "R-CRON-2", "R-CRON-3", "R-CRON-4", "S6.14")
+async def test_a_jobs_policy_decides_alone_and_nobody_is_asked(
+    tool: str, category: Category, policy: JobPolicy, admin_on: bool, allowed: bool
+) -> None:
+    found, reason, written = await decided(Call(tool, category, policy, admin_on))
+    assert found is allowed, reason
+    assert bool(reason) is not allowed
+    if not allowed or category is not READ:
+        assert [(entry.by, entry.tool) for entry in written] == [("job", tool)]
+
+
+@pytest.mark.spec("R-CRON-1", "R-CRON-5")
+async def test_a_rule_that_allows_grants_a_job_nothing_and_one_that_denies_or_asks_forbids() -> None:
+    assert not (await decided(Call("write-file", WRITE, NONE), "write-file $allow"))[0]
+    assert not (await decided(Call("write-file", WRITE, listed("write-file")), "write-file $deny"))[0]
+    allowed, reason, written = await decided(Call("write-file", WRITE, listed("write-file")), "write-file $ask")
+    assert (allowed, reason, written[0].by) == (False, "a rule asks a person each time", "rule")
+
+
+@pytest.mark.spec("R-CRON-3")
+def test_everything_wrong_with_a_policy_is_said_at_once() -> None:
+    policy = JobPolicy(("read-file", "bash(", "a b"), ("bash", "ba*", "tag:x"), 0, -1, 0.0, float("inf"))
+    assert [problem.path for problem in policy_problems(policy)] == [
+        "policy.allowed_tools[1]", "policy.allowed_tools[2]", "policy.allow_admin[1]", "policy.allow_admin[2]",
+        "policy.max_rounds", "policy.max_tokens", "policy.max_cost", "policy.deadline_s",
+    ]  # fmt: skip
+    assert not list(policy_problems(listed("read-file", "write-*", admin=("bash",))))
