@@ -11,7 +11,7 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from desktop.domain.errors import CancellationError
 from desktop.domain.ids import short_id
