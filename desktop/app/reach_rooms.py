@@ -29,5 +29,5 @@ def reach_desk(rooms: Rooms) -> ReachDesk:
         policy=rooms.policy, settings=safety, rules=rooms.rules.book, agents=rooms.agents, skills=rooms.skills,
         confinement=rooms.confinement, log=RedactedLog(rooms.store.audit, rooms.redactor), activity=rooms.store.audit,
         prover=Prover(rooms.policy, ProvenFiles(rooms.policy), rooms.confinement, ProcessRunner(), safety),
-        changes=changes,
+        changes=changes, walls=rooms.confinement.walls,
     ))  # fmt: skip

@@ -137,6 +137,7 @@ def _boundaries(rooms: Rooms, bridge: Bridge) -> BoundariesViewModel:
     return BoundariesViewModel(
         bridge, lambda name, entry: describe(name, entry, safety()), rooms.policy.explain,
         lambda path: first_link(path, safety),
+        commands=lambda path: rooms.confinement.walls().reach(path, rooms.confinement.probe().kind),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from desktop.agents.discovery import not_itself
@@ -21,15 +21,18 @@ from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import new_id
 from desktop.domain.permission import AuditEntry
 from desktop.domain.reach import ANY_AGENT, LastProof, Level, Proof, ReachRow
-from desktop.domain.safety import Confinement, SettingsProvider
+from desktop.domain.safety import Confinement, ConfinementKind, SettingsProvider
 from desktop.domain.tools import Category
 from desktop.pipeline.names import AllowedTools
 from desktop.safety.boundary import PathPolicy
+from desktop.safety.paths import is_within
 from desktop.safety.reach import Prover, level
+from desktop.safety.walls import Walls
 
 PROOF = "prove-reach"
 """The name of a proof in the activity log."""
 ABORTED = "aborted"
+WALLS_FOR_S = 1.0
 
 
 class Log(Protocol):
@@ -42,7 +45,8 @@ class Log(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachServices:
-    """What the desk asks. ``changes`` attaches a listener to the lists, and returns what detaches it."""
+    """What the desk asks. ``changes`` attaches a listener to the lists, and returns what detaches it. ``walls`` are
+    those of commands at this moment; it blocks."""
 
     policy: PathPolicy
     settings: SettingsProvider
@@ -54,6 +58,7 @@ class ReachServices:
     log: Log
     activity: ActivityLog
     changes: Callable[[Callable[[], None]], Callable[[], None]]
+    walls: Callable[[], Walls] | None = None
 
 
 class ReachDesk:
@@ -63,6 +68,7 @@ class ReachDesk:
         self._s = services
         self._clock = clock
         self._set: RuleSet | None = None
+        self._walls: tuple[float, Walls, ConfinementKind] | None = None
         services.rules.on_change(self._rules_changed)
 
     def _rules_changed(self) -> None:
@@ -75,9 +81,10 @@ class ReachDesk:
         return tuple((name, agent.title) for name, agent in self._s.agents.agents.items())
 
     def roots(self) -> tuple[str, ...]:
-        """The home, then everything."""
-        home = os.path.expanduser("~")
-        return (home, os.path.abspath(os.sep)) if home != os.path.abspath(os.sep) else (home,)
+        """The allowed folders, those inside others left out, then the home, then everything. Blocks."""
+        marks = [path for path in self.landmarks() if os.path.isdir(path)]
+        outer = [path for path in marks if not any(path != other and is_within(path, other) for other in marks)]
+        return tuple(dict.fromkeys((*outer, os.path.expanduser("~"), os.path.abspath(os.sep))))
 
     def landmarks(self) -> tuple[str, ...]:
         """Blocks for some system calls."""
@@ -90,7 +97,17 @@ class ReachDesk:
 
     async def judge(self, agent: str, paths: Sequence[str]) -> tuple[ReachRow, ...]:
         """What each path is to the agent now."""
-        return await asyncio.to_thread(rows, await self._judge(agent), tuple(paths))
+        judge = await self._judge(agent)
+        return await asyncio.to_thread(lambda: rows(self._with_walls(judge), tuple(paths)))
+
+    def _with_walls(self, judge: Judge) -> Judge:
+        """With what confines commands now; built anew at most once a second, however much is looked at."""
+        if self._s.walls is None:
+            return judge
+        now = time.monotonic()
+        if self._walls is None or now - self._walls[0] > WALLS_FOR_S:
+            self._walls = now, self._s.walls(), self._s.confinement.probe().kind
+        return replace(judge, walls=self._walls[1], kind=self._walls[2])
 
     async def _judge(self, agent: str) -> Judge:
         if self._set is None:
@@ -109,7 +126,12 @@ class ReachDesk:
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Lists and rules."""
-        lists, rules = self._s.changes(listener), self._s.rules.on_change(listener)
+
+        def changed() -> None:
+            self._walls = None
+            listener()
+
+        lists, rules = self._s.changes(changed), self._s.rules.on_change(listener)
 
         def detach() -> None:
             lists()

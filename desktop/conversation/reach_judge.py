@@ -12,16 +12,18 @@ from dataclasses import dataclass
 
 from desktop.conversation.trust import RuleSet
 from desktop.domain.reach import NodeKind, Reached, ReachRow, ReachState
-from desktop.domain.safety import Access, SafetySettings, Verdict
+from desktop.domain.safety import Access, ConfinementKind, SafetySettings, Verdict
 from desktop.domain.tools import Category, ToolSpec
 from desktop.pipeline.names import AllowedTools
 from desktop.safety.assent import answer, call_facts, passes_by_setting
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.reach import kind_of
+from desktop.safety.walls import Walls
 from desktop.tools.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE, cannot_hold, judged
 
 NEW_FILE = "assent-new-file"
 """A file in a folder about which nothing is known yet: what writing in the folder means."""
+NOWHERE = "not reachable"
 _STRICTNESS = ("passes", "asks", "denied")
 _STATES: dict[str, tuple[ReachState, str]] = {
     "denied": ("denied", "denied"), "protected": ("protected", "protected"), "special": ("special", "special file"),
@@ -32,12 +34,15 @@ _ACCESS = {READ_FILE.name: Access.READ, LIST_DIRECTORY.name: Access.LIST, WRITE_
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Everything that decides, at one moment. ``allowed`` None: every tool. Blocks for some system calls a path."""
+    """Everything that decides, at one moment. ``allowed`` None: every tool. ``walls`` and ``kind`` are what confines
+    commands. Blocks for some system calls a path."""
 
     policy: PathPolicy
     settings: SafetySettings
     rules: RuleSet
     allowed: AllowedTools | None = None
+    walls: Walls | None = None
+    kind: ConfinementKind = "none"
 
     def row(self, path: str) -> ReachRow:
         """One path. Never raises for what is there."""
@@ -49,9 +54,14 @@ class Judge:
         if opens and first.allowed:
             reading = _stricter(reading, self._asked(READ_FILE, inner)[1])
         state, words = state_of(first, reading, second, writing)
+        commands = self.walls.reach(first.resolved or path, self.kind) if self.walls is not None else None
+        if state == "special" and opens:
+            words = "devices and processes"
+        elif commands is not None:
+            words = _beside(state, words, commands)
         return ReachRow(
             path, kind, state, words, reading, writing, first.resolved, _target(path) if kind == "link" else "", opens,
-            first.allowed, second.allowed,
+            first.allowed, second.allowed, commands,
         )  # fmt: skip
 
     def verdicts(self, path: str) -> tuple[Verdict, Verdict]:
@@ -84,10 +94,18 @@ class Judge:
         return verdict, Reached(found.what, because, _why(because, pattern, sentence, spec), pattern, admin)  # type: ignore[arg-type]  # one of its words
 
 
+def _beside(state: ReachState, words: str, commands: tuple[bool, bool]) -> str:
+    """What commands can do where file tools cannot."""
+    if state not in ("outside", "denied", "protected") or not any(commands):
+        return words
+    said = "commands read and write" if commands[1] else "commands read"
+    return said if words == NOWHERE else f"{words}, {said}"
+
+
 def state_of(first: Verdict, read: Reached, second: Verdict, write: Reached) -> tuple[ReachState, str]:
     """The tint of a row, and its words."""
     if not first.allowed:
-        return _STATES.get(first.rule.partition(" ")[0], ("outside", "not reachable"))
+        return _STATES.get(first.rule.partition(" ")[0], ("outside", NOWHERE))
     if read.what == "passes":
         if write.what == "passes":
             return "rule", f"reads, writes by a {_by(write)}"

@@ -14,7 +14,7 @@ _REASONS = {
     "ENOSPC": "the disk is full",
     "special": "no file",
 }
-_LIMIT = "Commands can read whatever is neither denied nor Assent's own: this confinement is known not to hold that."
+_LIMIT = "Commands can read whatever is neither denied nor Assent's own, also outside the allowed folders."
 _UNCONFINED = "Nothing confines commands on this computer: they can do what you can."
 _BUG = "The boundary refuses it, and yet it was opened. This is a mistake of Assent: please report it."
 _STRICTER = "Less can be done than the lists allow: the system's own permissions or the confinement refuse it."

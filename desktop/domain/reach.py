@@ -57,7 +57,8 @@ class ReachRow:
     """One path as the explorer shows it. A link is judged as what it leads to: ``target`` is the link's own text,
     ``resolved`` where it ends. ``opens``: there is a folder to look into. For a folder ``read`` is the stricter of
     listing it and reading a file in it, ``write`` is about a new file in it. ``boundary_read`` and ``boundary_write``
-    are the folders' part of the answer alone."""
+    are the folders' part of the answer alone. All that is about file tools: ``commands`` says whether shell commands
+    could read and write there by what confines them, None where that is not known."""
 
     path: str
     kind: NodeKind
@@ -70,6 +71,7 @@ class ReachRow:
     opens: bool = False
     boundary_read: bool = False
     boundary_write: bool = False
+    commands: tuple[bool, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class ReachDesk(Protocol):
         ...
 
     def roots(self) -> tuple[str, ...]:
-        """Where the tree begins: the person's home, then the whole computer."""
+        """Where the tree begins: the allowed folders, the person's home, the whole computer. Blocks."""
         ...
 
     def landmarks(self) -> tuple[str, ...]:

@@ -22,12 +22,14 @@ LISTS: dict[str, ListName] = {"security.allowed_paths": "allowed", "security.den
 
 Describe = Callable[[ListName, str], EntryFacts]
 Explain = Callable[[str, Access], Verdict]
+Commands = Callable[[str], tuple[bool, bool]]
 FirstLink = Callable[[str], str]
 
 
 class BoundariesViewModel(QObject):
     """``described(key, facts)`` for the entries of a list, ``considered(key, facts)`` for one that is to be added, and
-    ``judged(path, read, write, link)`` for the tester; ``link`` is the part of the path that leads elsewhere, or ""."""
+    ``judged(path, read, write, link)`` for the tester; ``link`` is the part of the path that leads elsewhere, or "".
+    The verdicts are about file tools; ``commands`` says then whether shell commands can read and write there."""
 
     described = Signal(str, object)
     considered = Signal(str, object)
@@ -35,9 +37,11 @@ class BoundariesViewModel(QObject):
 
     def __init__(
         self, bridge: Bridge, describe: Describe, explain: Explain, first_link: FirstLink,
-        parent: QObject | None = None,
+        parent: QObject | None = None, commands: Commands | None = None,
     ) -> None:  # fmt: skip
         super().__init__(parent)
+        self._commands = commands
+        self.commands: tuple[bool, bool] | None = None
         self._first_link = first_link
         self._bridge = bridge
         self._describe = describe
@@ -64,10 +68,12 @@ class BoundariesViewModel(QObject):
         """Would this path be allowed? The same function answers that decides about calls (R-FS-11)."""
 
         async def work() -> None:
-            def look() -> tuple[Verdict, Verdict, str]:
+            def look() -> tuple[tuple[bool, bool] | None, tuple[Verdict, Verdict, str]]:
                 read, write = (self._explain(path, access) for access in (Access.READ, Access.WRITE))
-                return read, write, self._first_link(path)
+                commands = self._commands(read.resolved) if self._commands is not None and read.resolved else None
+                return commands, (read, write, self._first_link(path))
 
-            self.judged.emit(path, *await asyncio.to_thread(look))
+            self.commands, found = await asyncio.to_thread(look)
+            self.judged.emit(path, *found)
 
         self._bridge.spawn(work(), name="test a path")

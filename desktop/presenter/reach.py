@@ -56,20 +56,35 @@ class ReachViewModel(QObject):
         if self._begun:
             return
         self._begun = True
-        self._desk.on_change(self._outdated)
-        self.tree.set_roots(self._desk.roots())
+        self._desk.on_change(self._lists_changed)
         self._bridge.spawn(self._first(), name="look at what can be reached", on_error=self._failed)
 
     async def _first(self) -> None:
-        """Home, and where the allowed folders are in it."""
-        home = self.tree.root.names[0]
-        await self._open(Place(self.tree.root, 0))
+        """The allowed folders first, the first of them open; those in others are opened to, the first one last."""
+        await self._begin_with(await asyncio.to_thread(self._desk.roots))
+        first = self.tree.root.names[0] if self.tree.root.names else ""
         found = await asyncio.to_thread(self._desk.landmarks)
-        within = [path for path in found if path.startswith(home.rstrip(os.sep) + os.sep)][:SHOWN_AT_FIRST]
+        within = [path for path in found if path.startswith(first.rstrip(os.sep) + os.sep)][:SHOWN_AT_FIRST]
         for path in reversed(within):
             await self._find(path, quietly=True)
         self.last = await self._desk.last_proof()
         self.changed.emit()
+
+    async def _begin_with(self, roots: tuple[str, ...]) -> None:
+        self.tree.set_roots(roots)
+        if roots:
+            await self._open(Place(self.tree.root, 0))
+
+    def _lists_changed(self) -> None:
+        """Another list may have other folders to begin with."""
+        self._outdated()
+        self._bridge.spawn(self._roots_again(), name="look where the tree begins", on_error=self._failed)
+
+    async def _roots_again(self) -> None:
+        roots = await asyncio.to_thread(self._desk.roots)
+        if roots != tuple(self.tree.root.names):
+            await self._begin_with(roots)
+            self._ask()
 
     # -- the tree -----------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,10 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from desktop.domain.reach import Level, NodeKind, ReachRow
 
 ROW = int(Qt.ItemDataRole.UserRole)
+COMMANDS = {
+    (True, True): "can read and write it.", (True, False): "can read it, not write it.",
+    (False, False): "can neither read nor write it.", (False, True): "can write it.",
+}  # fmt: skip
 KINDS = {"dir": "folder", "file": "file", "link": "link", "special": "special file"}
 Index = QModelIndex | QPersistentModelIndex
 
@@ -277,6 +281,8 @@ def why(row: Shown) -> str:
     lines.append(f"Reading: {found.read.sentence}")
     if found.write.sentence != found.read.sentence:
         lines.append(f"Writing: {found.write.sentence}")
+    if found.commands is not None:
+        lines.append(f"Commands: {COMMANDS[found.commands]}")
     return "\n".join(lines)
 
 

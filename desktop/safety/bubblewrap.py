@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.paths import is_within, real
+from desktop.safety.walls import PRIVATE as _APART
 from desktop.safety.walls import Walls
 
 MAX_PROCESSES = 4096
-_APART = ("/tmp", "/run")
 _MADE = ("/dev", "/proc", "/sys")
 _RESOLVER = ("/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/connman/resolv.conf")
 _KERNEL = ("/proc/sysrq-trigger", "/proc/kcore", "/proc/kmsg", "/proc/kallsyms")

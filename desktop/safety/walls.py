@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from desktop.domain.safety import SettingsProvider
+from desktop.domain.safety import ConfinementKind, SettingsProvider
 from desktop.safety.boundary import Lists, PathPolicy
 from desktop.safety.installation import without_inner
 from desktop.safety.mounts import Mounts
@@ -20,6 +20,8 @@ SYSTEM = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ssl", "/etc/localtime",
     "/etc/alternatives", "/etc/hosts", "/etc/nsswitch.conf",
 )  # fmt: skip
+PRIVATE = ("/tmp", "/run")
+"""Folders of which each command in bubblewrap gets one of its own, with what it may reach of the real one."""
 MAX_OWN = 500
 MAX_SCANNED = 50_000
 
@@ -50,6 +52,23 @@ class Walls:
         ours = self.installed
         found = ours if self.seen is None else [p for p in self.seen if any(is_within(p, own) for own in ours)]
         return [path for path in found if any(is_within(path, place) for place in places)]
+
+    def reach(self, path: str, kind: ConfinementKind) -> tuple[bool, bool]:
+        """Whether a command may read and write at a resolved path, where ``kind`` builds these walls. Only of walls
+        around shell commands (``seen`` None)."""
+        if kind == "none":
+            return True, True
+        if any(is_within(path, place) for place in self.hidden):
+            return False, False
+        inside = any(is_within(path, root) for root in self.writable)
+        own = any(is_within(path, place) for place in self.read_only)
+        closed = own and not any(is_within(path, place) for place in self.again_writable)
+        closed = closed or any(is_within(path, place) for place in self.sealed)
+        if kind == "landlock":  # it allows by folders, so that none that holds something closed can be opened whole
+            closed = closed or any(is_within(place, path) for place in (*self.hidden, *self.read_only, *self.sealed))
+        if not inside and kind == "bubblewrap" and any(is_within(path, place) for place in PRIVATE):
+            return any(is_within(path, place) for place in self.of_program(*PRIVATE)), False
+        return True, inside and not closed
 
 
 def walls_of(policy: PathPolicy, settings: SettingsProvider) -> Walls:

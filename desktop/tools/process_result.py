@@ -17,8 +17,8 @@ def gone_note(paths: list[str]) -> str:
     """For a command that wrote into a folder of its own: success there is no file anywhere."""
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
     return (
-        f"[Outside the allowed folders: {', '.join(paths[:_NAMED])}{more}. Each command has a /tmp and a /run of its own; "
-        "what it wrote there is gone now.]\n"
+        f"[Outside the allowed folders: {', '.join(paths[:_NAMED])}{more}. Each command has a /tmp and a /run of its "
+        "own; what it wrote there is gone now.]\n"
     )
 
 

@@ -22,7 +22,7 @@ LEVELS: dict[str, Sequence[tuple[str, NodeKind]]] = {
     ),
     f"{HOME}/.ssh": (("config", "file"), ("id_ed25519", "file")),
 }  # fmt: skip
-OPEN = (HOME, f"{HOME}/.agent", f"{HOME}/work", WORK)
+OPEN = (WORK, HOME)
 ASKS: tuple[ReachState, str] = ("asks", "reads, writes ask")
 RULE: tuple[ReachState, str] = ("rule", "reads, writes by a rule")
 STATES: dict[str, tuple[ReachState, str]] = {
@@ -37,7 +37,7 @@ KERNEL, ASSENT = "refused by the kernel (EACCES)", "refused by Assent"
 
 def _row(path: str, kind: NodeKind) -> ReachRow:
     inside = path.startswith((f"{WORK}/", f"{HOME}/.agent/workspace/"))
-    state, words = STATES.get(path, ASKS if inside else ("outside", "not reachable"))
+    state, words = STATES.get(path, ASKS if inside else ("outside", "commands read"))
     found = Reached("passes", "category", f"{path} is inside the allowed folder {WORK}.")
     target = TARGETS.get(path, "")
     return ReachRow(path, kind, state, words, found, found, target or path, target, kind == "dir" or bool(target))
@@ -71,7 +71,7 @@ class SampleReach(QObject):
         """Open what the mock-up has open."""
         if self.tree.root.size:
             return
-        self.tree.set_roots((HOME,))
+        self.tree.set_roots((WORK, f"{HOME}/.agent/workspace", HOME, "/"))
         for path in OPEN:
             row = next(at for at in range(self.tree.rowCount()) if self.tree.shown(at).path == path)
             self.open(row)

@@ -267,6 +267,7 @@ class SampleBoundaries(QObject):
     described = Signal(str, object)
     considered = Signal(str, object)
     judged = Signal(str, object, object, str)
+    commands: tuple[bool, bool] | None = (False, False)
 
     def describe(self, key: str, entries: Sequence[str]) -> None:
         """As if looked at."""

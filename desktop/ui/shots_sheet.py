@@ -67,7 +67,7 @@ class ComponentSheet(QFrame):
         right.addWidget(tabs)
         right.addWidget(
             Paragraph(
-                [("Shell commands are confined by Landlock", "strong"), (" to these same folders, ", ""),
+                [("Shell commands are confined by Landlock", "strong"), (": they write only in ", ""),
                  ("~/work/harbour-sensors", "mono"), (" and ", ""), ("/tmp/agent", "mono"),
                  (". Network is not confined on this machine.", "")],
             )

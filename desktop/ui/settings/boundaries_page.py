@@ -33,7 +33,15 @@ BESIDE = 820
 """Pixels at 100 % of the page from which both stand side by side."""
 LEFT, RIGHT = 528, 472
 HEADINGS = {"allowed": "Allowed", "denied": "Denied, always wins"}
+READ_BY_COMMANDS = "whatever is neither denied nor Assent's own"
 NAMES = {"bubblewrap": "bubblewrap", "landlock": "Landlock", "sandbox-exec": "sandbox-exec"}
+
+
+def about_commands(report: ConfinementReport) -> str:
+    """What the colours of the tree do not say."""
+    if report.kind == "none":
+        return "Colours are about file tools. Nothing holds commands on this computer: they can do what you can."
+    return f"Colours are about file tools. Commands write only in the allowed folders, and read {READ_BY_COMMANDS}."
 
 
 class ConfinementBanner(QWidget):
@@ -70,7 +78,7 @@ class ConfinementBanner(QWidget):
         network = "on" if self._settings.get(NETWORK) else "off"
         return [
             (f"Shell commands are confined by {NAMES[report.kind]}", "strong"),
-            (f" to these same folders. Their network is {network}.", ""),
+            (f": they write only in the allowed folders, and read {READ_BY_COMMANDS}. Their network is {network}.", ""),
         ]
 
 
@@ -97,6 +105,7 @@ class BoundariesPage(QWidget):
         self.panel = ReachPanel(reach) if reach is not None else None
         if self.panel is not None:
             row.addWidget(self.panel, RIGHT)
+            self.panel.say_about_commands(about_commands(confinement()))
             self.panel.allow_wanted.connect(self._lists[ALLOWED].propose)
             denied = next(key for key, name in LISTS.items() if name == "denied")
             self.panel.deny_wanted.connect(self._lists[denied].propose)

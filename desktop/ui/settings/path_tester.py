@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.safety import Verdict
 from desktop.presenter.boundaries import BoundariesViewModel
+from desktop.presenter.reach_tree import COMMANDS
 from desktop.ui.widgets.containers import clear
 from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.marks import StateLabel
@@ -60,6 +61,8 @@ class PathTester(QWidget):
             self._answers.addWidget(Paragraph(_really(read, link), "small", "2"))
         for words in _reasons(read, write):
             self._answers.addWidget(Paragraph(shown_line(words), "small", "2"))
+        if self._boundaries.commands is not None:
+            self._answers.addWidget(Paragraph(f"Commands {COMMANDS[self._boundaries.commands]}", "small", "2"))
         self.card.show()
 
 
@@ -67,6 +70,8 @@ def _verdicts(read: Verdict, write: Verdict) -> QFrame:
     """``Read: allowed``, ``Write: denied``, and the rule."""
     holder = QFrame()
     row = Row(holder, spacing=8)
+    row.addWidget(Text("File tools", "body", "2"))
+    row.addSpacing(8)
     for what, verdict in (("Read", read), ("Write", write)):
         row.addWidget(Text(what, "body"))
         row.addWidget(StateLabel("allow", "allowed") if verdict.allowed else StateLabel("deny", "denied"))

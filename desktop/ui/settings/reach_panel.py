@@ -32,7 +32,7 @@ GRAVE: dict[Agreement, str] = {
     "limit": "Open to commands, though not to file tools",
     "stricter": "Less can be done than the lists say",
 }
-KINDS: dict[Agreement, str] = {"bug": "failed", "unconfined": "failed", "limit": "ask", "stricter": "info"}
+KINDS: dict[Agreement, str] = {"bug": "failed", "unconfined": "failed", "limit": "info", "stricter": "info"}
 SHOWN_NAME = 48
 
 
@@ -112,8 +112,10 @@ def _line(line: ProofLine) -> QWidget:
     what = f"{WAYS[line.way]}, {VERBS[line.access]}"
     row.addWidget(sized(Text(what, "small", "2"), min_width=112))
     look = {"opened": "allow", "refused": "deny", "untried": "queued"}[line.outcome]
-    if line.agrees in ("bug", "unconfined", "limit"):
+    if line.agrees in ("bug", "unconfined"):
         look = "failed"
+    elif line.agrees == "limit":
+        look = "info"
     row.addWidget(StateLabel(look, shown_line(line.words[:80])))
     row.addStretch(1)
     holder.setAccessibleName(f"{what}: {line.words}. {line.note}".strip())
@@ -152,6 +154,9 @@ class ReachPanel(QFrame):
         Column(card, margins=1, spacing=0).addWidget(self.list)
         column.addWidget(card, 1)
         column.addLayout(self._legend())
+        self.about_commands = Paragraph("", "small", "2")
+        self.about_commands.setVisible(False)
+        column.addWidget(self.about_commands)
         column.addSpacing(4)
         self.prove = ProveBox(reach)
         column.addWidget(self.prove)
@@ -190,6 +195,11 @@ class ReachPanel(QFrame):
         reach.revealed.connect(self._revealed)
         reach.changed.connect(self._changed)
         reach.tree.modelReset.connect(lambda: self.prove.set_path(""))
+
+    def say_about_commands(self, words: str) -> None:
+        """What the colours do not say."""
+        self.about_commands.set_pieces(words)
+        self.about_commands.show()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Nothing is read before it is looked at."""

@@ -15,6 +15,7 @@ from desktop.presenter.bridge import Bridge
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.boundary_entries import describe
 from desktop.safety.reach import first_link
+from desktop.safety.walls import walls_of
 from desktop.ui.settings.boundaries import BoundaryList, EntryRow
 from desktop.ui.settings.path_tester import PathTester
 from desktop.ui.theme import Theme
@@ -177,8 +178,12 @@ async def test_the_tester_says_what_the_boundary_says_for_reading_and_writing_an
     (workspace / ".git").mkdir(parents=True)
     settings = SafetySettings(str(workspace), (str(workspace),), (str(workspace / "private"),))
     policy, bridge = PathPolicy(str(tmp_path / "home"), lambda: settings), Bridge()
+
+    def commands(path: str) -> tuple[bool, bool]:
+        return walls_of(policy, lambda: settings).reach(path, "landlock")
+
     view_model = BoundariesViewModel(bridge, lambda name, entry: describe(name, entry, settings), policy.explain,
-                                     lambda path: first_link(path, lambda: settings))  # fmt: skip
+                                     lambda path: first_link(path, lambda: settings), commands=commands)  # fmt: skip
     tester = PathTester(view_model)
     qtbot.addWidget(tester)
     tester.resize(700, 300)
@@ -203,7 +208,10 @@ async def test_the_tester_says_what_the_boundary_says_for_reading_and_writing_an
     assert "asks as admin: files in .git" in await said(".git/hooks/x")
     assert f"Read: denied by {workspace}/private. Write: denied by" in await said("private/x")
     assert f"Really is {workspace}/private/x, because keys is a link." in await said("keys/x")
-    assert "outside the allowed folders" in await said("/etc/hostname")
+    away = await said("/etc/hostname")
+    assert "outside the allowed folders" in away
+    assert "Commands can read it, not write it." in away
+    assert "Commands can read and write it." in await said("a")
     assert "is no path" not in await said("a")
     tester.field.clear()
     tester.ask()

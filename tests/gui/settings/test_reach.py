@@ -379,7 +379,7 @@ def test_what_differs_from_the_tint_is_a_loud_warning_that_says_whether_it_is_a_
     assert shown.boundary.panel.prove.warning.property("pane") == "failed"
     assert "nothing confines commands" in warned(shown, "unconfined", "They can do what you can.")
     assert warned(shown, "limit", "Known.").startswith("Open to commands, though not to file tools")
-    assert shown.boundary.panel.prove.warning.property("pane") == "ask"
+    assert shown.boundary.panel.prove.warning.property("pane") == "info", "the tree says so, too"
 
 
 @pytest.mark.spec("R-FS-11", "R-FS-14")

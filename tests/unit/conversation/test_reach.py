@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from desktop.conversation.trust import TrustRules
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.reach import Agreement, Proof
-from desktop.domain.safety import Access, Verdict
+from desktop.domain.safety import Access, ConfinementKind, Verdict
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.safety.confinement import Confinement
@@ -28,6 +29,7 @@ from desktop.safety.permission import PermissionGate
 from desktop.safety.process import ProcessRunner
 from desktop.safety.reach import Attempt, Attempts, ProvenFiles, Prover
 from desktop.safety.redaction import Redactor
+from desktop.safety.walls import walls_of
 from desktop.skills.patterns.lists import AllowedList
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.store import Store
@@ -215,6 +217,30 @@ def test_each_state_has_its_tint_and_words(lab: Lab, path: str, rules: str, stat
     assert (row.state, row.words) == (state, words)
 
 
+@pytest.mark.spec("R-FS-11")
+@pytest.mark.parametrize(
+    ("path", "kind", "state", "words"),
+    [
+        ("{o}/secret.txt", "landlock", "outside", "commands read"),
+        ("{o}/secret.txt", "bubblewrap", "outside", "not reachable"),  # this world lies in /tmp
+        ("/usr", "bubblewrap", "outside", "commands read"), ("/", "landlock", "outside", "commands read"),
+        ("/usr", "none", "outside", "commands read and write"),
+        ("{w}/secrets", "bubblewrap", "denied", "denied"),
+        ("{w}/secrets", "none", "denied", "denied, commands read and write"),
+        ("{h}/data", "landlock", "protected", "protected"), ("{w}/docs", "landlock", "asks", "reads, writes ask"),
+        ("/proc", "landlock", "special", "devices and processes"),
+    ],
+)
+def test_a_row_says_what_commands_can_do_where_file_tools_cannot(
+    lab: Lab, path: str, kind: ConfinementKind, state: str, words: str
+) -> None:
+    world = lab.world
+    full = path.format(w=world.workspace, h=world.home, o=world.outside)
+    walls = walls_of(world.policy, lambda: world.settings)
+    row = replace(lab.judge(lab.book(""), None), walls=walls, kind=kind).row(full)
+    assert (row.state, row.words) == (state, words)
+
+
 def test_a_link_is_told_with_its_target_and_opens_where_it_leads(lab: Lab) -> None:
     row = lab.judge(lab.book(""), None).row(str(lab.world.workspace / "keys"))
     assert (row.kind, row.target, row.resolved, row.opens) == ("link", str(lab.world.ssh), str(lab.world.ssh), True)
@@ -383,9 +409,12 @@ async def test_lists_rules_and_the_agents_tools_count_at_the_next_look(office: O
         await words("lost")
 
 
-async def test_the_tree_begins_at_home_and_knows_the_allowed_folders(office: Office) -> None:
+async def test_the_tree_begins_with_the_allowed_folders_that_lie_in_no_other(office: Office) -> None:
     world = office.lab.world
-    assert office.desk.roots() == (str(world.person), "/")
+    assert office.desk.roots() == (str(world.home), str(world.person), "/")
+    world.change(allowed=(str(world.workspace), str(world.outside), "/not/there"))
+    assert office.desk.roots() == (str(world.workspace), str(world.outside), str(world.person), "/")
+    world.change(allowed=(str(world.workspace), str(world.home), str(world.person / ".config")))
     assert office.desk.landmarks()[:2] == (str(world.workspace), str(world.home))
     assert office.desk.agents() == (("reader", "Reader"), ("lost", "Lost"))
     found = await office.desk.level(str(world.workspace))

@@ -107,6 +107,30 @@ async def test_nothing_outside_the_allowed_folders_can_be_written(walls: Confine
     assert not (world.person / "d").exists()
 
 
+@pytest.mark.spec("R-FS-3", "R-FS-11")
+async def test_what_the_explorer_says_of_commands_is_what_happens_inside(walls: Confinement, world: World) -> None:
+    """The walls answer about a path as they hold it."""
+    own = world.workspace / "own"
+    own.mkdir()
+    world.change(allowed=(str(world.workspace), str(world.home)), denied=(str(world.ssh), str(own)))
+    kind = walls.probe().kind
+    places = (
+        world.workspace, own, world.home, world.home / "data", world.home / "agents", world.ssh, world.outside,
+        world.person, world.root, Path("/usr"), Path("/etc"), Path("/"),
+    )  # fmt: skip
+    said = [walls.walls().reach(os.path.realpath(path), kind) for path in places]
+    script = "; ".join(
+        f"(ls {path} >/dev/null 2>&1 && echo -n r; touch {path}/assent-probe 2>/dev/null && echo -n w; echo)"
+        for path in places
+    )
+    tried = (await inside(walls, world, script)).output.splitlines()
+    for path, (read, write), found in zip(places, said, tried, strict=True):
+        assert ("w" in found) == write, (path, found)
+        # a folder made for what lies in it can be listed, and holds nothing else; Landlock cannot list around a denial
+        assert "r" not in found or read or not list(set(os.listdir(path)) - {"assent-probe"}) or kind == "bubblewrap"
+        assert "r" in found or not read or kind == "landlock", (path, found)
+
+
 @pytest.mark.spec("R-FS-3")
 @pytest.mark.parametrize("place", ["..", "../..", "../../..", "../data", "{outside}"])
 async def test_a_write_outside_fails_instead_of_being_lost(walls: Confinement, world: World, place: str) -> None:
@@ -118,7 +142,7 @@ async def test_a_write_outside_fails_instead_of_being_lost(walls: Confinement, w
     assert outcome.exit_code != 0
     assert "LOST" not in outcome.output
     assert sorted(world.root.rglob("*")) == before
-    fine = await inside(walls, world, 'echo x > "$TMPDIR/scratch" && cat "$TMPDIR/scratch" && echo y > here && cat here')
+    fine = await inside(walls, world, 'cd "$TMPDIR"; echo x > s; cat s; cd - >l; echo y > s; cat s')
     assert fine.output == "x\ny\n"
 
 
