@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from desktop.domain.errors import BoundaryViolation
 from desktop.domain.safety import Access, SafetySettings, SettingsProvider, Verdict
 from desktop.safety import paths
+from desktop.safety.boundary_later import hooks_folder, runs_later
 from desktop.safety.installation import around_it, installation
 from desktop.safety.moment import Moment
 from desktop.safety.mounts import MountIds, Mounts
@@ -46,12 +47,6 @@ _SYSTEM_UNLESS_OURS = (
     "/snap",
     "/private/var/root",
 )  # homes and projects live there too
-_STARTUP = (
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
-    ".kshrc", ".cshrc", ".tcshrc", ".xprofile", ".xsession", ".xinitrc", ".gitconfig", ".npmrc", ".pypirc", ".vimrc",
-    ".inputrc", ".config/autostart", ".config/systemd", ".config/fish", ".config/environment.d", ".config/git",
-    ".local/share/applications", ".local/bin", ".local/lib", "bin", "Library/LaunchAgents",
-)  # fmt: skip
 HARD_LINK_SCAN = 5000
 
 
@@ -310,8 +305,7 @@ def elevated_write(resolved: str, workspace: str) -> str:
     for root in _SYSTEM_UNLESS_OURS:
         if not ours and paths.is_within(resolved, root):
             return f"{root} is a system path"
-    if any(paths.is_within(resolved, os.path.join(home, name)) for name in _STARTUP):
-        return "this file is run or read at login or by other programs"
-    if ".git" in paths.parts_of(resolved):
-        return "files in .git can run code when git is used"
-    return ""
+    hooks = hooks_folder(workspace)
+    if hooks and paths.is_within(resolved, hooks):
+        return "git runs the hooks of this project from here"
+    return runs_later(resolved, workspace, home)

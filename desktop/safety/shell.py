@@ -150,6 +150,7 @@ class _Reading:
         for redirect in command.redirects:
             self._targets.redirect(redirect, judged)
         self._denied(command, judged)
+        self._targets.given(judged, inner)
         self._bind(unwrapped, judged)
         self._finish(judged)
         for folder in unwrapped.folders:

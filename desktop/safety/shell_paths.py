@@ -7,11 +7,12 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from desktop.safety import paths
 from desktop.safety.boundary import Lists, Rule, SecondNames
+from desktop.safety.boundary_later import hooks_folder, runs_later
 from desktop.safety.moment import Moment
 from desktop.safety.paths import PathProblem
 from desktop.safety.shell_words import Word, braces
@@ -34,6 +35,7 @@ class PathReader:
     folders: list[str] = field(default_factory=list)
     folder_unknown: bool = False
     seen: int = 0
+    hooks: dict[str, str] = field(default_factory=dict)
     second_names: SecondNames = field(init=False)
     disk: Disk = field(init=False)
 
@@ -60,6 +62,28 @@ class PathReader:
         spelled = braces(word.known) if "{" in word.known else [word.known]
         found = [self._resolve(text, base) for text in spelled for base in self.folders]
         return list(dict.fromkeys(path for path in found if path))
+
+    def expanded(self, word: Word) -> list[str]:
+        """What a pattern finds now."""
+        found = [name for path in self.resolve(word) for name in itertools.islice(glob.iglob(path), MAX_FOUND)]
+        return [path for name in found if (path := self._resolve(name, self.lists.workspace))]
+
+    def leads(self, word: Word) -> Iterator[str]:
+        """Where a word and the parts of it that programs take for paths lead."""
+        for text in _candidates(word.known):
+            for spelled in braces(text) if "{" in text else [text]:
+                yield from filter(None, (self._resolve(spelled, base) for base in self.folders))
+        if word.glob:
+            yield from self.expanded(word)
+
+    def runs_later(self, path: str) -> str:
+        """Why what is written there runs by itself later, or "". Also for where git's settings say the hooks are."""
+        for folder in (self.lists.workspace, *self.folders):
+            if folder not in self.hooks:
+                self.hooks[folder] = hooks_folder(folder)
+            if self.hooks[folder] and paths.is_within(path, self.hooks[folder]):
+                return "git runs the hooks of this project from here"
+        return runs_later(path, self.lists.workspace, self.home)
 
     def denied(self, word: Word, *, recursive: bool) -> str:
         """Why this word reaches what is denied, or "". ``recursive``: the command goes into folders by itself."""

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from desktop.safety.blocklist import git_command
 from desktop.safety.shell_effects import Effect
 from desktop.safety.shell_options import NET_FILES
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Redirect, SimpleCommand
 from desktop.safety.shell_words import Word, base_name
+
+MAX_FOLDERS = 200
+_COPIES = frozenset(("cp", "mv", "rsync", "scp", "install"))
+_GIT_LOOKS = frozenset(
+    "add commit status diff log show blame ls-files check-ignore check-attr grep rev-parse stage describe".split()
+)
 
 
 @dataclass(slots=True)
@@ -41,6 +48,8 @@ class Targets:
         effect = judged.effect
         for word in effect.writes:
             found = self._paths.resolve(word)
+            if word.glob:
+                found = [*found, *self._paths.expanded(word)]
             if not found and word.dynamic and effect.replaces:
                 self._note(judged, "what it overwrites shows only when it runs")
             for path in found:
@@ -50,6 +59,7 @@ class Targets:
         effect, words = judged.effect, judged.command.words
         judged.touches.append(path)
         judged.bound.append(path)
+        self.later(path, judged)
         if self._paths.outside_workspace(path) and not hosts_in(word):
             self._note(judged, f"{path} is outside the workspace")
         if not effect.replaces or harmless_target(path):
@@ -61,6 +71,44 @@ class Targets:
                 self._note(judged, f"it can overwrite files in {path}")
         elif os.path.lexists(path) and (word is effect.writes[0] or word in effect.by_option):
             self._note(judged, f"it overwrites {path}")
+
+    def later(self, path: str, judged: Judged) -> None:
+        """What is written runs without being asked about again."""
+        if why := self._paths.runs_later(path):
+            self._note(judged, f"{path} runs by itself later: {why}")
+
+    def given(self, judged: Judged, innermost: Sequence[Word]) -> None:
+        """Such places among the words of a command of which nobody knows what it changes, and of one that gives them
+        another name; and such names in a folder that is copied or moved."""
+        name = base_name(innermost[0].text) if innermost else ""
+        words = [word for word in judged.command.words[1:] if word is not innermost[0]] if innermost else []
+        unseen = judged.opaque or judged.effect.kind == "network"
+        if (unseen and not _only_looks(name, innermost)) or name in ("ln", "link", "mount"):
+            for word in words:
+                for path in self._paths.leads(word):
+                    self.later(path, judged)
+        if name in _COPIES and judged.effect.writes:
+            sources = [path for word in words for path in self._paths.resolve(word) if os.path.isdir(path)]
+            for target in [path for word in judged.effect.writes for path in self._paths.resolve(word)]:
+                for source in dict.fromkeys(sources):
+                    self._copied(source, target, judged)
+
+    def _copied(self, source: str, target: str, judged: Judged) -> None:
+        if source == target:
+            return
+        seen = 0
+        for here, folders, files in os.walk(source):
+            seen += 1 + len(files) // 20
+            below = os.path.relpath(here, source)
+            for name in (*folders, *files):
+                inside = os.path.normpath(os.path.join(below, name))
+                for path in (os.path.join(target, inside), os.path.join(target, base_name(source), inside)):
+                    if why := self._paths.runs_later(path):
+                        self._note(judged, f"{path} runs by itself later: {why}")
+                        return
+            if seen >= MAX_FOLDERS:
+                self._note(judged, f"{source} is too large to be looked through")
+                return
 
     def redirect(self, redirect: Redirect, judged: Judged) -> None:
         if redirect.feeds_text:
@@ -85,6 +133,7 @@ class Targets:
         judged.bound.append(path)
         if judged.effect.kind in ("reads", "unknown"):
             judged.effect.kind = "writes"
+        self.later(path, judged)
         if path.startswith(NET_FILES):
             judged.effect.kind = "network"
             self._note(judged, "it sends data to another computer")
@@ -92,3 +141,8 @@ class Targets:
             self._note(judged, f"{path} is outside the workspace")
         if os.path.lexists(path) and redirect.operator not in (">>", "&>>"):
             self._note(judged, f"it overwrites {path}")
+
+
+def _only_looks(name: str, words: Sequence[Word]) -> bool:
+    """Whether git, for one, only takes note of the files that it is given."""
+    return name == "git" and git_command(words[1:])[0] in _GIT_LOOKS

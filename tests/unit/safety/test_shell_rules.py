@@ -20,7 +20,7 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 def families() -> dict[str, list[tuple[str, str, str]]]:
     """Family -> (answer, rules, command)."""
     found: dict[str, list[tuple[str, str, str]]] = {}
-    for name in ("shell_rule_tricks.tsv",):
+    for name in ("shell_rule_tricks.tsv", "shell_later_tricks.tsv"):
         for line in (DATA / name).read_text().splitlines():
             if line.startswith("# -- "):
                 family = found.setdefault(line[5:], [])
@@ -43,11 +43,14 @@ def answer_to(world: World, rules: str, command: str) -> str:
 
 @pytest.fixture
 def furnished(world: World) -> World:
-    for folder in ("r/.git/hooks", "evil", "sub"):
+    for folder in ("r/.git/hooks", "evil", "sub", "evilrepo/.git", "conf/autostart", "ci/hooks", ".git"):
         (world.workspace / folder).mkdir(parents=True)
     for name in ("f", "hook", "x"):
         (world.workspace / name).write_text("x\n")
     (world.workspace / "hooks.link").symlink_to("r/.git/hooks")
+    for name in ("evilrepo/.git/config", "conf/autostart/x.desktop"):
+        (world.workspace / name).write_text("x\n")
+    (world.workspace / ".git" / "config").write_text("[core]\n\thooksPath = ci/hooks\n")
     return world
 
 
@@ -63,5 +66,5 @@ def test_a_rule_that_allows_covers_no_trick_and_what_is_meant_by_it(furnished: W
 @pytest.mark.spec("R-PRM-11")
 def test_there_are_hundreds_of_tricks_and_seventy_plain_commands() -> None:
     answers = [expected for family in families().values() for expected, _, _ in family]
-    assert answers.count("asks") >= 330
+    assert answers.count("asks") >= 440
     assert answers.count("passes") >= 70
