@@ -16,8 +16,10 @@ _FILES = {
     "a shell or a program that reads it runs what it says": (
         ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin "
         ".zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .xprofile .xsession .xsessionrc .xinitrc .xserverrc "
-        ".inputrc .vimrc .gvimrc .exrc .nvimrc .nvim.lua .lvimrc .ideavimrc .emacs .dir-locals.el .gdbinit .lldbinit .pdbrc "
-        ".pdbrc.py .pythonrc .pythonrc.py .irbrc .pryrc .rprofile .renviron .psqlrc .mysqlrc .sqliterc .mailcap .curlrc .wgetrc "
+        ".inputrc .vimrc .gvimrc .exrc .nvimrc .nvim.lua "
+        ".lvimrc .ideavimrc .emacs .dir-locals.el .gdbinit .lldbinit .pdbrc "
+        ".pdbrc.py .pythonrc .pythonrc.py .irbrc .pryrc .rprofile "
+        ".renviron .psqlrc .mysqlrc .sqliterc .mailcap .curlrc .wgetrc "
         ".tmux.conf .screenrc .gitconfig .hgrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .pypirc "
         ".pam_environment .envrc .mise.toml mise.toml .rtx.toml .autoenv .env.fish .mcp.json .lesskey .digrc .ackrc "
         ".ripgreprc .bazelrc .buckconfig .ansible.cfg .netrc .rvmrc .guile .clisprc .sbclrc .ghci .octaverc .sandboxrc"

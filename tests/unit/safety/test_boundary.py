@@ -289,7 +289,8 @@ def test_system_paths_and_files_that_run_code_are_admin(path: str) -> None:
 def test_startup_files_are_admin_and_ordinary_ones_are_not(world: World) -> None:
     assert elevated_write(str(world.person / ".bashrc"), str(world.workspace))
     assert elevated_write(str(world.person / ".config/autostart/x.desktop"), str(world.workspace))
-    for name in (".vscode/tasks.json", "a/.envrc", ".husky/pre-commit", "sub/.GIT/hooks/x", ".bashrc", "b.git/hooks/update"):
+    later = (".vscode/tasks.json", "a/.envrc", ".husky/pre-commit", "sub/.GIT/hooks/x", ".bashrc", "b.git/hooks/update")
+    for name in later:
         assert elevated_write(str(world.workspace / name), str(world.workspace)), name
     for name in (".gitignore", ".gitattributes", "docs/.hidden", "src/hooks/use.ts", "profile", ".github/x.yml"):
         assert not elevated_write(str(world.workspace / name), str(world.workspace)), name
