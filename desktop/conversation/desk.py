@@ -32,6 +32,16 @@ class ThreadDesk:
         self._bus = bus
         self._mask = mask
 
+    async def queued(self, thread_id: str) -> list[tuple[str, str]]:
+        """(queue id, text) of what waits, the next first."""
+        return [(record.queue_id, record.text) for record in await self._store.queue.waiting(thread_id=thread_id)]
+
+    async def remove_queued(self, thread_id: str, queue_id: str) -> bool:
+        """Take a waiting message back; False when it has gone out already."""
+        removed = await self._store.queue.remove(queue_id=queue_id)
+        self._changed(thread_id, "queue")
+        return removed
+
     def _changed(self, thread_id: str, what: str) -> None:
         self._bus.publish(ThreadChanged(thread_id=thread_id, run_id="", what=what))
 

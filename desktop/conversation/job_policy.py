@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from desktop.conversation.rule_text import read_rule
 from desktop.conversation.trust import Entry, RuleSet
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.safety import CallFacts
-from desktop.domain.tools import Category
+from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.tools import Category, ToolSpec
+from desktop.pipeline.names import AllowedTools
 from desktop.skills.patterns import PatternError
 from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 
 MOST = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,127}")
+_Number = TypeVar("_Number", int, float)
 
 
 class JobPermission:
@@ -72,3 +77,62 @@ def policy_problems(policy: JobPolicy) -> Iterator[DefinitionProblem]:
     for path, number in (("max_cost", policy.max_cost), ("deadline_s", policy.deadline_s)):
         if number is not None and not 0 < number < 1e9:
             yield DefinitionProblem(f"policy.{path}", "job.limit", "It must be more than nothing.")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOnly:
+    """A list of which only that is left which reads, for a job that lists nothing (R-CRON-2). Implements
+    ``pipeline.AllowedTools``."""
+
+    allowed: AllowedTools
+
+    def offers(self, spec: ToolSpec) -> bool:
+        """By the category that the tool declares."""
+        return spec.category is Category.READ and self.allowed.offers(spec)
+
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> bool:
+        """As ``offers``; what a call comes to is judged later."""
+        return spec.category is Category.READ and self.allowed.permits(spec, arguments)
+
+    def names(self, name: str) -> bool:
+        """As the list has it."""
+        return self.allowed.names(name)
+
+    @property
+    def discovers(self) -> bool:
+        """As the list has it."""
+        return self.allowed.discovers
+
+    @property
+    def exact_names(self) -> Sequence[str]:
+        """As the list has it."""
+        return self.allowed.exact_names
+
+
+@dataclass(frozen=True, slots=True)
+class JobTerms:
+    """What a job's run is bound to. ``tools`` are the patterns that its agent's own list is narrowed to; None: only
+    what reads."""
+
+    unattended: JobPermission
+    max_rounds: int
+    budget: ExecutionBudget
+    tools: tuple[str, ...] | None
+
+
+def terms_of(policy: JobPolicy, above: ExecutionBudget, admin_allowed: Callable[[], bool], where: Where) -> JobTerms:
+    """A job's terms; ``above`` is the app's own budget, which stays in force. Raises PatternError."""
+    budget = ExecutionBudget(
+        max_tokens=_least(policy.max_tokens, above.max_tokens),
+        max_cost_usd=_least(policy.max_cost, above.max_cost_usd),
+        max_rounds=_least(policy.max_rounds, above.max_rounds),
+        deadline_s=_least(policy.deadline_s, above.deadline_s),
+    )
+    tools = policy.allowed_tools
+    if tools is not None:
+        tools = tuple(dict.fromkeys((*tools, *policy.allow_admin)))
+    return JobTerms(JobPermission(policy, admin_allowed, where), policy.max_rounds, budget, tools)
+
+
+def _least(one: _Number | None, other: _Number | None) -> _Number | None:
+    return min((value for value in (one, other) if value is not None), default=None)

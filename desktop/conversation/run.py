@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.history import messages_up_to
+from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
 from desktop.conversation.runtime import Runtime
@@ -23,7 +24,7 @@ from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
 from desktop.domain.scopes import Interrupt
-from desktop.domain.supervision import Supervision
+from desktop.domain.supervision import ExecutionBudget, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.pipeline.compose import compose
 from desktop.pipeline.names import AllowedTools
@@ -49,7 +50,8 @@ class CalledBy:
 class RunOrder:
     """What to run: answer below ``parent_id``; ``nudge`` asks to go on with an answer that is already there.
 
-    With ``called_by`` the run is a part of the caller's: it takes no slot of its own, for the caller holds one.
+    With ``called_by`` the run is a part of the caller's: it takes no slot of its own, for the caller holds one. A
+    run that nobody attends is bound by its ``terms``.
     """
 
     thread: ThreadRecord
@@ -60,6 +62,7 @@ class RunOrder:
     nudge: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     called_by: CalledBy | None = None
+    terms: JobTerms | None = None
 
 
 class RunExecution:
@@ -137,16 +140,22 @@ class RunExecution:
             return replace(order.called_by.meta, thread_id=order.thread.thread_id)
         node = Supervision.root(
             AgentId(order.thread.agent, order.thread.thread_id), session_id=order.thread.thread_id,
-            execution_budget=self._runtime.budget,
+            execution_budget=self._budget,
         )  # fmt: skip
-        return RunMeta(order.run_id, order.token, order.thread.thread_id, node)
+        unattended = order.terms.unattended if order.terms is not None else None
+        return RunMeta(order.run_id, order.token, order.thread.thread_id, node, unattended=unattended)
+
+    @property
+    def _budget(self) -> ExecutionBudget:
+        terms = self._order.terms
+        return terms.budget if terms is not None else self._runtime.budget
 
     async def _work(self, meta: RunMeta) -> Ending:
         """One side turn of side A (R-SES-2)."""
         runtime, order, above = self._runtime, self._order, self._order.called_by
         turn = SideTurn(
             runtime=runtime, spec=self._spec(), meta=meta, recorder=self.recorder, journal=self._journal,
-            budget=BudgetTracker(runtime.budget, parent=above.budget if above else None), steering=self._steering,
+            budget=BudgetTracker(self._budget, parent=above.budget if above else None), steering=self._steering,
             left_out=self._left_out,
         )  # fmt: skip
         self.result = await turn.take(await self._given())
@@ -154,12 +163,14 @@ class RunExecution:
 
     def _spec(self) -> SideSpec:
         """The agent's side, with the thread's model. Raises NotFound and KnownError ``model.none``."""
-        order, above = self._order, self._order.called_by
+        order, above, terms = self._order, self._order.called_by, self._order.terms
         agent = self._runtime.agents.get(order.thread.agent)
         return SideSpec(
             agent=agent.name, shown=agent.title, prompt=agent.prompt, model=model_from(order.thread.model),
             chain=(*above.chain, agent.name) if above else (), within=above.allowed if above else None,
-            stop_on_response=agent.stop_on_response, max_rounds=agent.max_rounds, environment=order.environment,
+            stop_on_response=agent.stop_on_response, environment=order.environment,
+            max_rounds=min(agent.max_rounds or terms.max_rounds, terms.max_rounds) if terms else agent.max_rounds,
+            tools=terms.tools if terms else None, only_reading=terms is not None and terms.tools is None,
         )  # fmt: skip
 
     async def _given(self) -> Given:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.desk import ThreadDesk
 from desktop.conversation.endings import CLOSING, Ending, failed
+from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
 from desktop.conversation.run import RunExecution, RunOrder
 from desktop.conversation.runtime import Runtime
@@ -54,6 +55,7 @@ class _Active:
     run_id: str = field(default_factory=new_id)
     token: CancellationToken = field(default_factory=CancellationToken)
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    terms: JobTerms | None = None
 
 
 class ConversationService(ThreadDesk):
@@ -86,6 +88,17 @@ class ConversationService(ThreadDesk):
                 return await self._send_next(active)
             thread = await self.thread(thread_id)
             return await self._begin(active, text, blocks, thread.active_leaf)
+        except BaseException:
+            self._release(active)
+            raise
+
+    async def run_job(self, thread_id: str, text: str, terms: JobTerms) -> str:
+        """A message that no person sent, answered without one under ``terms`` (R-CRON-1); the run's id."""
+        active = self._reserve(thread_id)
+        active.terms = terms
+        try:
+            thread = await self.thread(thread_id)
+            return (await self._begin(active, text, (), thread.active_leaf)).run_id
         except BaseException:
             self._release(active)
             raise
@@ -165,16 +178,6 @@ class ConversationService(ThreadDesk):
 
     # -- the queue ----------------------------------------------------------------------------------------------------
 
-    async def queued(self, thread_id: str) -> list[tuple[str, str]]:
-        """(queue id, text) of what waits, the next first."""
-        return [(record.queue_id, record.text) for record in await self._store.queue.waiting(thread_id=thread_id)]
-
-    async def remove_queued(self, thread_id: str, queue_id: str) -> bool:
-        """Take a waiting message back; False when it has gone out already."""
-        removed = await self._store.queue.remove(queue_id=queue_id)
-        self._changed(thread_id, "queue")
-        return removed
-
     async def release_queue(self, thread_id: str) -> Sent:
         """Send what waits after a failure or a restart; an empty ``Sent`` when nothing does or a run is under way."""
         if thread_id in self._active:
@@ -250,6 +253,7 @@ class ConversationService(ThreadDesk):
         order = RunOrder(
             thread=await self.thread(active.thread_id), run_id=active.run_id, token=active.token, parent_id=parent_id,
             user_message_id=user_message_id, nudge=nudge, environment=await self.environment(active.thread_id),
+            terms=active.terms,
         )  # fmt: skip
         self._owner.spawn(self._run(active, order), f"run {active.run_id}")
 

@@ -13,6 +13,7 @@ from desktop.agents.discovery import Visible, not_itself, visible_tools
 from desktop.agents.documents import code_tool, document
 from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.policy_settings import ToolMode
+from desktop.conversation.job_policy import ReadOnly
 from desktop.conversation.prompts import system_text
 from desktop.conversation.run_code import mode_of
 from desktop.conversation.runtime import Runtime
@@ -36,7 +37,8 @@ class SideSpec:
     """What a side is. ``agent`` is the definition's name and ``shown`` what a person reads as its name; ``where`` is
     the field that names its prompt; ``chain`` are who a request for approval names before the prompt's skill
     (R-AAT-9); ``tools`` are patterns that narrow what that skill allows (None: all of it), ``within`` the caller's own
-    list, for an agent that is called as a tool (R-AAT-4); ``prompt_text`` stands for the skill's body."""
+    list, for an agent that is called as a tool (R-AAT-4); ``only_reading`` leaves out what changes anything, for a job
+    without a list (R-CRON-2); ``prompt_text`` stands for the skill's body."""
 
     agent: str
     shown: str
@@ -47,6 +49,7 @@ class SideSpec:
     chain: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
     within: AllowedTools | None = None
+    only_reading: bool = False
     prompt_text: str = ""
     stop_on_response: bool = True
     stop_tool: str = ""
@@ -85,7 +88,8 @@ async def ready(runtime: Runtime, spec: SideSpec) -> Ready:
     if spec.within is not None:
         allowed = runtime.skills.together(spec.within, allowed)
     chain = tuple(dict.fromkeys((*(spec.chain or (spec.agent,)), skill.name)))
-    caller = Caller("native", chain, not_itself(allowed, skill.name))
+    own = not_itself(allowed, skill.name)
+    caller = Caller("native", chain, ReadOnly(own) if spec.only_reading else own)
     visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name)
     return Ready(spec, skill, allowed, caller, visible, mode_of(skill.metadata, runtime.tool_mode(spec.agent)))
 
