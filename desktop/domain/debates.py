@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from desktop.domain.definitions import DefinitionProblem, SideName
 from desktop.domain.messages import ChatMessage, Usage
@@ -140,6 +140,23 @@ class DebateState:
 
 
 @dataclass(frozen=True, slots=True)
+class DebateRecord:
+    """A debate as stored. ``setup`` and ``verdict`` are JSON values; ``head`` is the message that the next turn begins
+    below, ``fork_point`` the one of another thread that a fork goes on from."""
+
+    thread_id: str
+    setup: Mapping[str, Any]
+    status: DebateStatus
+    end_reason: str = ""
+    end_detail: str = ""
+    verdict: Mapping[str, Any] | None = None
+    forked_from: str = ""
+    forked_at: int = 0
+    head: str = ""
+    fork_point: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DebateRow:
     """A debate in the list."""
 
@@ -245,6 +262,13 @@ class DebateDesk(Protocol):
 
     async def fork(self, thread_id: str, turn: int, setup: DebateSetup) -> str:
         """Another debate that goes on after ``turn`` with this set-up, paused: a pointer, no copy. Its thread's id."""
+        ...
+
+    async def extend(
+        self, thread_id: str, *, max_turns: int | None = None, max_cost: float | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        """Let it go on for longer: new, larger bounds (None: as it is). One that ended by them is paused again."""
         ...
 
     async def judge(self, thread_id: str, model: str) -> Verdict:

@@ -12,7 +12,7 @@ from typing import Any
 from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.threads import Recovery, RunRecord
-from desktop.store import tree
+from desktop.store import forks, tree
 from desktop.store.rows import RUN, clean, run_from, run_row, to_json, usage_row
 from desktop.store.worker import StoreThread
 
@@ -146,6 +146,7 @@ def recover(connection: sqlite3.Connection, now: float) -> Recovery:
     for seq in messages:
         connection.execute("UPDATE messages SET status = 'interrupted' WHERE seq = ?", (seq,))
         tree.index(connection, seq)
+    forks.recover(connection)
     runs = tuple(run_from(row) for row in ended)
     for run in runs:
         _show(connection, run.thread_id)

@@ -13,18 +13,20 @@ SNIPPET_WORDS = 24
 _MESSAGES = (
     f"SELECT m.thread_id, m.message_id, t.title, snippet(message_search, 0, ?, ?, '…', {SNIPPET_WORDS}), m.created_at "
     "FROM message_search JOIN messages m ON m.seq = message_search.rowid JOIN threads t ON t.thread_id = m.thread_id "
-    "WHERE message_search MATCH ? AND t.deleted_at IS NULL AND (? = '' OR m.thread_id = ?) "
+    "WHERE message_search MATCH ? AND t.deleted_at IS NULL AND t.thread_id NOT IN (SELECT thread_id FROM debates) "
+    "AND (? = '' OR m.thread_id = ?) "
     "ORDER BY message_search.rowid DESC LIMIT ?"
 )
 _TITLES = (
     "SELECT t.thread_id, '', t.title, highlight(title_search, 0, ?, ?), t.updated_at "
     "FROM title_search JOIN threads t ON t.seq = title_search.rowid "
-    "WHERE title_search MATCH ? AND t.deleted_at IS NULL ORDER BY t.updated_at DESC LIMIT ?"
+    "WHERE title_search MATCH ? AND t.deleted_at IS NULL AND t.thread_id NOT IN (SELECT thread_id FROM debates) "
+    "ORDER BY t.updated_at DESC LIMIT ?"
 )
 
 
 class SearchRepository:
-    """Finds words anywhere in messages and titles, whatever the script; deleted threads are left out.
+    """Finds words anywhere in messages and titles, whatever the script; deleted threads and debates are left out.
 
     A message is found once it is complete (or interrupted); branches that are not shown are searched too.
     """

@@ -12,6 +12,7 @@ from desktop.store import database
 from desktop.store.audit import AuditRepository
 from desktop.store.audit_log import AuditChain, HeadFile, head_path
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
+from desktop.store.debates import DebateRepository
 from desktop.store.jobs import JobRepository
 from desktop.store.messages import MessageRepository
 from desktop.store.rules import RuleRepository
@@ -44,6 +45,7 @@ class Store:
         self.search = SearchRepository(self._thread)
         self.state = StateRepository(self._thread)
         self.traces = TraceRepository(self._thread)
+        self.debates = DebateRepository(self._thread)
         self.jobs = JobRepository(self._thread)
 
     @property

@@ -7,7 +7,7 @@ import sqlite3
 from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.threads import ThreadRecord, ThreadState
-from desktop.store import tree
+from desktop.store import forks, tree
 from desktop.store.rows import THREAD, clean, thread_from, usage_row
 from desktop.store.search_text import searchable
 from desktop.store.worker import StoreThread
@@ -27,19 +27,20 @@ class ThreadRepository:
 
     async def create(self, *, record: ThreadRecord) -> None:
         """Add a thread; its ``active_leaf`` is set by its messages."""
-        await self._thread.write(lambda connection: _insert(connection, record))
+        await self._thread.write(lambda connection: insert(connection, record))
 
     async def get(self, *, thread_id: str) -> ThreadRecord:
         """One thread, deleted ones included."""
         return await self._thread.read(lambda connection: _get(connection, thread_id))
 
     async def list_all(self, *, deleted: bool = False) -> list[ThreadRecord]:
-        """All threads, or all deleted ones: pinned first, then by their last message, newest first."""
+        """All chats, or all deleted ones: pinned first, then by their last message, newest first. No debates."""
         condition = "IS NOT NULL" if deleted else "IS NULL"
 
         def work(connection: sqlite3.Connection) -> list[ThreadRecord]:
             rows = connection.execute(
                 f"SELECT {THREAD} FROM threads t WHERE t.deleted_at {condition} "
+                "AND NOT EXISTS (SELECT 1 FROM debates d WHERE d.thread_id = t.thread_id) "
                 "ORDER BY t.pinned DESC, t.updated_at DESC, t.seq DESC"
             )
             return [thread_from(row) for row in rows]
@@ -89,7 +90,8 @@ class ThreadRepository:
         await self._set(thread_id, deleted_at=None)
 
     async def purge(self, *, thread_id: str) -> None:
-        """Forget a deleted thread for good, in steps between which other work is done. Not for one in the list."""
+        """Forget a deleted thread for good, in steps between which other work is done. Not for one in the list. What
+        forks of it need becomes theirs."""
 
         def step(connection: sqlite3.Connection) -> bool:
             row = connection.execute("SELECT deleted_at FROM threads WHERE thread_id = ?", (thread_id,)).fetchone()
@@ -103,14 +105,16 @@ class ThreadRepository:
                 connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,))
             return done < _PURGE
 
+        await self._thread.write(lambda connection: forks.hand_over(connection, thread_id))
         while not await self._thread.write(step):
             pass
 
     async def purge_deleted(self, *, before: float) -> int:
         """Purge what was deleted before then; how many threads."""
-        old = [t for t in await self.list_all(deleted=True) if t.deleted_at is not None and t.deleted_at < before]
-        for thread in old:
-            await self.purge(thread_id=thread.thread_id)
+        query = "SELECT thread_id FROM threads WHERE deleted_at < ?"
+        old = await self._thread.read(lambda connection: connection.execute(query, (before,)).fetchall())
+        for (thread_id,) in old:
+            await self.purge(thread_id=thread_id)
         return len(old)
 
     async def set_leaf(self, *, thread_id: str, message_id: str | None) -> None:
@@ -142,7 +146,8 @@ class ThreadRepository:
         await self._thread.write(lambda connection: _update(connection, thread_id, **values))
 
 
-def _insert(connection: sqlite3.Connection, record: ThreadRecord) -> None:
+def insert(connection: sqlite3.Connection, record: ThreadRecord) -> None:
+    """Add a thread."""
     values = (
         record.thread_id, clean(record.title), record.created_at, record.updated_at, clean(record.agent),
         clean(record.model), int(record.pinned), record.deleted_at, record.titled_by, clean(record.label),

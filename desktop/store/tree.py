@@ -25,7 +25,8 @@ _UP = (
 _DOWN = (
     "WITH RECURSIVE way (seq, depth) AS ("
     " SELECT ?, 0 UNION ALL"
-    " SELECT coalesce(m.active_child, (SELECT max(c.seq) FROM messages c WHERE c.parent_seq = m.seq)), depth + 1"
+    " SELECT coalesce(m.active_child, (SELECT max(c.seq) FROM messages c"
+    "  WHERE c.parent_seq = m.seq AND c.thread_id = m.thread_id)), depth + 1"
     " FROM way JOIN messages m ON m.seq = way.seq) "
     "SELECT seq FROM way WHERE seq IS NOT NULL ORDER BY depth DESC LIMIT 1"
 )
@@ -49,7 +50,7 @@ def insert(connection: sqlite3.Connection, record: MessageRecord, *, make_leaf: 
     parent = None
     if record.parent_id is not None:
         parent, thread_id, _ = sequence(connection, record.parent_id)
-        if thread_id != record.thread_id:
+        if thread_id != record.thread_id and not _is_fork_point(connection, record.thread_id, parent):
             raise BugError(f"message {record.message_id} would hang below one of another thread")
     values = (
         record.message_id, record.thread_id, parent, record.role, record.created_at, record.status, record.side,
@@ -63,7 +64,8 @@ def insert(connection: sqlite3.Connection, record: MessageRecord, *, make_leaf: 
     if record.status != "open":
         index(connection, seq)
     if make_leaf and parent == row[0]:
-        connection.execute("UPDATE messages SET active_child = ? WHERE seq = ?", (seq, parent))
+        mine = "UPDATE messages SET active_child = ? WHERE seq = ? AND thread_id = ?"  # not that of a fork's origin
+        connection.execute(mine, (seq, parent, record.thread_id))
     elif make_leaf:
         point_at(connection, seq)
     connection.execute(
@@ -71,6 +73,12 @@ def insert(connection: sqlite3.Connection, record: MessageRecord, *, make_leaf: 
         (record.created_at, seq if make_leaf else row[0], record.thread_id),
     )
     return seq
+
+
+def _is_fork_point(connection: sqlite3.Connection, thread_id: str, parent: int) -> bool:
+    """Whether a thread is a fork that goes on right below this message of another one."""
+    query = "SELECT 1 FROM debates WHERE thread_id = ? AND fork_seq = ?"
+    return connection.execute(query, (thread_id, parent)).fetchone() is not None
 
 
 def insert_blocks(connection: sqlite3.Connection, seq: int, position: int, blocks: Sequence[Block]) -> None:
@@ -105,11 +113,11 @@ def leaf_below(connection: sqlite3.Connection, seq: int) -> int:
 
 
 def point_at(connection: sqlite3.Connection, leaf: int) -> None:
-    """Remember on every message above ``leaf`` that this is the way that is shown."""
+    """Remember on every message of its thread above ``leaf`` that this is the way that is shown."""
     wrong = connection.execute(
         _UP + "SELECT path.seq, p.seq FROM path JOIN messages p ON p.seq = path.parent_seq "
-        "WHERE p.active_child IS NOT path.seq",
-        (leaf, -1),
+        "WHERE p.active_child IS NOT path.seq AND p.thread_id = (SELECT thread_id FROM messages WHERE seq = ?)",
+        (leaf, -1, leaf),
     ).fetchall()
     connection.executemany("UPDATE messages SET active_child = ? WHERE seq = ?", wrong)
 

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
+from desktop.domain.debates import TurnRecord
 from desktop.domain.messages import ImageBlock, NoticeBlock, ReasoningBlock, TextBlock, Usage
 from desktop.domain.models import Connection
 from desktop.domain.permission import AuditEntry, RuleRecord
@@ -45,6 +46,14 @@ async def fill(store: Store) -> None:
     await store.rules.add(rule=RuleRecord("rule", "write-file", {"path": "notes/*"}, "allow", "test", 8.0))
     await store.drafts.put(draft=DraftRecord("sample", "half a thought", (), 9.0))
     await store.queue.add(record=QueuedRecord("q", "sample", "later", (), 10.0))
+    topic = MessageRecord("topic", "argued", None, "user", (TextBlock("Tea or coffee?"),), 11.0)
+    await store.debates.create(thread=ThreadRecord("argued", "Drinks", 11.0, 11.0), setup={"topic": "t"}, topic=topic)
+    said = MessageRecord("said", "argued", "topic", "assistant", (TextBlock("Tea."),), 12.0, side="a")
+    await store.messages.add(record=said)
+    record = TurnRecord(
+        "argued", 1, "a", "said", "said", "Tea.", "response", 1, 0, Usage(10, 2), 11.0, 12.0, "demo/demo", "argued-run"
+    )  # fmt: skip
+    await store.debates.finish_turn(thread_id="argued", record=record)
     await store.state.put(key="window", value={"width": 1200})
 
 

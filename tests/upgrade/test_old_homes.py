@@ -54,6 +54,9 @@ async def test_an_old_database_opens_with_everything_in_it(tmp_path, release):
     assert len(await store.runs.journal(run_id="run")) == 1
     assert len(await store.traces.kept(run_id="run")) == (release >= "0004")
     assert [m.message_id for m in await store.traces.messages(run_id="run")] == ["answer"]
+    debates = [row.thread_id for row in await store.debates.rows()]
+    assert debates == (["argued"] if release >= "0005" else [])
+    assert [turn.outcome for turn in await store.debates.turns(thread_id="argued")] == ["Tea."] * len(debates)
     assert [e.decision for _, e in await store.audit.list_entries()] == ["deny"]
     assert (await store.audit.check(lambda _done, _total: None, lambda: False)).whole
     assert [r.tool for r in await store.rules.list_rules()] == ["write-file"]
