@@ -116,7 +116,7 @@ class Calls:
                 request.limits,
             )
         )  # fmt: skip
-        self._call.nested.append({"tool": shown[:64], "state": outcome.state, "elapsed_ms": outcome.elapsed_ms})
+        self._host.pipeline.note_nested(self._call, shown, block.arguments, outcome)
         self._host.budget.tool_calls += 1
         self._host.budget.waited(outcome.facts.get("waited_ms", 0) / 1000)
         return outcome

@@ -1,6 +1,12 @@
-"""Numbers as a person reads them; one place, so that a size reads the same wherever it stands."""
+"""Numbers and calls as a person reads them; one place, so that they read the same wherever they stand."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_SAYS_MOST = ("path", "command", "message", "query", "prompt")
 
 
 def size_words(size: int) -> str:
@@ -23,3 +29,17 @@ def count_words(count: int, noun: str) -> str:
 def size_of(text: str) -> int:
     """How many bytes a text takes in a file."""
     return len(text.encode("utf-8", "replace"))
+
+
+def arguments_words(arguments: Mapping[str, Any]) -> str:
+    """A call's arguments in brief: the path or command if it has one, else each with its value as compact JSON."""
+    for key in _SAYS_MOST:
+        value = arguments.get(key)
+        if isinstance(value, str):
+            return value
+    return ", ".join(f"{key}: {compact(value)}" for key, value in arguments.items())
+
+
+def compact(value: Any) -> str:
+    """A value as short JSON text."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

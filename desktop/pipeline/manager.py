@@ -92,7 +92,7 @@ class Manager:
             overrides=options.get("frontmatter") or {}, default_timeout_s=self._default_timeout_s, place=place,
         )  # fmt: skip
         outcome = await self._hooked(nested, 0)
-        self._call.nested.append({"tool": ref[:64], "state": outcome.state, "elapsed_ms": outcome.elapsed_ms})
+        self._pipeline.note_nested(self._call, ref, args, outcome)
         return outcome
 
     def _in_whose_name(self, options: dict[str, Any]) -> Caller:

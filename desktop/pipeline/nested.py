@@ -1,10 +1,22 @@
-"""The events of nested calls: quiet, unless a person has to look (a request needs a card to stand on)."""
+"""Nested calls. Their events are quiet, unless a person has to look (a request needs a card to stand on); when they
+are over, the card of the call that made them lists them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from desktop.domain.events import AgentTraced, Event, EventSink, ToolCallOutput, ToolCallStarted, ToolCallWaiting
+from desktop.domain.safety import Redactor
+from desktop.domain.words import arguments_words
+from desktop.pipeline.context import Outcome
+from desktop.skills.values.serialise import safe_snapshot
+
+BRIEF = 160
+"""Characters that the list says of one call's arguments."""
+_READ = 4096
+"""Bytes of them that are looked at."""
 
 
 class NestedSink:
@@ -36,3 +48,16 @@ class NestedSink:
             self._shown = True
         if self._shown and not isinstance(event, ToolCallOutput):
             self._sink(event)
+
+
+def listed(
+    tool: str, arguments: Mapping[str, Any] | None, outcome: Outcome, redactor: Redactor | None
+) -> dict[str, Any]:
+    """A call that is over, for ``facts["nested"]``; its arguments in brief, as they were run and without secrets."""
+    edited = outcome.facts.get("edited")
+    shown = safe_snapshot({**(arguments or {}), **(edited if isinstance(edited, Mapping) else {})}, 4, _READ)
+    if redactor is not None:
+        shown = redactor.redact_data(shown)
+    words = arguments_words(shown) if isinstance(shown, Mapping) else ""
+    brief = words if len(words) <= BRIEF else f"{words[:BRIEF]}…"
+    return {"tool": tool[:64], "state": outcome.state, "elapsed_ms": outcome.elapsed_ms, "args": brief}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from desktop.pipeline.context import Call, CallRequest, Outcome, Trust
 from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
 from desktop.pipeline.gates import gates
 from desktop.pipeline.names import ToolTable, hint, resolve
+from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.skill_tool import SkillTool
@@ -191,6 +192,11 @@ class Pipeline:
             raise BugError("the pipeline ended without a result")
         return call.result
 
+    def note_nested(self, call: Call, tool: str, arguments: Mapping[str, Any] | None, outcome: Outcome) -> None:
+        """What became of a call that another one made: its card lists the first of them."""
+        if len(call.nested) < MAX_NESTED_SHOWN:
+            call.nested.append(listed(tool, arguments, outcome, self._redactor))
+
     def _crashed(self, request: CallRequest, error: Exception) -> ToolResult:
         name = request.block.tool[:64]
         shown = self._redactor.redact_text(repr(error)) if self._redactor is not None else type(error).__name__
@@ -278,7 +284,7 @@ def _decided(call: Call) -> dict[str, Any]:
     if call.edited:
         facts["edited"] = call.changes
     if call.nested:
-        facts["nested"] = call.nested[:MAX_NESTED_SHOWN]
+        facts["nested"] = call.nested[:MAX_NESTED_SHOWN]  # an agent's may have come on top
     return facts
 
 

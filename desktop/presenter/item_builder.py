@@ -26,7 +26,7 @@ from desktop.domain.messages import (
     Usage,
 )
 from desktop.domain.threads import MessageRecord
-from desktop.domain.words import size_of, size_words
+from desktop.domain.words import arguments_words, size_of, size_words
 from desktop.presenter.code_calls import code_of, ran, summary_of
 from desktop.presenter.folding import fold_calls
 from desktop.presenter.nested_calls import nested_calls
@@ -84,27 +84,13 @@ def summarise(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
 
     Nothing is left out but the end: what it shows is escaped by the view, where a person agrees to it (R-PRM-2).
     """
-    if arguments is None:
-        text = raw
-    else:
-        for key in ("path", "command", "message", "query", "prompt"):
-            value = arguments.get(key)
-            if isinstance(value, str):
-                text = value
-                break
-        else:
-            text = ", ".join(f"{k}: {compact(v)}" for k, v in arguments.items())
+    text = raw if arguments is None else arguments_words(arguments)
     return text[:SUMMARY_LIMIT].strip(" ")
 
 
 def canonical(tool: str) -> str:
     """A tool's own name: models call it by its snake_case alias (semantics.md C-3)."""
     return tool.replace("_", "-")
-
-
-def compact(value: Any) -> str:
-    """A value as short JSON text."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def pretty(arguments: Mapping[str, Any] | None, raw: str = "") -> str:

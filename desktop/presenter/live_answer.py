@@ -281,7 +281,7 @@ class LiveAnswer:
         """A nested call is over, the call that made it is not: its card tells so far."""
         above = self._call(event.message_id, part.parent)
         if above is not None:
-            self._parts[above.part_id] = replace(above, nested=with_one(above.nested, part.tool, event))
+            self._parts[above.part_id] = replace(above, nested=with_one(above.nested, part, event))
 
     # -- the run ----------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,8 @@ from desktop.presenter.transcript_items import CallState, NestedCall, Part, Tool
 
 MOST = 100
 """Nested calls that a card lists."""
+BRIEF = 161
+"""Characters of a call's arguments in that list."""
 
 _STATES: dict[str, CallState] = {"done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted"}
 
@@ -26,14 +28,16 @@ def _read(entry: Mapping[str, Any]) -> NestedCall:
     elapsed = entry.get("elapsed_ms")
     known = isinstance(elapsed, int | float) and not isinstance(elapsed, bool)
     state = _STATES.get(str(entry.get("state")), "failed")
-    return NestedCall(str(entry.get("tool"))[:64], state, int(elapsed) if known and elapsed is not None else None)
+    milliseconds = int(elapsed) if known and elapsed is not None else None
+    return NestedCall(str(entry.get("tool"))[:64], state, milliseconds, str(entry.get("args") or "")[:BRIEF])
 
 
-def with_one(known: tuple[NestedCall, ...], tool: str, event: ToolCallFinished) -> tuple[NestedCall, ...]:
+def with_one(known: tuple[NestedCall, ...], part: ToolPart, event: ToolCallFinished) -> tuple[NestedCall, ...]:
     """One more that is over, while the call that made it is not."""
     if len(known) >= MOST:
         return known
-    return (*known, NestedCall(tool[:64], _STATES.get(event.state, "failed"), event.elapsed_ms))
+    state = _STATES.get(event.state, "failed")
+    return (*known, NestedCall(part.tool[:64], state, event.elapsed_ms, part.summary[:BRIEF]))
 
 
 def put_below(parts: dict[str, Part], nested: ToolPart) -> dict[str, Part]:

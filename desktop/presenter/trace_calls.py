@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from desktop.domain.traces import TraceEntry
+from desktop.domain.traces import BRIEF, TraceEntry
 from desktop.presenter.item_builder import canonical, summarise
 from desktop.presenter.trace_node import Kind, NodeState, TraceNode
 from desktop.presenter.trace_work import AtWork
@@ -138,6 +138,7 @@ class TraceCalls:
                 child.started = child.ended = entry.at
                 child.state = _STATES.get(str(made.get("state")), "failed")
                 child.elapsed_ms = _milliseconds(made.get("elapsed_ms"))
+                child.summary = str(made.get("args") or "")[:BRIEF]
                 self.count += 1
 
 

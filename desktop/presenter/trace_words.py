@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.traces import TraceEntry
-from desktop.domain.words import count_words, size_words
-from desktop.presenter.item_builder import clock, compact, human_cost
+from desktop.domain.words import compact, count_words, size_words
+from desktop.presenter.item_builder import clock, human_cost
 from desktop.presenter.trace_node import Axis, TraceNode
 
 BRIEF = 120

@@ -34,11 +34,12 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class NestedCall:
-    """A call that a skill made by itself; ``state`` is how it ended."""
+    """A call that a skill made by itself; ``state`` is how it ended, ``summary`` its arguments in brief."""
 
     tool: str
     state: CallState
     elapsed_ms: int | None = None
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)

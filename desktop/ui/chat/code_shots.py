@@ -53,7 +53,11 @@ OPENED = ("k2", "k3")
 def code_items() -> tuple[TranscriptItem, ...]:
     """One question, four pieces of code."""
     line = 'const names = await ctx.manager.invoke("glob", {pattern: "data/gauge-*/2026-03.csv"});'
-    calls = (NestedCall("glob", "done", 12), NestedCall("read-file", "done", 40), NestedCall("read-file", "denied", 3))
+    calls = (
+        NestedCall("glob", "done", 12, "data/**/*.csv"),
+        NestedCall("read-file", "done", 40, "data/gauge-07/2026-03.csv"),
+        NestedCall("read-file", "denied", 3, "/etc/shadow"),
+    )
     done = ToolPart(
         "k1", "k1", "invoke", line, "read", "done", elapsed_ms=1900, nested=calls,
         code=CodeText(SOURCE, '{\n  "files": 12,\n  "holes": 63\n}', stdout="12 files"),

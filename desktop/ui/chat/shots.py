@@ -103,7 +103,7 @@ def many_calls() -> tuple[TranscriptItem, ...]:
     queued = ToolPart("q", "q", "write-file", "data/gauge-08/2026-03.clean.csv", "", "writing")
     done = ToolPart(
         "d", "d", "station-list", "harbour", "agent", "done", '{"area": "harbour"}', "14 stations", elapsed_ms=900,
-        nested=(NestedCall("read-file", "done", 40), NestedCall("bash", "denied", 12)),
+        nested=(NestedCall("read-file", "done", 40, "notes.md"), NestedCall("bash", "denied", 12, "rm -r old")),
     )  # fmt: skip
     parts = (CallsPart("f", tuple(reads)), done, TextPart("t", "Now the clean-up:"), skill, write, queued)
     question = TranscriptItem("u1", "human", "You", "14:01", (TextPart("t0", "Clean up all gauges, please."),))

@@ -48,9 +48,10 @@ def asked_lines(part: ToolPart) -> list[str]:
 
 
 def nested_line(call: NestedCall) -> str:
-    """``read-file: done 0.04 s``."""
+    """``read-file: done 0.04 s · notes.txt``: last what a model wrote, so that it cannot say what became of it."""
     clock = f" {seconds_text(call.elapsed_ms)}" if call.elapsed_ms is not None else ""
-    return f"{shown_line(call.tool)}: {STATES[call.state][2]}{clock}"
+    called = f" · {shown_line(call.summary)}" if call.summary else ""
+    return f"{shown_line(call.tool)}: {STATES[call.state][2]}{clock}{called}"
 
 
 def calls_words(calls: Sequence[ToolPart]) -> tuple[str, str, str]:

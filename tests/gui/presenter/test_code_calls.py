@@ -93,4 +93,4 @@ def test_calls_of_code_that_is_still_running_are_told_as_they_end() -> None:
     start = ToolCallStarted(**AT, **nested, arguments={"path": "a"}, category="read", parent_call_id="c")
     end = ToolCallFinished(**AT, **nested, state="done", text="", is_error=False, code="", elapsed_ms=3, facts={})
     part = live(outcome(value=1), between=(start, end))
-    assert part.nested == (NestedCall("read-file", "done", 3),)
+    assert part.nested == (NestedCall("read-file", "done", 3, "a"),)

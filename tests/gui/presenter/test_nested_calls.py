@@ -100,6 +100,7 @@ def test_of_sinks_around_each_other_the_outermost_call_has_the_card():
     [
         (NESTED["nested"], (NestedCall("write-file", "done", 40),)),
         ([{"tool": "x" * 500, "state": "odd"}, 3, None], (NestedCall("x" * 64, "failed"),)),
+        ([{"tool": "bash", "state": "done", "args": "y" * 5000}], (NestedCall("bash", "done", None, "y" * 161),)),
         ("write-file", ()),
         (None, ()),
     ],

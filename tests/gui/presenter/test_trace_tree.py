@@ -152,10 +152,12 @@ def test_a_nested_call_that_waits_is_told_by_its_agent_and_by_the_pipeline_and_s
 
 
 def test_the_calls_of_a_skill_that_nobody_told_of_are_listed_below_its_own() -> None:
-    told = [{"tool": "read_file", "state": "done", "elapsed_ms": 40}, {"tool": "bash", "state": "denied"}, "odd"]
+    read = {"tool": "read_file", "state": "done", "elapsed_ms": 40, "args": "a.txt"}
+    told = [read, {"tool": "bash", "state": "denied"}, "odd"]
     tree = grown(RUN, [start(), *turn(0, 1), call(1, "s", "tidy"), result(2, "s", facts={"nested": told})], {})
     assert tree.root is not None
     assert outline(node(tree, "tidy")) == ["call tidy done", "  call read-file done", "  call bash denied"]
+    assert node(tree, "read-file").summary == "a.txt"
 
 
 @pytest.mark.spec("R-LIM-5", "R-TRC-1")

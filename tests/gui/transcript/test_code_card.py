@@ -80,7 +80,7 @@ def test_nothing_of_it_can_hide_or_reorder_itself(view: TranscriptView, mark: st
     part = ran(text, value=text, stdout=text, note=text, error="")
     failed = ran(text, error=text, line=1)
     for one in (part, failed):
-        nested = (NestedCall(text, "done"),)
+        nested = (NestedCall(text, "done", None, text),)
         found = card(view, replace(one, nested=nested, summary=text))
         assert not has_hidden(found.text)
         assert not has_hidden(found.spoken())

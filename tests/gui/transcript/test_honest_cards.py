@@ -79,12 +79,12 @@ def test_opened_arguments_are_escaped(view: TranscriptView) -> None:
 
 
 def test_an_opened_card_tells_the_calls_that_its_skill_made(view: TranscriptView) -> None:
-    nested = (NestedCall("read-file", "done", 40), NestedCall("wri\u202ete", "denied"))
+    nested = (NestedCall("read-file", "done", 40, "a\n: denied"), NestedCall("wri\u202ete", "denied"))
     part = ToolPart("p", "c1", "tidy", "notes", "agent", "done", "{}", "tidied", nested=nested)
     view.set_items((TranscriptItem("m", "a", "Agent", "12:00", (part,)),))
     view.page.messages[0].toggle("p")
     text = next(p for p, _, _ in view.page.messages[0].pieces()).text
-    assert "read-file: done 0.04 s\nwri\\u{202e}te: denied" in text
+    assert "read-file: done 0.04 s · a\\n: denied\nwri\\u{202e}te: denied" in text
 
 
 def test_a_call_that_did_not_get_as_far_as_a_category_has_no_eye_in_the_margin() -> None:

@@ -57,8 +57,8 @@ async def test_its_calls_pass_the_gates_and_its_list_governs_what_it_sees(tmp_pa
         block for message in bench.model.requests[2].messages for block in message.blocks if hasattr(block, "is_error")
     ]
     assert ["denied by user" in results[0].text, "not among the tools" in results[1].text] == [True, True]
-    assert [(call["tool"], call["state"]) for call in outcome.facts["nested"]] == [
-        ("write_file", "denied"), ("look", "denied"),
+    assert [(call["tool"], call["state"], call["args"]) for call in outcome.facts["nested"]] == [
+        ("write_file", "denied", "a"), ("look", "denied", "b"),
     ]  # fmt: skip
 
 

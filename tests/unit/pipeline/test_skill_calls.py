@@ -14,6 +14,7 @@ from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import MAX_DEPTH
 from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skill_tool import SkillTool, category_of
+from desktop.safety.redaction import Redactor
 from desktop.skills.cascade.cascade import Promotions
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import ADMIN, READ, WRITE, SkillBench, file_skill, middleware, skill
@@ -249,6 +250,28 @@ async def test_nested_calls_are_quiet_until_a_person_has_to_look() -> None:
         "ToolCallFinished",
     ]  # fmt: skip
     assert [call["tool"] for call in outcome.facts["nested"]] == ["look", "write-file"]
+
+
+@pytest.mark.spec("R-SEC-4", "R-SEC-5")
+async def test_calls_within_a_call_are_listed_with_their_arguments_in_brief_as_run_and_without_secrets() -> None:
+    redactor, given = Redactor(), {"kind": "known-secret-1", "deep": [{"api_key": "abcdef0123456789abcdef"}], "n": 3}
+    redactor.remember("known-secret-1")
+
+    async def run(ctx: Any, args: Any) -> Any:
+        await ctx.manager.invoke("look", given)
+        await ctx.manager.invoke("look", {"path": "x" * 100_000})
+        for number in range(150):
+            await ctx.manager.invoke("look", {"path": str(number)})
+
+    look = FakeTool("look", params={"type": "object", "additionalProperties": True})
+    outcome = await SkillBench(skill("work", run), tools=(look,), redactor=redactor).call("work")
+    assert not outcome.result.is_error, outcome
+    first, second, *others = (call["args"] for call in outcome.facts["nested"])
+    assert first.startswith("kind: ")
+    assert first.endswith(", n: 3")
+    assert not any(secret in first for secret in ("known-secret", "abcdef"))
+    assert second == "x" * 160 + "…"
+    assert others == [str(number) for number in range(98)]
 
 
 @pytest.mark.spec("R-RET-1")
