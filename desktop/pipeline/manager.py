@@ -38,6 +38,8 @@ class Invoker(Protocol):
 
     async def invoke(self, request: CallRequest) -> Outcome: ...
 
+    def note_nested(self, call: Call, tool: str, arguments: Mapping[str, Any] | None, outcome: Outcome) -> None: ...
+
 
 class Manager:
     """``caller`` is who the code's own calls come from: its name and its own allowed-tools (R-INV-3).
