@@ -15,6 +15,7 @@ from desktop.domain.tools import Category, CommandPart, Judgement
 from desktop.safety import blocklist
 from desktop.safety.boundary import PathPolicy, workspace_of
 from desktop.safety.environment import needs_admin
+from desktop.safety.shell_bound import Binder
 from desktop.safety.shell_carriers import COMMAND_NAMES, changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
 from desktop.safety.shell_names import set_by
@@ -23,11 +24,11 @@ from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in, state_of
 from desktop.safety.shell_syntax import Parsed, SimpleCommand, parse
 from desktop.safety.shell_targets import Judged, Targets
-from desktop.safety.shell_unwrap import SHELLS, Unwrapped, run_by, unwrap
+from desktop.safety.shell_unwrap import SHELLS, Unwrapped, unwrap
 from desktop.safety.shell_words import Word, base_name
 
 MAX_COMMAND = 100_000
-MAX_BOUND = 200
+MAX_BOUND = 500
 MAX_SCRIPTS = 8
 _MAX_JUDGEMENTS = 100
 _SHOWN = 400
@@ -81,6 +82,7 @@ class _Reading:
         self._variables = {"HOME": home, "PWD": start}
         self._paths = PathReader(policy.lists(), home, [start])
         self._targets = Targets(self._paths, self._note)
+        self._binder = Binder(self._paths, self._note)
         self._reasons: dict[str, None] = {}
         self._judgements: list[Judgement] = []
         self._parts: list[CommandPart] = []
@@ -102,6 +104,8 @@ class _Reading:
 
     def result(self, blocked: Blocked | None) -> ShellReading:
         """The finished reading."""
+        if len(self._bound) > MAX_BOUND:
+            self.raise_for("it runs or changes more files than are compared again before it runs")
         reasons = list(self._reasons)
         shown = "; ".join(reasons[:4]) + (f"; and {len(reasons) - 4} more reasons" if len(reasons) > 4 else "")
         return ShellReading(
@@ -151,7 +155,7 @@ class _Reading:
             self._targets.redirect(redirect, judged)
         self._denied(command, judged)
         self._targets.given(judged, inner)
-        self._bind(unwrapped, judged)
+        self._binder.bind(unwrapped, judged)
         self._finish(judged)
         for folder in unwrapped.folders:
             self._paths.enter(folder)
@@ -192,6 +196,7 @@ class _Reading:
         known = [word.text for word in effect.writes]
         effect.writes += [word for word in found.writes if word.text not in known]
         effect.by_option = found.writes
+        effect.obeys = found.obeys
         if effect.kind == "reads" and (found.writes or found.changes):
             effect.kind = "writes"
         elif effect.kind == "reads" and (found.obeys or found.said):
@@ -206,10 +211,14 @@ class _Reading:
             if name is None:
                 continue
             self._named(name[1], judged)
+            if name[1] == "PATH":
+                self._binder.look_in(word)
             if (word in command.assignments or first in _SETTING) and (held := command_in(word)):
                 self.script(held.text, depth + 1)
 
         for named in set_by(command.words):
+            if named == "PATH" and not any(word.text.startswith("PATH=") for word in command.words):
+                self._binder.look_in(None)
             self._named(named.partition("[")[0], judged)
 
     def _named(self, name: str, judged: Judged) -> None:
@@ -277,14 +286,6 @@ class _Reading:
                 judged.touches += [path for path in self._paths.resolve(word) if not harmless_target(path)]
         if self._paths.folder_unknown:
             self._note(judged, "in which folder it works shows only when it runs")
-
-    def _bind(self, unwrapped: Unwrapped, judged: Judged) -> None:
-        """What must still be as it was when the command was shown: programs and scripts that it runs, and everything
-        that is given to a command of which it is not known what it writes (R-PRM-5)."""
-        for word in run_by(unwrapped.innermost):
-            judged.bound += [path for path in self._paths.resolve(word) if not harmless_target(path)]
-        if judged.opaque:
-            judged.bound += judged.touches
 
     def _note(self, judged: Judged, reason: str) -> None:
         if reason not in judged.notes:

@@ -19,7 +19,7 @@ from desktop.safety.shell_words import Word
 class Effect:
     """``kind`` as in Judgement; ``writes`` the words that name what is written; ``replaces``: existing files there are
     lost; ``recursive``: it goes into folders by itself; ``reasons`` make it admin;
-    ``by_option`` are those of ``writes`` that an option names."""
+    ``by_option`` are those of ``writes`` that an option names; ``obeys``: what it does stands in a file."""
 
     kind: str
     writes: list[Word] = field(default_factory=list)
@@ -27,6 +27,7 @@ class Effect:
     recursive: bool = False
     reasons: list[str] = field(default_factory=list)
     by_option: list[Word] = field(default_factory=list)
+    obeys: bool = False
 
 
 def _set(text: str) -> frozenset[str]:

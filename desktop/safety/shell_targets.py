@@ -34,6 +34,7 @@ class Judged:
     def __post_init__(self) -> None:
         kind = self.effect.kind  # before its redirects count
         self.opaque = kind in ("unknown", "deletes", "privileged") or (kind == "writes" and not self.effect.writes)
+        self.opaque = self.opaque or self.effect.obeys
 
 
 class Targets:

@@ -96,7 +96,7 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
     return found
 
 
-_RUNS_A_FILE = SHELLS | frozenset(
+RUNS_A_FILE = SHELLS | frozenset(
     (
         "python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua",
         "luajit", "tclsh", "Rscript", "julia", "osascript", "pwsh", "powershell", "java", "make", "source", ".",
@@ -109,7 +109,7 @@ def run_by(words: tuple[Word, ...]) -> list[Word]:
     if not words:
         return []
     found = [words[0]] if "/" in words[0].text else []
-    if base_name(words[0].text) in _RUNS_A_FILE:
+    if base_name(words[0].text) in RUNS_A_FILE:
         found += [word for word in words[1:] if not word.text.startswith("-")][:4]
     return found
 

@@ -72,10 +72,10 @@ REAL = [
     "sqlite3 t.db '.sh rm x'", "sqlite3 t.db '.sy rm x'", "sqlite3 t.db '.out |rm x'", "tar cIf 'rm x' e.tar f",
     "tar cfI e.tar 'rm x' f", "sort --compress-prog=rm -S 1k --parallel=1 big",
     "make -sE 'x:;rm x' x", "make -sf mk SHELL=rm", "split --fi='rm x' f",
-    "git init -q h; printf '#!/bin/sh\\nrm x\\n' > hook; /bin/chmod +x hook; /bin/cp hook h/.git/hooks/pre-commit; cd h; "
-    "git -c user.name=a -c user.email=b commit -q --allow-empty -m a",
-    "git init -q i; /bin/mkdir i/ci; printf '#!/bin/sh\\nrm x\\n' > i/ci/post-checkout; /bin/chmod +x i/ci/post-checkout; "
-    "/bin/ln -sf ../../ci/post-checkout i/.git/hooks/post-checkout; cd i; "
+    "git init -q h; printf '#!/bin/sh\\nrm x\\n' > hook; /bin/chmod +x hook; "
+    "/bin/cp hook h/.git/hooks/pre-commit; cd h; git -c user.name=a -c user.email=b commit -q --allow-empty -m a",
+    "git init -q i; /bin/mkdir i/ci; printf '#!/bin/sh\\nrm x\\n' > i/ci/post-checkout; "
+    "/bin/chmod +x i/ci/post-checkout; /bin/ln -sf ../../ci/post-checkout i/.git/hooks/post-checkout; cd i; "
     "git -c user.name=a -c user.email=b commit -q --allow-empty -m a; git checkout -q -b c",
     "zip -q z.zip f; zip -T -TT 'rm x' z.zip", "sort --compress-program=rm -S 1k --parallel=1 big",
 ]  # fmt: skip
