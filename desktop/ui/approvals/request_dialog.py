@@ -80,7 +80,7 @@ class RequestDialog(RaisedBox):
         row.addWidget(self._pending)
         deny_all = OneClickButton("Deny all from this run", "danger", small=True)
         deny_all.setToolTip("Deny this and every other request of the same run")
-        deny_all.clicked.connect(self._deny_all)
+        deny_all.clicked.connect(lambda: self.view.deny_all())  # noqa: PLW0108 - the view is made below
         row.addWidget(deny_all)
         aside = IconButton("close", "Decide later: it stays in Approvals and the run goes on waiting", side=28)
         aside.clicked.connect(self.put_aside)
@@ -164,10 +164,6 @@ class RequestDialog(RaisedBox):
     def _announce(self, request: PermissionRequest) -> None:
         words = f"{shown_line(request.tool)} waits for your answer: {summary(request)}. Press F6 to answer."
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
-
-    def _deny_all(self) -> None:
-        if self.view.request is not None:
-            self._approvals.deny_all(self.view.request.run_id)
 
     def _open_inbox(self) -> None:
         if self.view.request is not None:

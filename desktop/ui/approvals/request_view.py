@@ -27,6 +27,7 @@ from desktop.ui.widgets.buttons import Kind, OneClickButton
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
+from desktop.ui.widgets.patient_button import JustAnswered, PatientButton
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import has_hidden, shown_line
@@ -59,8 +60,8 @@ class Answers(QWidget):
     def __init__(self, request: PermissionRequest, *, compact: bool = False, always: bool = False) -> None:
         super().__init__()
         admin = request.category is Category.ADMIN
-        self.deny = OneClickButton("Deny", key="Esc", tip="Deny this call (Esc)")
-        self.reason = OneClickButton("Deny with a reason…", tip="Deny, and tell the model why")
+        self.deny = PatientButton("Deny", key="Esc", tip="Deny this call (Esc)")
+        self.reason = PatientButton("Deny with a reason…", tip="Deny, and tell the model why")
         self.edit = OneClickButton(
             "Edit and allow…", "quiet", tip="Change the arguments; you see what they would do before anything runs"
         )
@@ -104,6 +105,11 @@ class Answers(QWidget):
         self.allow.arm()
         self.allow_run.arm()
 
+    def pause(self) -> None:
+        """Another request was answered a moment ago: a press may be meant for that one, so no is deaf as well."""
+        self.deny.pause()
+        self.reason.pause()
+
     def hold(self, held: bool) -> None:
         """There is something that nobody has seen yet: no rule can be made of it either."""
         self.always.setEnabled(not held)
@@ -140,6 +146,7 @@ class RequestView(QWidget):
         self._request: PermissionRequest | None = None
         self._answers: Answers | None = None
         self._dialog: Dialog | None = None
+        self._just_answered = JustAnswered()
         self._card: Card | None = None
         self._command: LinesView | None = None
         self._unread: UnreadNotice | None = None
@@ -181,7 +188,7 @@ class RequestView(QWidget):
         column = self._scroller.column
         self._say_again(request)
         head = RequestHead(request, self._thread_title(request.thread_id), with_deny_all=not self._compact)
-        head.deny_all.connect(lambda: self._approvals.deny_all(request.run_id))
+        head.deny_all.connect(self.deny_all)
         column.addWidget(head)
         if _hides_something(request):
             column.addWidget(Notice("ask", HIDDEN))
@@ -195,6 +202,8 @@ class RequestView(QWidget):
         if gist is not None:
             self._foot_row.addWidget(GistLine(gist))
         self._foot_row.addWidget(self._answers)
+        if self._just_answered:
+            self._answers.pause()
         self._foot.show()
         self._hold_until_read()
         self._scroller.verticalScrollBar().setValue(0)
@@ -310,7 +319,7 @@ class RequestView(QWidget):
         allows = enter and modifiers == Qt.KeyboardModifier.ControlModifier
         if self._request is None or self._answers is None or not (escape or allows):
             super().keyPressEvent(event)
-        elif event.isAutoRepeat():
+        elif event.isAutoRepeat() or (escape and self._answers.deny.deaf):
             event.accept()
         elif escape:
             self._answer("deny")
@@ -330,6 +339,12 @@ class RequestView(QWidget):
             self._always.answered.connect(self._rule_done)
         elif what in ("deny", "allow_once", "allow_run"):
             self._answer(what)  # type: ignore[arg-type]  # the literals of Choice
+
+    def deny_all(self) -> None:
+        """Everything that this run asks, unless it may be meant for the run before."""
+        if self._request is not None and self._answers is not None and not self._answers.deny.deaf:
+            self._just_answered.note()
+            self._approvals.deny_all(self._request.run_id)
 
     def _hold(self, dialog: Dialog) -> None:
         self._dialog = dialog
@@ -352,6 +367,7 @@ class RequestView(QWidget):
         request = self._request
         if request is None:
             return
+        self._just_answered.note()
         self._approvals.answer(
             request.request_id, choice, digest=request.digest, reason=reason, edited_arguments=edited
         )

@@ -22,6 +22,7 @@ from desktop.ui.transcript.tool_card import ToolCard
 from desktop.ui.transcript.tool_drawing import head_words
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
+from desktop.ui.widgets.patient_button import JustAnswered, PatientButton
 
 if TYPE_CHECKING:
     from desktop.ui.transcript.area import PageArea
@@ -57,7 +58,7 @@ class AnswerBar(QWidget):
         self.call_id = part.call_id
         self.request_id = _request_id(part)
         self.open_button = OneClickButton("Open request", "quiet", small=True)
-        self.deny = OneClickButton("Deny", small=True)
+        self.deny = PatientButton("Deny", small=True)
         self.allow: AllowButton | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -150,6 +151,7 @@ class Overlays:
     ) -> None:
         self._area = area
         self._answered = answered
+        self._just_answered = JustAnswered()
         self.answers: dict[str, AnswerBar] = {}
         self.bar = MessageBar(area.viewport())
         self.bar.pressed.connect(pressed)
@@ -186,14 +188,24 @@ class Overlays:
                 bar = None
             if bar is None:
                 bar = self.answers[call_id] = AnswerBar(self._area.viewport(), card)
-                bar.answered.connect(self._answered)
+                bar.answered.connect(self._answer)
                 bar.hide()
+                if self._just_answered:
+                    bar.deny.pause()
             if room.intersects(rect):
                 seen.add(call_id)
                 bar.appear(rect, from_top=begins >= 0)
         for call_id, bar in list(self.answers.items()):
             if call_id not in seen:
                 self._take_away(call_id, bar)
+
+    def _answer(self, request_id: str, answer: str) -> None:
+        """On to whoever answers. What moves up into this place is not meant by a second click."""
+        self._just_answered.note()
+        for bar in self.answers.values():
+            if bar.request_id != request_id:
+                bar.deny.pause()
+        self._answered(request_id, answer)
 
     def _take_away(self, call_id: str, bar: AnswerBar) -> None:
         """Out of sight; the keys go back to the page."""

@@ -76,9 +76,9 @@ def written(app: Running) -> dict[str, str]:
 async def press(app: Running, view: Any, choice: str) -> str:
     """The person reads what is in the view and presses; the file it was about."""
     request, given = view.request, view.answers
-    if choice == "allow":
-        await app.until(lambda: not given.allow.deaf, "the end of the deaf time")
-    QTest.mouseClick(given.allow if choice == "allow" else given.deny, LEFT)
+    button = given.allow if choice == "allow" else given.deny
+    await app.until(lambda: not button.deaf, "the end of the deaf time")
+    QTest.mouseClick(button, LEFT)
     await app.until(lambda: app.models.approvals.request(request.request_id) is None, "the answer")
     return file_of(request)
 

@@ -286,7 +286,7 @@ async def test_all_of_a_run_are_denied_at_once_and_no_other(
 ) -> None:
     first, second, other = same_thread(new_file, shell, write)
     questions = [await desk.ask(request) for request in (first, second, other)]
-    desk.dialog._deny_all()
+    desk.dialog.view.deny_all()
     await settled()
     assert [q.done() for q in questions] == [True, True, False]
     assert not any(q.result().allowed for q in questions[:2])

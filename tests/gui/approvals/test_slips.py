@@ -17,6 +17,7 @@ from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.approvals.request_view import Answers
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.allow_button import AllowButton
+from desktop.ui.widgets.buttons import OneClickButton
 from tests.gui.approvals.conftest import Desk, same_thread, settled
 
 LEFT = Qt.MouseButton.LeftButton
@@ -273,3 +274,41 @@ async def test_a_second_request_of_the_same_tool_with_the_same_arguments_is_anot
     await settled()
     assert not two.done(), "the first one's answer is used up"
     assert (await agree(desk, two)).allowed
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-8")
+@pytest.mark.parametrize("way", ["Deny", "Escape", "Deny all"])
+async def test_a_second_click_meant_for_the_first_request_denies_no_other(
+    desk: Desk, write: PermissionRequest, new_file: PermissionRequest, way: str
+) -> None:
+    """Not the second of a double click: one that comes a moment later, when the next request stands in its place."""
+    one, two = [await desk.ask(request) for request in same_thread(new_file, write)]
+    all_of_them = next(b for b in desk.dialog.findChildren(OneClickButton) if b.label.startswith("Deny all"))
+
+    def press() -> None:
+        if way == "Deny all":
+            QTest.mouseClick(all_of_them, LEFT)
+        elif way == "Deny":
+            QTest.mouseClick(answers(desk).deny, LEFT)
+        else:
+            answers(desk).deny.setFocus()
+            QTest.keyClick(answers(desk).deny, Qt.Key.Key_Escape)
+
+    press()
+    await settled()
+    assert one.done()
+    press()
+    await settled()
+    assert not two.done()
+    async with asyncio.timeout(PATIENCE):
+        while answers(desk).deny.deaf:
+            await settled()
+    press()
+    assert not (await asyncio.wait_for(two, PATIENCE)).allowed
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_the_first_request_of_all_can_be_denied_at_once(desk: Desk, write: PermissionRequest) -> None:
+    question = await desk.ask(write)
+    QTest.mouseClick(answers(desk).deny, LEFT)
+    assert (await asyncio.wait_for(question, PATIENCE)).choice == "deny"

@@ -142,6 +142,21 @@ def test_an_admin_call_has_no_allow_in_the_thread(view: TranscriptView) -> None:
     assert [button.accessibleName() for button in bar.buttons()] == ["Open the request of bash", "Deny bash"]
 
 
+@pytest.mark.spec("R-PRM-14", "R-PRM-8")
+def test_a_second_click_on_deny_does_not_deny_the_call_that_moves_up(view: TranscriptView) -> None:
+    answers: list[tuple[str, str]] = []
+    view.tool_answer.connect(lambda request, choice: answers.append((request, choice)))
+    view.set_items((calls(scenes.waiting("w1"), scenes.waiting("w2")),))
+    QTest.mouseClick(view.overlays.answers["w1"].deny, LEFT)
+    view.change_item(calls(scenes.waiting("w2"), scenes.waiting("w3")))
+    for call in ("w2", "w3"):
+        QTest.mouseClick(view.overlays.answers[call].deny, LEFT)
+    assert answers == [("r-w1-d", "deny")]
+    until(lambda: not view.overlays.answers["w2"].deny.deaf)
+    QTest.mouseClick(view.overlays.answers["w2"].deny, LEFT)
+    assert answers[1:] == [("r-w2-d", "deny")]
+
+
 def test_the_answers_go_when_the_call_is_answered(view: TranscriptView) -> None:
     view.set_items((calls(scenes.waiting("w1")),))
     assert "w1" in view.overlays.answers
