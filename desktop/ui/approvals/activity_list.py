@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.audit import AuditRow
 from desktop.domain.tools import Category
 from desktop.ui.approvals.activity_words import NOTES, decision_word, facts, one_line, spoken, when, who
 from desktop.ui.theme import theme
-from desktop.ui.theme.paint import badge, elided, state
+from desktop.ui.theme.paint import badge, elided, glyph, state
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import sized
 from desktop.ui.widgets.shown import shown_line
 
 ROW = int(Qt.ItemDataRole.UserRole)
 INSET, EDGE = 12, 12
-TIME, DECISION, TOOL, CATEGORY, OUTCOME, WHO = 104, 92, 124, 72, 128, 120
+TIME, DECISION, TOOL, CATEGORY, OUTCOME, WHO = 104, 92, 124, 84, 128, 120
 LEAST = 180
 """Pixels at 100 % that *What* keeps before columns beside it give way."""
 TIP = 10
@@ -155,7 +155,7 @@ class ActivityDelegate(RowDelegate):
         _write(painter, at.time.adjusted(0, 0, -gap, 0), when(entry.at), "small", "text-2")
         if row.note:
             rest = QRect(at.decision.x(), box.y(), box.right() - at.decision.x() - gap, box.height())
-            width = state(painter, rest, "failed" if row.kind == "break" else "info", NOTES.get(row.kind, ""))
+            width = _note(painter, rest, row.kind)
             _write(painter, rest.adjusted(width + px(12), 0, 0, 0), row.note, "small", "text-2")
             return
         word = decision_word(entry.decision)
@@ -176,6 +176,17 @@ class ActivityDelegate(RowDelegate):
         outcome = shown_line(entry.outcome[:80])
         _write(painter, at.outcome.adjusted(0, 0, -gap, 0), outcome, "small", "failed" if failed else "text-2")
         _write(painter, at.who.adjusted(0, 0, -gap, 0), who(entry), "small", "text-2")
+
+
+def _note(painter: QPainter, rest: QRect, kind: str) -> int:
+    """What a line about the log itself is; only what is wrong has the sign of something wrong."""
+    words, side = NOTES.get(kind, ""), theme().px(16)
+    if kind == "break":
+        return state(painter, rest, "failed", words)
+    glyph(painter, QRect(rest.x(), rest.y(), side, rest.height()), "link", "text-2", side)
+    left = side + theme().px(5)
+    _write(painter, rest.adjusted(left, 0, 0, 0), words, "small", "text", 500)
+    return left + QFontMetrics(theme().font("small", 500)).horizontalAdvance(words)
 
 
 def _write(painter: QPainter, rect: QRect, text: str, role: str, token: str, weight: int | None = None) -> None:

@@ -78,7 +78,7 @@ class RequestHead(QWidget):
         deny_all = OneClickButton("Deny all from this run", "danger", small=True)
         deny_all.setToolTip("Deny this and every other request of the same run")
         deny_all.clicked.connect(self.deny_all)
-        lower.addWidget(deny_all)
+        lower.addWidget(deny_all, 0, Qt.AlignmentFlag.AlignTop)
 
 
 def _title_row(request: PermissionRequest) -> Row:
