@@ -47,6 +47,11 @@ class ChatPage(QWidget):
         self.trace: TracePanel | None = None
         self._connect()
 
+    @property
+    def foot_in_use(self) -> QWidget:
+        """What no toast may cover."""
+        return self.pane.foot.composer
+
     def _connect(self) -> None:
         models, chat = self._models, self._models.chat
         chat.opened.connect(self.threads.select)

@@ -145,7 +145,8 @@ class MainWindow(QMainWindow):
             self._palette.open()
 
     def show_toast(self, text: str, undo_token: str = "") -> None:
-        """A sentence at the foot; ``toast.undone`` carries the token."""
+        """A sentence at the foot, above what a page has in use there; ``toast.undone`` carries the token."""
+        self.toast.stand_above(getattr(self._pages.get(self._shell.page), "foot_in_use", None))
         self.toast.say(text, undo_token)
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QRect, QSize, QTimer, QVariantAnimation, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent, QKeyEvent
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
@@ -44,6 +45,16 @@ class Toast(RaisedBox):
             if watched is not None:
                 watched.installEventFilter(self)
         self.hide()
+
+    def stand_above(self, above: QWidget | None) -> None:
+        """What is in use at the pane's foot now, or nothing."""
+        if above is self._above:
+            return
+        if self._above is not None and isValid(self._above) and self._above is not self._pane:
+            self._above.removeEventFilter(self)
+        self._above = above
+        if above is not None:
+            above.installEventFilter(self)
 
     def say(self, text: str, undo_token: str = "") -> None:
         """Show a sentence, replacing the last; with a token also Undo."""
@@ -95,7 +106,7 @@ class Toast(RaisedBox):
         width = min(wanted, self._pane.width() - 2 * px(EDGE))
         size = QSize(width, px(40))
         foot = self._pane.height() - px(EDGE)
-        if self._above is not None:
+        if self._above is not None and isValid(self._above) and self._above.isVisible():
             foot = self._above.mapTo(self._pane, QPoint(0, 0)).y() - px(8)
         corner = QPoint(px(EDGE), foot - size.height() + offset)
         self.place(QRect(corner, size))

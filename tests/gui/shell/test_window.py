@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEventLoop, Qt, QTimer
+from PySide6.QtCore import QEventLoop, QPoint, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
@@ -17,6 +17,7 @@ from desktop.ui.shell.notify import TOGETHER_MS
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.folding import FoldingPane
+from desktop.ui.widgets.shadow import REACH
 
 Key = Qt.Key
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -228,6 +229,21 @@ def test_undo_on_a_toast_gives_the_token_back(house: House) -> None:
     undo = next(b for b in house.window.toast.findChildren(Button) if b.label == "Undo")
     undo.click()
     assert (tokens, house.window.toast.isVisible()) == (["thread-1"], False)
+
+
+def test_a_toast_covers_nothing_that_a_page_has_in_use_at_its_foot(house: House) -> None:
+    house.window.resize(1000, 700)
+    house.window.show()
+    page = house.window.page("chats")
+    foot = QWidget(page)
+    page.foot_in_use = foot  # type: ignore[attr-defined]  # as the chat page has its composer
+    foot.setGeometry(0, page.height() - 150, page.width(), 150)
+    foot.show()
+    house.window.show_toast("The call was refused")
+    spin()
+    toast = house.window.toast
+    assert toast.isVisible()
+    assert toast.mapTo(house.window, toast.rect().bottomLeft()).y() - REACH < foot.mapTo(house.window, QPoint(0, 0)).y()
 
 
 def test_a_new_toast_replaces_the_last_and_escape_takes_it_away(house: House) -> None:
