@@ -25,10 +25,12 @@ SHOWN_AT_FIRST = 6
 
 class ReachViewModel(QObject):
     """``changed`` when a proof or the problem is another, ``revealed(row)`` when a path was found in the tree,
+    ``offered(row)`` when that is only where one could begin,
     ``told(sentence)`` for what went wrong once."""
 
     changed = Signal()
     revealed = Signal(int)
+    offered = Signal(int)
     told = Signal(str)
 
     def __init__(self, desk: ReachDesk, bridge: Bridge, parent: QObject | None = None) -> None:
@@ -139,7 +141,7 @@ class ReachViewModel(QObject):
                 return
             folder, at = opened, child
         if self.tree.holds(folder):
-            self.revealed.emit(self.tree.row_of(Place(folder, at)))
+            (self.offered if quietly else self.revealed).emit(self.tree.row_of(Place(folder, at)))
 
     async def _open(self, place: Place) -> Folder | None:
         """An open folder whose content is read; None where there is nothing to open any more."""

@@ -48,6 +48,7 @@ class SampleReach(QObject):
 
     changed = Signal()
     revealed = Signal(int)
+    offered = Signal(int)
     told = Signal(str)
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import datetime
 import os
 import time
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
@@ -34,6 +34,8 @@ GRAVE: dict[Agreement, str] = {
 }
 KINDS: dict[Agreement, str] = {"bug": "failed", "unconfined": "failed", "limit": "info", "stricter": "info"}
 SHOWN_NAME = 48
+FOLLOWED = 300
+"""Milliseconds after a proof within which its lines are brought into sight."""
 
 
 class ProveBox(QFrame):
@@ -139,8 +141,10 @@ class ReachPanel(QFrame):
     def __init__(self, reach: ReachViewModel) -> None:
         super().__init__()
         self._reach = reach
+        self._chose = self._following = False
+        self._seen_proof = reach.proof
         self.setProperty("pane", "surface-side")
-        inside = Scroller(margins=(24, 16, 24, 16), spacing=8)  # only where even the least of it is too high
+        self._inside = inside = Scroller(margins=(24, 16, 24, 16), spacing=8)  # only where the least of it is too high
         Column(self, spacing=0).addWidget(inside)
         column = inside.column
         column.addLayout(self._head())
@@ -193,6 +197,9 @@ class ReachPanel(QFrame):
         rows.chosen.connect(self._chosen)
         rows.menu_wanted.connect(lambda row, point: self.make_menu(row).popup(point))
         reach.revealed.connect(self._revealed)
+        reach.offered.connect(self._offered)
+        self._inside.verticalScrollBar().rangeChanged.connect(lambda *_: self._to_end())
+        reach.changed.connect(self._proved)
         reach.changed.connect(self._changed)
         reach.tree.modelReset.connect(lambda: self.prove.set_path(""))
 
@@ -211,10 +218,35 @@ class ReachPanel(QFrame):
         super().hideEvent(event)
         self._reach.look(0, -1)
 
+    def _offered(self, row: int) -> None:
+        """Where to begin, unless the person has chosen something meanwhile."""
+        if not self.list.currentIndex().isValid() or not self._chose:
+            self.list.go_to(row)
+            self._chose = False
+
+    def _proved(self) -> None:
+        """What trying came to is seen, also where it lies below the fold."""
+        proof = self._reach.proof
+        if proof is not self._seen_proof and not self._reach.proving:
+            self._seen_proof = proof
+            self._following = proof is not None
+            QTimer.singleShot(FOLLOWED, self, self._stop_following)
+            self._to_end()
+
+    def _to_end(self) -> None:
+        """The proof is the last of the panel; it grows by its lines when they are laid out."""
+        if self._following:
+            bar = self._inside.verticalScrollBar()
+            bar.setValue(bar.maximum())
+
+    def _stop_following(self) -> None:
+        self._following = False
+
     def _revealed(self, row: int) -> None:
         self.list.go_to(row)
 
     def _chosen(self, row: int) -> None:
+        self._chose = True
         shown = self._reach.tree.shown(row) if row >= 0 else None
         self.prove.set_path(shown.path if shown is not None and not shown.note else "")
 

@@ -24,6 +24,7 @@ from desktop.ui.settings.reach_panel import ReachPanel, when
 from desktop.ui.shots_reach import WORK, SampleReach
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.widgets.marks import StateLabel
 from tests.gui.settings.test_settings import OPEN, Shown
 from tests.gui.shell.test_window import spin
 
@@ -309,6 +310,29 @@ async def test_the_allowed_folders_are_found_at_first(explorer: Explorer) -> Non
     await explorer.shown()
     assert explorer.at == "er"
     assert explorer.names[1:4] == ["docs", "deep", "er"]
+
+
+async def test_what_the_person_has_chosen_is_not_chosen_away_by_the_first_look(explorer: Explorer) -> None:
+    """A click on Prove it would be lost: what was tried is no longer what is chosen."""
+    explorer.desk.marks = (str(explorer.desk.root / "docs" / "deep" / "er"),)
+    explorer.panel.show()
+    while "out" not in explorer.names:
+        spin(1)
+        await asyncio.sleep(0.001)
+    explorer.rows.go_to(explorer.names.index("out"))
+    await explorer.quiet()
+    assert explorer.at == "out"
+
+
+async def test_what_a_proof_came_to_is_brought_into_sight(explorer: Explorer) -> None:
+    explorer.panel.resize(472, 260)
+    await explorer.shown()
+    explorer.rows.go_to(1)
+    explorer.reach.prove(str(explorer.desk.root / "docs"))
+    await explorer.quiet()
+    spin(2)
+    label = next(found for found in explorer.panel.findChildren(StateLabel) if "kernel" in found.accessibleName())
+    assert label.visibleRegion().boundingRect().height() == label.height()
 
 
 async def test_a_proof_is_asked_for_what_is_chosen_and_told_with_its_time(explorer: Explorer) -> None:
