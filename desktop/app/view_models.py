@@ -75,7 +75,7 @@ class ViewModels:
 def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
     """Make them all and let events flow: question first, then answers, then the list."""
     board = RunBoard()
-    agents = tuple((name, agent.label or agent.title or name) for name, agent in rooms.agents.agents.items())
+    agents = tuple((agent.name, agent.label_of("a")) for agent in rooms.agents.chat())
     board.titles.update(agents)
     setup = ModelSetupViewModel(rooms.models.catalogue, rooms.secrets, bridge, _saved(rooms))
     cli = CliToolsViewModel(rooms.cli, SkillTrials(rooms.desk, bridge), bridge)
@@ -120,7 +120,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
 async def _declared_mode(rooms: Rooms, agent: str) -> str:
     """How an agent calls its tools by its skill; "" where that cannot be told: its next run will say why."""
     try:
-        skill = await rooms.skills.find(rooms.agents.get(agent).prompt)
+        skill = await rooms.skills.find(rooms.agents.get(agent).side_a.prompt)
         return mode_of(skill.metadata, "") if skill is not None else ""
     except KnownError:
         return ""

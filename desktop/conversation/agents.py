@@ -1,107 +1,169 @@
-"""Agent definitions of type ai_human, read from data files (semantics.md 15; the rest of the fields with debates)."""
+"""The agents that can be chosen: definitions of all folders, by name, and what is wrong with their files
+(R-DEF-16, R-DEF-17)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from desktop.domain.errors import ConfigurationError, NotFound
-from desktop.domain.limits import positive_int
-from desktop.skills.frontmatter import FrontmatterError, load_yaml_mapping
+from desktop.conversation.agent_text import SUFFIXES, AgentText, read_file, read_text
+from desktop.domain.definitions import AgentDefinition, DefinitionProblem, SideDefinition
+from desktop.domain.errors import NotFound
 
 DEFAULT_AGENT = "assistant"
 SKILL = "skill:"
 """What the name of an agent begins with that is a skill's prompt and nothing else."""
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+MAX_FILES = 500
+AgentSource = Literal["mine", "library", "project"]
 
 
 @dataclass(frozen=True, slots=True)
-class AgentDefinition:
-    """A person and one agent. ``prompt`` names a skill; ``max_rounds`` is ``sideA.maxSteps`` (None: not set)."""
+class AgentFolder:
+    """A folder of definitions. Of two with one name the one of the earlier folder counts."""
 
-    name: str
-    title: str
-    prompt: str
-    description: str = ""
-    icon: str = ""
-    label: str = ""
-    stop_on_response: bool = True
-    max_rounds: int | None = None
-
-
-def definition_from(data: Mapping[str, Any], where: str) -> AgentDefinition:
-    """A definition from its file's mapping. Raises ConfigurationError with every problem at once (R-DEF-14)."""
-    side = data.get("sideA")
-    side = side if isinstance(side, Mapping) else {}
-    problems = list(_problems(data, side))
-    if problems:
-        raise ConfigurationError(f"{where}: " + "; ".join(problems) + ".", next_step="Correct the file.")
-    name = str(data["name"])
-    return AgentDefinition(
-        name=name,
-        title=str(data.get("title") or name.replace("_", " ").capitalize()),
-        prompt=str(side["prompt"]),
-        description=str(data.get("description") or ""),
-        icon=str(data.get("icon") or ""),
-        label=str(side.get("label") or data.get("title") or name),
-        stop_on_response=side.get("stopOnResponse", True) is not False,
-        max_rounds=side.get("maxSteps"),
-    )
-
-
-def _problems(data: Mapping[str, Any], side: Mapping[str, Any]) -> list[str]:
-    found = []
-    if not isinstance(data.get("name"), str) or not _NAME.fullmatch(data["name"]):
-        found.append("name must be a lower-case letter, then up to 63 letters, digits or underscores")
-    if data.get("type", "ai_human") != "ai_human":
-        found.append("type must be ai_human")
-    if not isinstance(side.get("prompt"), str) or not str(side.get("prompt")).strip():
-        found.append("sideA.prompt must name a skill")
-    if side.get("maxSteps") is not None:
-        try:
-            positive_int(side["maxSteps"], "sideA.maxSteps")
-        except ConfigurationError as error:
-            found.append(str(error).rstrip("."))
-    elif side.get("stopOnResponse") is False:
-        found.append("sideA.stopOnResponse false needs sideA.maxSteps")
-    return found
+    path: str
+    source: AgentSource = "mine"
 
 
 @dataclass(frozen=True, slots=True)
+class AgentFile:
+    """A file as it is now. ``kept``: it is broken, and ``definition`` is what it said before; None: it never was a
+    definition, or another file has its name."""
+
+    path: str
+    source: AgentSource
+    definition: AgentDefinition | None
+    problems: tuple[DefinitionProblem, ...] = ()
+    kept: bool = False
+
+    @property
+    def broken(self) -> bool:
+        """Whether an error stands in the file as it is now."""
+        return any(not problem.warning for problem in self.problems)
+
+
 class AgentBook:
-    """The definitions by name, and the problems of files that could not be used."""
+    """The definitions by name. What it holds is replaced as a whole when files change, in any thread: a run reads its
+    agent once, so a change counts for the next one. Listeners are called in the thread that saw the change."""
 
-    agents: Mapping[str, AgentDefinition]
-    problems: tuple[str, ...] = ()
+    def __init__(
+        self, agents: Mapping[str, AgentDefinition] | None = None, files: Sequence[AgentFile] = ()
+    ) -> None:  # fmt: skip
+        self.agents: Mapping[str, AgentDefinition] = dict(agents or {})
+        self.files: tuple[AgentFile, ...] = tuple(files)
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with files, a sentence each; warnings are left out."""
+        return tuple(sentence_of(file) for file in self.files if file.broken)
 
     def get(self, name: str) -> AgentDefinition:
         """One definition, or NotFound."""
         if name.startswith(SKILL):
             skill = name.removeprefix(SKILL)
-            return AgentDefinition(name, skill, skill, label=skill)
+            return AgentDefinition(name, SideDefinition(skill, label=skill), title=skill)
         found = self.agents.get(name or DEFAULT_AGENT)
         if found is None:
             raise NotFound(f"There is no agent named {name!r}.", next_step="Choose another agent.")
         return found
 
+    def chat(self) -> tuple[AgentDefinition, ...]:
+        """Those that a person can talk to, in order of their names."""
+        return tuple(one for _, one in sorted(self.agents.items()) if one.type == "ai_human")
+
+    def put(self, files: Sequence[AgentFile]) -> None:
+        """What the files say from now on."""
+        agents = {file.definition.name: file.definition for file in files if file.definition is not None}
+        self.agents, self.files = agents, tuple(files)
+        for listener in tuple(self._listeners):
+            listener()
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Called after every change; returns what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+
+def sentence_of(file: AgentFile) -> str:
+    """A file's errors in one sentence, with what counts meanwhile."""
+    errors = "; ".join(shown_problem(problem) for problem in file.problems if not problem.warning)
+    kept = " What it said before counts until it is corrected." if file.kept else ""
+    return f"{Path(file.path).name}: {errors}.{kept}"
+
+
+def shown_problem(problem: DefinitionProblem) -> str:
+    """A problem with its place."""
+    return f"{problem.path}: {problem.text}" if problem.path else problem.text
+
+
+class AgentFiles:
+    """Reads the folders into a book, and again when they change. Every method blocks: use a thread."""
+
+    def __init__(self, folders: Sequence[AgentFolder], book: AgentBook | None = None) -> None:
+        self.book = book if book is not None else AgentBook()
+        self._folders = tuple(folders)
+        self._good: dict[str, AgentDefinition] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def folders(self) -> tuple[AgentFolder, ...]:
+        """In order: the earlier counts."""
+        return self._folders
+
+    def set_folders(self, folders: Sequence[AgentFolder]) -> None:
+        """Search these from now on."""
+        with self._lock:
+            self._folders = tuple(folders)
+        self.reload()
+
+    def reload(self) -> AgentBook:
+        """Read everything anew; the last good version of a file that is broken now stays in force."""
+        with self._lock:
+            files = [self._read(path, folder) for folder in self._folders for path in _paths(folder)]
+            self._good = {file.path: file.definition for file in files if file.definition is not None}
+            self.book.put(_without_doubles(files))
+        return self.book
+
+    def _read(self, path: str, folder: AgentFolder) -> AgentFile:
+        try:
+            said = read_text(read_file(path), path)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            said = AgentText(None, (DefinitionProblem("", "file.unreadable", f"it cannot be read: {reason}"),))
+        last = self._good.get(path) if said.definition is None else None
+        return AgentFile(path, folder.source, said.definition or last, said.problems, kept=last is not None)
+
+
+def _paths(folder: AgentFolder) -> list[str]:
+    """The files of a folder, and not of those in it; hidden ones are left out."""
+    try:
+        names = sorted(entry.name for entry in Path(folder.path).iterdir())
+    except OSError:
+        return []
+    found = [name for name in names if name.endswith(SUFFIXES) and not name.startswith(".")]
+    return [str(Path(folder.path) / name) for name in found[:MAX_FILES]]
+
+
+def _without_doubles(files: Sequence[AgentFile]) -> list[AgentFile]:
+    """Of two with one name only the first counts; the other has an error more (R-DEF-17)."""
+    taken: dict[str, str] = {}
+    found = []
+    for file in files:
+        name = file.definition.name if file.definition is not None else ""
+        if name and name in taken:
+            text = f"the name {name} is already taken by {taken[name]}"
+            problem = DefinitionProblem("name", "name.duplicate", text)
+            file = AgentFile(file.path, file.source, None, (*file.problems, problem))
+        elif name:
+            taken[name] = file.path
+        found.append(file)
+    return found
+
 
 def load_agents(folder: Path) -> AgentBook:
-    """Read every ``*.yaml`` of a folder. Blocks and imports PyYAML: use a thread."""
-    agents: dict[str, AgentDefinition] = {}
-    problems: list[str] = []
-    for path in sorted(folder.glob("*.yaml")):
-        try:
-            found = definition_from(load_yaml_mapping(path.read_text("utf-8")), path.name)
-        except FrontmatterError as error:
-            problems.append(f"{path.name}:{error.line}:{error.column}: {error}")
-        except (ConfigurationError, OSError, UnicodeDecodeError) as error:
-            problems.append(str(error))
-        else:
-            if found.name in agents:
-                problems.append(f"{path.name}: the name {found.name} is already taken")
-            else:
-                agents[found.name] = found
-    return AgentBook(agents, tuple(problems))
+    """Read one folder. Blocks and imports PyYAML: use a thread."""
+    return AgentFiles([AgentFolder(str(folder), "library")]).reload()

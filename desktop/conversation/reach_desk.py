@@ -78,7 +78,7 @@ class ReachDesk:
 
     def agents(self) -> Sequence[tuple[str, str]]:
         """(name, title)."""
-        return tuple((name, agent.title) for name, agent in self._s.agents.agents.items())
+        return tuple((name, agent.shown) for name, agent in self._s.agents.agents.items())
 
     def roots(self) -> tuple[str, ...]:
         """The allowed folders, those inside others left out, then the home, then everything. Blocks."""
@@ -119,9 +119,10 @@ class ReachDesk:
         if name == ANY_AGENT:
             return None
         agent = self._s.agents.get(name)
-        skill = await self._s.skills.find(agent.prompt)
+        skill = await self._s.skills.find(agent.side_a.prompt)
         if skill is None:
-            raise ConfigurationError(f"The agent {agent.title} needs the skill {agent.prompt!r}, which is not there.")
+            prompt = agent.side_a.prompt
+            raise ConfigurationError(f"The agent {agent.shown} needs the skill {prompt!r}, which is not there.")
         return not_itself(self._s.skills.allowed_of(skill), skill.name)
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:

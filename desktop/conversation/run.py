@@ -18,7 +18,7 @@ from desktop.conversation.side_spec import SideSpec, model_from
 from desktop.conversation.side_stops import NUDGE
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
 from desktop.domain.cancellation import CancellationToken, RunMeta
-from desktop.domain.errors import CancellationError, KnownError
+from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
 from desktop.domain.events import RunStarted
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
@@ -32,6 +32,7 @@ from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.journal import Journal
 
 _log = logging.getLogger(__name__)
+_TWO = "Choose another agent here, or start this one on the Debates page."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,11 +166,15 @@ class RunExecution:
         """The agent's side, with the thread's model. Raises NotFound and KnownError ``model.none``."""
         order, above, terms = self._order, self._order.called_by, self._order.terms
         agent = self._runtime.agents.get(order.thread.agent)
+        if agent.type == "dual_ai":
+            raise ConfigurationError(f"{agent.shown} is two agents that talk to each other.", next_step=_TWO)
+        side = agent.side_a
         return SideSpec(
-            agent=agent.name, shown=agent.title, prompt=agent.prompt, model=model_from(order.thread.model),
+            agent=agent.name, shown=agent.shown, prompt=side.prompt, model=model_from(order.thread.model),
             chain=(*above.chain, agent.name) if above else (), within=above.allowed if above else None,
-            stop_on_response=agent.stop_on_response, environment=order.environment,
-            max_rounds=min(agent.max_rounds or terms.max_rounds, terms.max_rounds) if terms else agent.max_rounds,
+            stop_on_response=side.stop_on_response, stop_tool=side.stop_tool, stop_property=side.stop_property,
+            end_session_tool=side.end_session_tool, environment={**agent.environment, **order.environment},
+            max_rounds=min(side.max_rounds or terms.max_rounds, terms.max_rounds) if terms else side.max_rounds,
             tools=terms.tools if terms else None, only_reading=terms is not None and terms.tools is None,
         )  # fmt: skip
 

@@ -173,9 +173,11 @@ class SkillDesk:
         found = []
         off = _OFF.get(definition.state, "")
         for agent in self._agents.agents.values():
-            prompt = self._world.fabric.find_tool(agent.prompt)
-            if prompt is not None:
-                found.append(_judged("agent", agent.title, self._world.allowed_of(prompt), spec, off))
+            for side in filter(None, (agent.side_a, agent.side_b)):
+                prompt = self._world.fabric.find_tool(side.prompt)
+                if prompt is not None:
+                    shown = agent.shown if agent.side_b is None else f"{agent.shown}, {side.label or side.prompt}"
+                    found.append(_judged("agent", shown, self._world.allowed_of(prompt), spec, off))
         for other in self._world.fabric.list_tools():
             if other.allowed_tools is not None and other.name != definition.name:
                 found.append(_judged("skill", other.name, self._world.allowed_of(other), spec, off))

@@ -187,7 +187,7 @@ class TraceDesk:
         """On rounds always one; on tokens, cost and time where there are some."""
         try:
             found = self._agents.get(agent)
-            rounds = [round_limit(found.max_rounds, f"the agent {found.name}", BudgetTracker(self._budget))]
+            rounds = [round_limit(found.side_a.max_rounds, f"the agent {found.name}", BudgetTracker(self._budget))]
         except NotFound:
             rounds = []
         where, budget = "the run's budget", self._budget

@@ -68,3 +68,17 @@ class AgentDefinition:
     def shown(self) -> str:
         """What a person reads as its name."""
         return self.title or self.name.replace("_", " ").capitalize()
+
+    @property
+    def tool_name(self) -> str:
+        """Its name as a tool, when it is exposed as one (R-AAT-1)."""
+        return self.name.replace("_", "-")
+
+    def label_of(self, name: SideName) -> str:
+        """What a side is called (S-DEF-2)."""
+        own = self.side_a if name == "a" else self.side_b
+        if own is not None and own.label:
+            return own.label
+        if self.type == "dual_ai":
+            return "Side A" if name == "a" else "Side B"
+        return self.shown if name == "a" else "You"

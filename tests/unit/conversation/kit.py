@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from desktop.agents.retry import RetryPolicy
-from desktop.conversation.agents import AgentBook, AgentDefinition, load_agents
+from desktop.conversation.agents import AgentBook, load_agents
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import ModelClient
 from desktop.domain.threads import MessageRecord, Recovery
@@ -99,5 +100,5 @@ async def world(path: Path, client: ModelClient, *tools: FakeTool, **options: An
 
 def agent(**changes: Any) -> AgentBook:
     """An agent book with one agent, the assistant with changes."""
-    given = {"name": "assistant", "title": "Assistant", "prompt": "assistant", **changes}
-    return AgentBook({"assistant": AgentDefinition(**given)})
+    side = SideDefinition(**{"prompt": "assistant", **changes})
+    return AgentBook({"assistant": AgentDefinition("assistant", side, title="Assistant")})

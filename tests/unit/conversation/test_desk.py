@@ -141,18 +141,18 @@ def test_the_system_text_names_workspace_boundaries_and_tools() -> None:
 def test_agent_files_are_read_and_every_problem_of_one_is_named_at_once(tmp_path: Path) -> None:
     book = load_agents(ROOT / "resources/agents")
     assert book.problems == ()
-    assert book.get("").prompt == "assistant"
+    assert book.get("").side_a.prompt == "assistant"
     (tmp_path / "a.yaml").write_text("name: Bad Name\ntype: other\nsideA: {maxSteps: 0}\n")
     (tmp_path / "b.yaml").write_text("name: [unclosed\n")
     (tmp_path / "c.yaml").write_text("name: loops\nsideA: {prompt: assistant, stopOnResponse: false}\n")
     (tmp_path / "d.yaml").write_text("name: good\nsideA: {prompt: assistant, maxSteps: 7}\n")
     (tmp_path / "e.yaml").write_text("name: good\nsideA: {prompt: assistant}\n")
     book = load_agents(tmp_path)
-    assert book.get("good").max_rounds == 7
+    assert book.get("good").side_a.max_rounds == 7
     for part in ("name must be", "type must be", "sideA.prompt", "sideA.maxSteps"):
         assert part in book.problems[0]
     assert book.problems[1].startswith("b.yaml:")
-    assert "needs sideA.maxSteps" in book.problems[2]
+    assert "nothing ends this side" in book.problems[2]
     assert "already taken" in book.problems[3]
 
 

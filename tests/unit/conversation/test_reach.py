@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.agents import AgentBook, AgentDefinition
+from desktop.conversation.agents import AgentBook
 from desktop.conversation.reach_desk import PROOF, ReachDesk, ReachServices
 from desktop.conversation.reach_judge import NEW_FILE, Judge
 from desktop.conversation.reach_proof import lines_of, summary_of
 from desktop.conversation.trust import TrustRules
+from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.reach import Agreement, Proof
@@ -336,8 +337,8 @@ class Office:
         self.book = lab.book("")
         policy = lab.world.policy
         agents = {
-            "reader": AgentDefinition("reader", "Reader", "reader"),
-            "lost": AgentDefinition("lost", "Lost", "gone"),
+            "reader": AgentDefinition("reader", SideDefinition("reader")),
+            "lost": AgentDefinition("lost", SideDefinition("gone")),
         }
         self.desk = ReachDesk(ReachServices(
             policy=policy, settings=lambda: lab.world.settings, rules=self.book, agents=AgentBook(agents),

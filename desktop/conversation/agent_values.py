@@ -1,0 +1,97 @@
+"""Single values of a definition: names, icons, variables (R-DEF-2, R-DEF-9, R-DEF-10, R-DEF-15)."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+PROMPT = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
+TOOL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,63})")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+MAX_LABEL = 80
+MAX_TEXT = 1000
+MAX_ENVIRONMENT = 50
+MAX_VALUE = 2000
+
+_SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|authorization|credential|cookie", re.IGNORECASE)
+_SECRET_VALUE = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|ghu|github_pat|glpat|pplx|nvapi|AIza|xox[abpr])[-_]?[A-Za-z0-9_-]{16,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+|-----BEGIN[ A-Z]*PRIVATE KEY-----"
+    r"|\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{12,}|\b[a-z][a-z0-9+.-]*://[^\s:/@]+:[^\s/@]+@|\$\{keyring:",
+    re.IGNORECASE,
+)
+_NOT_SHOWN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_JOINERS = "\u200c\u200d\ufe0f"
+"""Part of how some languages and pictures are written; they order nothing and hide nothing long."""
+
+
+def odd_text(value: str) -> str:
+    """What a text holds that a person could not see, or "": control characters, what turns the direction of writing."""
+    for character in value:
+        if character not in "\n\t" + _JOINERS and unicodedata.category(character) in _NOT_SHOWN:
+            return f"a character that cannot be seen (U+{ord(character):04X})"
+    return ""
+
+
+def cleaned_icon(given: str) -> tuple[str, str]:
+    """The icon without what surrounds it, and what is wrong with it (R-DEF-9): only a path below the resources and an
+    address of the web are left. "" and "" for none."""
+    icon = "".join(c for c in given if unicodedata.category(c) not in _NOT_SHOWN).strip()
+    if not icon:
+        return "", ""
+    folded = icon.casefold()
+    if folded.startswith(("https://", "http://")):
+        return _web_icon(icon)
+    if not icon.startswith("/"):
+        return "", "icon must be a path that begins with / or an address that begins with https:// or http://"
+    plain = unquote(unquote(icon))
+    if plain.startswith("//") or "\\" in plain:
+        return "", "icon must begin with a single / and name a file of the resources"
+    if ".." in plain.split("/") or any(unicodedata.category(c) in _NOT_SHOWN for c in plain):
+        return "", "icon must not lead out of the resources"
+    return icon, ""
+
+
+def _web_icon(icon: str) -> tuple[str, str]:
+    try:
+        host = urlsplit(icon).hostname
+        secret = urlsplit(icon).password is not None or urlsplit(icon).username is not None
+    except ValueError:
+        host, secret = None, False
+    if not host or secret or any(c.isspace() or c in "\\<>\"'`" for c in icon):
+        return "", "icon is no address: it needs a host, and neither blanks nor a user name"
+    return icon, ""
+
+
+def icon_url(icon: str, resources: Path) -> str:
+    """What an icon is when it is shown (R-DEF-10): an address of the web as it is, a path as the URL of that file below
+    ``resources``; "" for none, and for a file that is not there or leads out. Blocks."""
+    if not icon.startswith("/"):
+        return icon
+    root = resources.resolve()
+    try:
+        path = (root / unquote(icon).lstrip("/")).resolve()
+    except (OSError, ValueError):
+        return ""
+    return path.as_uri() if path.is_relative_to(root) and path.is_file() else ""
+
+
+def environment_text(value: Any) -> str | None:
+    """A value of ``tenvs`` as text; None for what is none."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, (int, float)):
+        return str(value)
+    return value if isinstance(value, str) and len(value) <= MAX_VALUE and not odd_text(value) else None
+
+
+def looks_secret(name: str, value: str) -> bool:
+    """Whether a variable is named like a secret, or holds what looks like one."""
+    return _SECRET_NAME.search(name) is not None or _SECRET_VALUE.search(value) is not None
