@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from enum import Enum, IntEnum
+from typing import Any
 
+from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import AgentId, new_id
+from desktop.domain.limits import positive_int
 
 
 class HistoryRetention(Enum):
@@ -33,6 +38,15 @@ class SpawnBudget:
     max_agents: int = 50
     allow_preempt: bool = True
 
+    def to_plain(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> SpawnBudget:
+        """The inverse. Raises ConfigurationError."""
+        return cls(positive_int(plain.get("max_agents", 50), "max_agents"), plain.get("allow_preempt", True) is True)
+
 
 @dataclass(frozen=True, slots=True)
 class ExecutionBudget:
@@ -42,6 +56,20 @@ class ExecutionBudget:
     max_cost_usd: float | None = None
     max_rounds: int | None = None
     deadline_s: float | None = None
+
+    def to_plain(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> ExecutionBudget:
+        """The inverse; also reads what a person typed. Raises ConfigurationError for what is no limit (R-LIM-7)."""
+        return cls(
+            _optional(plain, "max_tokens"),
+            _amount(plain, "max_cost_usd"),
+            _optional(plain, "max_rounds"),
+            _amount(plain, "deadline_s"),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +127,57 @@ class Supervision:
             retention=retention,
             priority=priority,
         )
+
+    def to_plain(self) -> dict[str, Any]:
+        """JSON-ready form (R-SUP-17)."""
+        return {
+            "run_id": self.run_id,
+            "session_id": self.session_id,
+            "root_id": asdict(self.root_id),
+            "parent_id": None if self.parent_id is None else asdict(self.parent_id),
+            "depth": self.depth,
+            "spawn_budget": self.spawn_budget.to_plain(),
+            "execution_budget": self.execution_budget.to_plain(),
+            "retention": self.retention.value,
+            "priority": self.priority.name.lower(),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Supervision:
+        """The inverse (R-SUP-17). Raises ConfigurationError for what ``to_plain`` cannot have written."""
+        try:
+            parent, depth = plain["parent_id"], plain["depth"]
+            made = cls(
+                run_id=str(plain["run_id"]),
+                session_id=str(plain["session_id"]),
+                root_id=_agent_id(plain["root_id"]),
+                parent_id=None if parent is None else _agent_id(parent),
+                depth=depth if depth == 0 else positive_int(depth, "depth"),
+                spawn_budget=SpawnBudget.from_plain(plain["spawn_budget"]),
+                execution_budget=ExecutionBudget.from_plain(plain["execution_budget"]),
+                retention=HistoryRetention(plain["retention"]),
+                priority=Priority[str(plain["priority"]).upper()],
+            )
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise ConfigurationError(f"This is no place in a run: {error!r}.") from error
+        return made
+
+
+def _agent_id(plain: Mapping[str, Any]) -> AgentId:
+    return AgentId(str(plain["type"]), str(plain["key"]))
+
+
+def _optional(plain: Mapping[str, Any], name: str) -> int | None:
+    value = plain.get(name)
+    return None if value is None else positive_int(value, name)
+
+
+def _amount(plain: Mapping[str, Any], name: str) -> float | None:
+    value = plain.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+        raise ConfigurationError(
+            f"{name} must be a number above 0, not {value!r}.", next_step=f"Correct {name} and try again."
+        )
+    return float(value)

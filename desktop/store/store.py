@@ -14,6 +14,7 @@ from desktop.store.audit_log import AuditChain, HeadFile, head_path
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
 from desktop.store.debates import DebateRepository
 from desktop.store.jobs import JobRepository
+from desktop.store.journal import EffectRepository
 from desktop.store.messages import MessageRepository
 from desktop.store.rules import RuleRepository
 from desktop.store.runs import RunRepository, recover
@@ -47,6 +48,7 @@ class Store:
         self.traces = TraceRepository(self._thread)
         self.debates = DebateRepository(self._thread)
         self.jobs = JobRepository(self._thread)
+        self.effects = EffectRepository(self._thread)
 
     @property
     def is_open(self) -> bool:

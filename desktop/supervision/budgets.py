@@ -8,7 +8,8 @@ from collections.abc import Callable
 from desktop.domain.errors import BudgetExhausted
 from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
-from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
+from desktop.domain.supervision import ExecutionBudget
+from desktop.supervision.clocks import BranchClock
 
 _NEXT = "Raise the budget to go on."
 
@@ -17,8 +18,9 @@ class BudgetTracker:
     """Consumption of one node of the run tree and of everything under it.
 
     A child's tracker passes consumption on to its parent, so the root bounds the whole tree and a child may be
-    tighter, never looser (R-SUP-8). Time waited for a person does not count (R-SUP-10). ``clock`` is monotonic
-    seconds. Provider retries of a round are not counted (R-LIM-6).
+    tighter, never looser (R-SUP-8). Time waited for a person does not count (R-SUP-10); whoever knows when the waiting
+    begins tells ``clock`` of it, others tell ``waited`` afterwards. ``cost_known`` is False once a round's cost was not
+    told: ``used.cost_usd`` is a lower bound then. Provider retries of a round are not counted (R-LIM-6).
     """
 
     def __init__(
@@ -33,19 +35,26 @@ class BudgetTracker:
         self.used = Usage(cost_usd=0.0)
         self.rounds = 0
         self.tool_calls = 0
-        self.waited_s = 0.0
+        self.cost_known = True
+        self.where = where
+        self.clock: BranchClock = BranchClock(clock, parent.clock if parent is not None else None)
+        self._time = clock
+        self._waited = 0.0
         self._parent = parent
-        self._clock = clock
-        self._started = clock()
-        self._where = where
 
     def child(self, budget: ExecutionBudget, where: str) -> BudgetTracker:
         """A subtree with its own additional budget."""
-        return BudgetTracker(budget, parent=self, clock=self._clock, where=where)
+        return BudgetTracker(budget, parent=self, clock=self._time, where=where)
+
+    def change(self, budget: ExecutionBudget, where: str) -> None:
+        """Another budget from now on; what is used stays used, and its deadline too counts from the start."""
+        self.budget, self.where = budget, where
 
     def consume(self, usage: Usage | None) -> None:
         """One round was answered; an unknown cost adds nothing to the sum (it stays a lower bound)."""
         self.rounds += 1
+        if usage is None or usage.cost_usd is None:
+            self.cost_known = False
         if usage is not None:
             known = Usage(
                 usage.input_tokens,
@@ -59,15 +68,32 @@ class BudgetTracker:
             self._parent.consume(usage)
 
     def waited(self, seconds: float) -> None:
-        """A person was asked for this long (R-SUP-10)."""
-        self.waited_s += seconds
+        """A person was asked for this long, which no clock was told of (R-SUP-10)."""
+        self._waited += seconds
         if self._parent is not None:
             self._parent.waited(seconds)
+
+    def replayed(self, usage: Usage, rounds: int) -> None:
+        """A branch that had ended before the app was started again had used this much."""
+        self.used = self.used.plus(usage)
+        self.rounds += rounds
+        if self._parent is not None:
+            self._parent.replayed(usage, rounds)
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds for which a person was waited for."""
+        return self._waited + self.clock.stood
 
     @property
     def elapsed_s(self) -> float:
         """Wall time since the start, without waiting for a person."""
-        return self._clock() - self._started - self.waited_s
+        return self.clock.elapsed - self._waited
+
+    @property
+    def time_left_s(self) -> float | None:
+        """Seconds until this node's own deadline; None without one."""
+        return None if self.budget.deadline_s is None else self.budget.deadline_s - self.elapsed_s
 
     def broken(self) -> Limit | None:
         """The first limit that is used up, here or above."""
@@ -80,7 +106,7 @@ class BudgetTracker:
         )
         for name, value, consumed in pairs:
             if value is not None and consumed >= value:
-                return Limit(name, value, self._where)
+                return Limit(name, value, self.where)
         return self._parent.broken() if self._parent is not None else None
 
     def check(self) -> None:
@@ -93,29 +119,8 @@ class BudgetTracker:
         """The remaining rounds as a limit of their own, or None."""
         mine = None
         if self.budget.max_rounds is not None:
-            mine = Limit("max_rounds", self.budget.max_rounds - self.rounds, self._where)
+            mine = Limit("max_rounds", self.budget.max_rounds - self.rounds, self.where)
         above = self._parent.rounds_left() if self._parent is not None else None
         if mine is None or above is None:
             return mine or above
         return min(mine, above, key=lambda limit: limit.value)
-
-
-class Headcount:
-    """Agents alive in one tree, the root included (R-SUP-5); the tree's one spawn budget."""
-
-    def __init__(self, budget: SpawnBudget) -> None:
-        self._budget = budget
-        self.alive = 1
-
-    def acquire(self, node: Supervision) -> None:
-        """One agent more, or BudgetExhausted."""
-        if self.alive >= self._budget.max_agents:
-            limit = Limit("max_agents", self._budget.max_agents, str(node.root_id))
-            raise BudgetExhausted(
-                f"No more agents can start: {limit}.", limit=str(limit), next_step="Wait for one to finish."
-            )
-        self.alive += 1
-
-    def release(self) -> None:
-        """An agent ended, however it ended; the root's slot stays."""
-        self.alive = max(1, self.alive - 1)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from desktop.domain.debates import TurnRecord
+from desktop.domain.effects import EffectRecord
 from desktop.domain.messages import ImageBlock, NoticeBlock, ReasoningBlock, TextBlock, Usage
 from desktop.domain.models import Connection
 from desktop.domain.permission import AuditEntry, RuleRecord
@@ -54,6 +55,7 @@ async def fill(store: Store) -> None:
         "argued", 1, "a", "said", "said", "Tea.", "response", 1, 0, Usage(10, 2), 11.0, 12.0, "demo/demo", "argued-run"
     )  # fmt: skip
     await store.debates.finish_turn(thread_id="argued", record=record)
+    await store.effects.append([EffectRecord("run", 1, "0", 1, "now", "", "", "completed", 5.1, "5.1")])
     await store.state.put(key="window", value={"width": 1200})
 
 

@@ -8,10 +8,9 @@ import pytest
 
 from desktop.domain.errors import BudgetExhausted, BugError
 from desktop.domain.events import RunEnded, TextArrived
-from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
-from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
-from desktop.supervision.budgets import BudgetTracker, Headcount
+from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.journal import Journal, JournalEntry
 from desktop.supervision.tasks import RunSlots, TaskOwner
@@ -108,19 +107,6 @@ def test_cost_and_rounds_are_bounded_too_and_an_unknown_cost_adds_nothing() -> N
     dear = BudgetTracker(ExecutionBudget(max_cost_usd=0.5))
     dear.consume(Usage(1, 1, cost_usd=0.6))
     assert dear.broken().name == "max_cost_usd"
-
-
-@pytest.mark.spec("R-SUP-5")
-def test_agents_alive_are_counted_with_the_root_and_its_slot_stays() -> None:
-    node = Supervision.root(AgentId("assistant", "1"))
-    count = Headcount(SpawnBudget(max_agents=3))
-    count.acquire(node)
-    count.acquire(node)
-    with pytest.raises(BudgetExhausted, match="max_agents 3"):
-        count.acquire(node)
-    for _ in range(5):
-        count.release()
-    assert count.alive == 1
 
 
 @pytest.mark.spec("R-JRN-2", "R-JRN-5", "R-JRN-6")

@@ -1,0 +1,71 @@
+"""The journal of a run's effects: what an agent asked of the world, in order, written before it is done (semantics.md
+22). A run that was cut off goes on from it: what is done is not done again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from desktop.domain.errors import KnownError
+
+EffectKind = Literal[
+    "llm", "tool", "spawn", "join", "emit", "sleep_until", "now", "uuid", "random", "return", "end"
+]  # fmt: skip
+"""``return`` is the terminal entry of one agent, ``end`` the one of the run (R-JRN-5)."""
+
+EffectPhase = Literal["begun", "completed", "failed", "cancelled", "limit"]
+
+UnknownAnswer = Literal["repeat", "done", "skip", "stop"]
+"""What a person says of a write whose outcome nobody knows: do it again; it was done; it was not done and shall not be;
+end the run."""
+
+
+class EffectRecord(NamedTuple):
+    """One line of a run's append-only journal. An effect has two: ``begun``, then how it ended.
+
+    ``sequence`` counts within the run from 1; ``agent`` is the agent's path in the run tree (``0`` is the root, ``0.3``
+    the child that its step 3 started); ``step`` counts the agent's effects from 1. ``digest`` stands for the arguments;
+    ``value`` is the outcome as JSON, masked; ``summary`` is for a person, redacted (R-JRN-6). ``at``: seconds since the
+    epoch. A tuple, for one is made and stored twice in every call.
+    """
+
+    run_id: str
+    sequence: int
+    agent: str
+    step: int
+    kind: EffectKind
+    name: str
+    digest: str
+    phase: EffectPhase
+    at: float
+    value: str = ""
+    summary: str = ""
+
+
+class EffectLog(Protocol):
+    """Where journals lie. ``append`` keeps the order in which it is called, also when nobody waits for it."""
+
+    def append(self, records: Sequence[EffectRecord]) -> asyncio.Future[None]:
+        """Write all or none; done when they outlive the death of this process. Begins at once."""
+        ...
+
+    async def load(self, run_id: str) -> list[EffectRecord]:
+        """All of a run, in order."""
+        ...
+
+
+AskUnknown = Callable[[EffectRecord], Awaitable[UnknownAnswer]]
+"""Asks a person about a write that had begun when the process died. It is never repeated without (issue 7)."""
+
+
+class ReplayMismatch(KnownError):
+    """An agent that goes on asks for something else than it did before: its course cannot be joined to the journal."""
+
+    code = "run.changed"
+
+
+class EffectUnknown(KnownError):
+    """A person ended the run because nobody knows whether a write was done."""
+
+    code = "run.unknown_write"

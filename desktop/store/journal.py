@@ -1,0 +1,62 @@
+"""The journals of runs on disk (R-JRN-2): the ``EffectLog`` of the supervision room."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+
+from desktop.domain.effects import EffectRecord
+from desktop.store.rows import clean
+from desktop.store.worker import StoreThread
+
+_COLUMNS = "run_id, sequence, agent, step, kind, name, digest, phase, at, value_json, summary"
+_INSERT = f"INSERT INTO effects ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+
+
+class EffectRepository:
+    """One append-only log a run. What ``append`` has answered survives kill -9."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    def append(self, records: Sequence[EffectRecord]) -> asyncio.Future[None]:
+        """Write all or none, in the order of the calls. Raises StoreFull and the like, through the future."""
+        rows = [_storable(record) for record in records]
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany(_INSERT, rows)
+
+        return self._thread.write(work)
+
+    async def load(self, run_id: str) -> list[EffectRecord]:
+        """The whole journal of a run, in order."""
+        query = f"SELECT {_COLUMNS} FROM effects WHERE run_id = ? ORDER BY sequence"
+
+        def work(connection: sqlite3.Connection) -> list[EffectRecord]:
+            return [EffectRecord._make(row) for row in connection.execute(query, (run_id,))]
+
+        return await self._thread.read(work)
+
+    async def unfinished(self) -> list[str]:
+        """Runs with a journal that has no terminal entry, the latest first: those that can be gone on with."""
+        query = (
+            "SELECT e.run_id FROM effects e JOIN runs r USING (run_id) WHERE e.sequence = 1 AND NOT EXISTS "
+            "(SELECT 1 FROM effects t WHERE t.run_id = e.run_id AND t.kind = 'end') ORDER BY r.started_at DESC"
+        )
+        return await self._thread.read(lambda connection: [row[0] for row in connection.execute(query)])
+
+    async def forget(self, run_id: str) -> None:
+        """Drop what effects gave, of a run that nobody goes on with; the lines themselves stay (R-SUP-13)."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE effects SET value_json = '' WHERE run_id = ? AND value_json <> ''", (run_id,))
+
+        await self._thread.write(work)
+
+
+def _storable(record: EffectRecord) -> EffectRecord:
+    """Values are ASCII already; names and summaries are texts of models and may hold half a surrogate pair."""
+    if record.name.isascii() and record.summary.isascii():
+        return record
+    return record._replace(name=clean(record.name), summary=clean(record.summary))

@@ -1,0 +1,195 @@
+"""The journal of one run: each effect is written before it is done, and its outcome before the next one (R-JRN-2).
+
+After a restart the journal gives back what is recorded, so that nothing is done twice. What is written in one moment
+goes into one transaction, usually the outcome of one call and the beginning of the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.domain.agent import AgentOutcome, AgentStatus
+from desktop.domain.effects import EffectKind, EffectLog, EffectPhase, EffectRecord, ReplayMismatch
+from desktop.domain.errors import BugError, KnownError
+from desktop.supervision.effect_values import (
+    error_from_plain,
+    error_to_plain,
+    outcome_from_plain,
+    outcome_to_plain,
+    to_text,
+)
+
+MAX_SUMMARY = 400
+_AGAIN = "Start it again from its message; what was done stays done."
+
+Place = tuple[str, int]
+"""The agent's path and the number of its step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An effect that an agent asks for. ``digest`` stands for its arguments; ``repeatable``: if nobody knows whether it
+    was done, it may be done again unasked (a read)."""
+
+    kind: EffectKind
+    name: str
+    digest: str
+    summary: str = ""
+    repeatable: bool = True
+
+
+class Recalled:
+    """What the journal knows of an effect: its value, or its error, which ``value`` raises."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, record: EffectRecord) -> None:
+        self._record = record
+
+    def value(self) -> Any:
+        """The plain value. Raises what the effect raised."""
+        plain = json.loads(self._record.value)
+        if self._record.phase == "failed":
+            raise error_from_plain(plain)
+        return plain
+
+
+class EffectJournal:
+    """``load`` it first, ``end`` it last. ``redact`` cleans a text for a person's eyes, ``mask`` takes known secrets
+    out of plain data. What could not be written is not done: every later effect raises the store's error too."""
+
+    def __init__(
+        self, run_id: str, log: EffectLog, *, redact: Callable[[str], str] = lambda text: text,
+        mask: Callable[[Any], Any] = lambda value: value, clock: Callable[[], float] = time.time,
+    ) -> None:  # fmt: skip
+        self.run_id = run_id
+        self._log = log
+        self._redact = redact
+        self._mask = mask
+        self._clock = clock
+        self._sequence = 0
+        self._known: dict[Place, EffectRecord] = {}
+        self._returned: dict[str, EffectRecord] = {}
+        self._ended: EffectRecord | None = None
+        self._waiting: list[EffectRecord] = []
+        self._flush_soon: asyncio.Handle | None = None
+        self._last: asyncio.Future[None] | None = None
+        self._broken: BaseException | None = None
+
+    # -- what was before ----------------------------------------------------------------------------------------------
+
+    async def load(self) -> None:
+        """Read what an earlier process did in this run. Of each effect the last word counts."""
+        for record in await self._log.load(self.run_id):
+            self._sequence = record.sequence
+            if record.kind == "end":
+                self._ended = record
+            elif record.kind == "return":
+                self._returned[record.agent] = record
+            else:
+                self._known[(record.agent, record.step)] = record
+
+    @property
+    def ended(self) -> AgentStatus | None:
+        """How the run ended, if it has."""
+        return self._ended.phase if self._ended is not None else None  # type: ignore[return-value]
+
+    @property
+    def remembered(self) -> int:
+        """How many effects of earlier processes have not been asked for again yet."""
+        return len(self._known)
+
+    def recall(self, place: Place, asked: Asked) -> EffectRecord | None:
+        """The record of this effect, once; None: it is new. Raises ReplayMismatch when another was done there."""
+        found = self._known.pop(place, None)
+        if found is None:
+            return None
+        if (found.kind, found.name, found.digest) != (asked.kind, asked.name, asked.digest):
+            before, now = f"{found.kind} {found.name}".strip(), f"{asked.kind} {asked.name}".strip()
+            what = f"{before} with other arguments" if before == now else f"{before}, and is now {now}"
+            raise ReplayMismatch(
+                f"This run cannot go on where it was interrupted: step {place[1]} of its agent {place[0]} was {what}.",
+                next_step=_AGAIN,
+            )
+        return found
+
+    def returned(self, agent: str) -> AgentOutcome | None:
+        """How an agent ended in an earlier process."""
+        record = self._returned.get(agent)
+        return None if record is None else outcome_from_plain(json.loads(record.value))
+
+    # -- what happens -------------------------------------------------------------------------------------------------
+
+    async def begin(self, place: Place, asked: Asked) -> None:
+        """Done when it is written, with everything before it: only then the effect may be done."""
+        self._put(place, asked, "begun", "", self._redact(asked.summary)[:MAX_SUMMARY] if asked.summary else "")
+        await self.settle()
+
+    def complete(self, place: Place, asked: Asked, value: Any) -> Any:
+        """The effect is done. Returns the value as the journal holds it, which is what the agent gets to see."""
+        text = to_text(self._mask(value))
+        self._put(place, asked, "completed", text)
+        return json.loads(text)
+
+    def fail(self, place: Place, asked: Asked, error: KnownError) -> KnownError:
+        """The effect ended in an error, which is its outcome. Returns it as the journal holds it."""
+        plain = error_to_plain(error)
+        text = to_text(self._mask({**plain, "text": self._redact(plain["text"])}))
+        self._put(place, asked, "failed", text)
+        return error_from_plain(json.loads(text))
+
+    def end_agent(self, agent: str, outcome: AgentOutcome) -> None:
+        """The terminal entry of one agent."""
+        plain = self._mask(outcome_to_plain(outcome))
+        self._put((agent, 0), Asked("return", "", ""), outcome.status, to_text(plain))
+
+    async def end(self, status: AgentStatus, detail: str = "") -> None:
+        """The terminal entry of the run, exactly once (R-JRN-5). BugError for a second one."""
+        if self._ended is not None:
+            raise BugError(f"run {self.run_id} is over, its journal is closed")
+        summary = self._redact(detail)[:MAX_SUMMARY]
+        self._ended = self._put(("", 0), Asked("end", "", ""), status, "", summary)
+        await self.settle()
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def _put(self, place: Place, asked: Asked, phase: EffectPhase, value: str, summary: str = "") -> EffectRecord:
+        if self._ended is not None:
+            raise BugError(f"run {self.run_id} is over, its journal is closed")
+        self._sequence += 1
+        record = EffectRecord(
+            self.run_id, self._sequence, place[0], place[1], asked.kind, asked.name, asked.digest, phase,
+            self._clock(), value, summary,
+        )  # fmt: skip
+        self._waiting.append(record)
+        if self._flush_soon is None:
+            self._flush_soon = asyncio.get_running_loop().call_soon(self._flush)
+        return record
+
+    def _flush(self) -> None:
+        if self._flush_soon is not None:
+            self._flush_soon.cancel()
+            self._flush_soon = None
+        if self._waiting:
+            batch, self._waiting = self._waiting, []
+            self._last = self._log.append(batch)
+            self._last.add_done_callback(self._written)
+
+    def _written(self, done: asyncio.Future[None]) -> None:
+        problem = None if done.cancelled() else done.exception()
+        self._broken = self._broken or problem
+        if self._last is done:
+            self._last = None
+
+    async def settle(self) -> None:
+        """Done when everything so far is written. Raises what the store raised."""
+        self._flush()
+        if self._last is not None:
+            await asyncio.shield(self._last)
+        if self._broken is not None:
+            raise self._broken

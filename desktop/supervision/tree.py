@@ -1,0 +1,335 @@
+"""The live tree of a run: who is at work, what each may use, and how a person steps in (semantics.md 18, 19).
+
+Nothing here waits or does anything: agents ask their node before each call, and are told by their token to stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from desktop.domain.agent import AgentOutcome
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import BudgetExhausted, NotFound
+from desktop.domain.ids import AgentId
+from desktop.domain.limits import Limit
+from desktop.domain.run_tree import NodeFacts, NodeState
+from desktop.domain.supervision import ExecutionBudget, Supervision
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.headcount import Headcount, Seat
+
+ROOT = "0"
+MAX_ENDED = 200
+INTERVAL_S = 0.1
+DEADLINE = "the time of its budget is used up"
+
+Publish = Callable[[Sequence[NodeFacts]], None]
+
+
+class TreeNode:
+    """One agent. ``budget`` is that of its branch; ``outcome`` is set when it has ended; ``stopped`` when a budget of
+    it, or of one above it, ran out in the middle of something."""
+
+    def __init__(
+        self, tree: RunTree, path: str, agent_id: AgentId, supervision: Supervision, token: CancellationToken,
+        budget: BudgetTracker, seat: Seat, parent: TreeNode | None,
+    ) -> None:  # fmt: skip
+        self.path = path
+        self.agent_id = agent_id
+        self.supervision = supervision
+        self.token = token
+        self.budget = budget
+        self.seat = seat
+        self.parent = parent
+        self.children: dict[str, TreeNode] = {}
+        self.outcome: asyncio.Future[AgentOutcome] = asyncio.get_running_loop().create_future()
+        self.state = NodeState.WORKING
+        self.doing = self.model = self.side = self.detail = ""
+        self.started_at = time.time()
+        self.ended_at: float | None = None
+        self.final: tuple[float, float] = (0.0, 0.0)
+        self.pause_asked = False
+        self.stopped: Limit | None = None
+        self.timer: asyncio.TimerHandle | None = None
+        self._waits = 0
+        self._before = (self.state, "")
+        self._idle = 0
+        self._tree = tree
+        self._wake = asyncio.Event()
+        budget.clock.work(1)
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.ended_at is not None
+
+    @property
+    def held(self) -> bool:
+        """Whether it, or a branch that it is in, is paused, or its place is taken: it makes no model call then."""
+        return not self.seat.held or self.paused
+
+    @property
+    def paused(self) -> bool:
+        """Whether a person has paused it or a branch that it is in."""
+        at: TreeNode | None = self
+        while at is not None:
+            if at.pause_asked:
+                return True
+            at = at.parent
+        return False
+
+    # -- what the agent says ------------------------------------------------------------------------------------------
+
+    def does(self, state: NodeState, doing: str = "", model: str = "") -> None:
+        """What it does from now on, for the panel."""
+        self.state, self.doing = state, doing
+        if model:
+            self.model = model
+        self._tree.touch(self)
+
+    async def may_call(self, *, model: bool = False) -> None:
+        """Wait here while paused (R-SUP-6). Only a model call waits for a place that another agent has taken."""
+        self.token.check()
+        while self.paused or (model and not self.seat.held):
+            state = NodeState.PAUSED if self.paused else NodeState.PREEMPTED
+            self._wake.clear()
+            self.does(state)
+            with self._standing(person=state is NodeState.PAUSED):
+                await self._wake.wait()
+            self.token.check()
+
+    def wake(self) -> None:
+        """Something about its place or a pause has changed."""
+        self._wake.set()
+
+    @contextmanager
+    def waits(self, doing: str = "") -> Iterator[None]:
+        """A person is waited for within (R-SUP-10); nests and may overlap."""
+        if not self._waits:
+            self._before = (self.state, self.doing)
+        self.does(NodeState.WAITING, doing)
+        try:
+            with self._standing(person=True):
+                yield
+        finally:
+            if not self._waits and not self.over:
+                self.does(*self._before)
+
+    @contextmanager
+    def idles(self, state: NodeState, doing: str = "") -> Iterator[None]:
+        """It does nothing itself within: it waits for a child."""
+        self.does(state, doing)
+        with self._standing(person=False):
+            yield
+        if not self.over:
+            self.does(NodeState.WORKING)
+
+    @contextmanager
+    def _standing(self, *, person: bool) -> Iterator[None]:
+        clock = self.budget.clock
+        self._idle += 1
+        self._waits += person
+        if self._idle == 1:
+            clock.work(-1)
+        if person:
+            clock.wait(1)
+        try:
+            yield
+        finally:
+            self._idle -= 1
+            self._waits -= person
+            if person:
+                clock.wait(-1)
+            if self._idle == 0 and not self.over:
+                clock.work(1)
+
+    def check_budget(self) -> None:
+        """Raise BudgetExhausted before a model call that a budget here or above does not allow (R-SUP-7, R-SUP-8)."""
+        if self.stopped is not None:
+            raise exhausted(self.stopped)
+        self.budget.check()
+
+    def close_clock(self) -> None:
+        """It works no more."""
+        if self._idle == 0:
+            self.budget.clock.work(-1)
+
+    def facts(self) -> NodeFacts:
+        """As of now."""
+        used, node = self.budget.used, self.supervision
+        elapsed, waited = self.final if self.over else (self.budget.elapsed_s, self.budget.waited_s)
+        return NodeFacts(
+            path=self.path, parent=self.parent.path if self.parent is not None else "", agent=self.agent_id.type,
+            state=self.state, priority=node.priority, depth=node.depth, budget=self.budget.budget,
+            budget_from=self.budget.where, side=self.side, model=self.model, doing=self.doing,
+            thread_id=node.session_id, rounds=self.budget.rounds, tool_calls=self.budget.tool_calls,
+            input_tokens=used.input_tokens, output_tokens=used.output_tokens, cost_usd=used.cost_usd or 0.0,
+            cost_known=self.budget.cost_known, started_at=self.started_at, ended_at=self.ended_at,
+            elapsed_s=elapsed, waited_s=waited, pause_asked=self.pause_asked, detail=self.detail,
+        )  # fmt: skip
+
+
+class RunTree:
+    """All agents of one run. ``publish`` is told what changed, at most once in ``INTERVAL_S`` seconds and once at the
+    end; of agents that have ended the last ``MAX_ENDED`` stay. Used on the loop only; ``close`` it."""
+
+    def __init__(
+        self, agent_id: AgentId, supervision: Supervision, token: CancellationToken, *,
+        where: str = "the run's budget", publish: Publish | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self._publish = publish
+        self._changed: dict[str, TreeNode] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._ended: dict[str, TreeNode] = {}
+        self.headcount = Headcount(supervision.spawn_budget, where, supervision.priority)
+        self._by_seat: dict[int, TreeNode] = {}
+        self.nodes: dict[str, TreeNode] = {}
+        tracker = BudgetTracker(supervision.execution_budget, where=where, clock=clock)
+        self.root = self._put(TreeNode(self, ROOT, agent_id, supervision, token, tracker, self.headcount.root, None))
+
+    # -- agents come and go -------------------------------------------------------------------------------------------
+
+    def add(self, parent: TreeNode, path: str, agent_id: AgentId, supervision: Supervision) -> TreeNode:
+        """A child, which may take the place of a lesser agent (R-SUP-6). Raises BudgetExhausted (R-SUP-5)."""
+        seat, victim = self.headcount.acquire(supervision.priority)
+        own = supervision.execution_budget
+        inherited = own is parent.supervision.execution_budget
+        budget = parent.budget.child(ExecutionBudget() if inherited else own, f"the agent {agent_id}")
+        node = TreeNode(self, path, agent_id, supervision, parent.token.child(), budget, seat, parent)
+        parent.children[path] = self._put(node)
+        if victim is not None:
+            self.touch(self._by_seat[victim.number])
+        return node
+
+    def _put(self, node: TreeNode) -> TreeNode:
+        self.nodes[node.path] = node
+        self._by_seat[node.seat.number] = node
+        self._arm(node)
+        self.touch(node)
+        return node
+
+    def end(self, node: TreeNode, outcome: AgentOutcome) -> None:
+        """It has ended, however; its place is free."""
+        if node.over:
+            return
+        node.close_clock()
+        node.final = (node.budget.elapsed_s, node.budget.waited_s)
+        node.ended_at = time.time()
+        node.detail = outcome.detail
+        node.does(NodeState(outcome.status))
+        self._disarm(node)
+        del self._by_seat[node.seat.number]
+        freed = self.headcount.release(node.seat)
+        if freed is not None and freed.number in self._by_seat:
+            self._by_seat[freed.number].wake()
+            self.touch(self._by_seat[freed.number])
+        node.token.detach()
+        if not node.outcome.done():
+            node.outcome.set_result(outcome)
+        self._ended[node.path] = node
+        self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        while len(self._ended) > MAX_ENDED:
+            path = next(iter(self._ended))
+            node = self._ended.pop(path)
+            self.nodes.pop(path, None)
+            if node.parent is not None:
+                node.parent.children.pop(path, None)
+
+    def close(self) -> None:
+        """The run is over: the last changes are told, and no timer is left."""
+        for node in self.nodes.values():
+            self._disarm(node)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._tell()
+
+    # -- what a person does -------------------------------------------------------------------------------------------
+
+    def find(self, path: str) -> TreeNode:
+        """Raises NotFound."""
+        node = self.nodes.get(path)
+        if node is None:
+            raise NotFound("This agent has ended long ago." if "." in path else "There is no such agent.")
+        return node
+
+    def pause(self, path: str) -> None:
+        """The branch makes no further call; calls under way come to their end."""
+        self._pause(self.find(path), True)
+
+    def resume(self, path: str) -> None:
+        """The branch goes on, unless one above it is paused too."""
+        self._pause(self.find(path), False)
+
+    def _pause(self, node: TreeNode, paused: bool) -> None:
+        node.pause_asked = paused
+        for one in self.branch(node):
+            one.seat.paused = one.paused
+            one.wake()
+            self.touch(one)
+
+    def cancel(self, path: str, reason: str = "cancelled") -> None:
+        """End a branch now (R-CAN-10)."""
+        self.find(path).token.cancel(reason)
+
+    def change_budget(self, path: str, budget: ExecutionBudget, where: str = "the Run panel") -> None:
+        """Another budget for a branch from now on. One above it still holds: a child cannot extend it (R-SUP-9)."""
+        node = self.find(path)
+        node.budget.change(budget, where)
+        self._arm(node)
+        self.touch(node)
+
+    def branch(self, node: TreeNode) -> Iterator[TreeNode]:
+        """It and everything under it."""
+        yield node
+        for child in tuple(node.children.values()):
+            yield from self.branch(child)
+
+    def facts(self) -> tuple[NodeFacts, ...]:
+        """All of it, parents first."""
+        return tuple(node.facts() for node in self.branch(self.root))
+
+    # -- time and news ------------------------------------------------------------------------------------------------
+
+    def _arm(self, node: TreeNode) -> None:
+        """A branch whose time runs out is ended also in the middle of a long call."""
+        self._disarm(node)
+        left = node.budget.time_left_s
+        if left is None or node.over or self.root.over:
+            return
+        if left <= 0 and node.stopped is None:
+            limit = Limit("deadline_s", node.budget.budget.deadline_s or 0.0, node.budget.where)
+            for one in self.branch(node):
+                one.stopped = one.stopped or limit
+            node.token.cancel(DEADLINE)
+            return
+        loop = asyncio.get_running_loop()
+        node.timer = loop.call_later(max(left, 0.02), self._arm, node)
+
+    def _disarm(self, node: TreeNode) -> None:
+        if node.timer is not None:
+            node.timer.cancel()
+            node.timer = None
+
+    def touch(self, node: TreeNode) -> None:
+        """Something of it is to be told."""
+        if self._publish is None:
+            return
+        self._changed[node.path] = node
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(INTERVAL_S, self._tell)
+
+    def _tell(self) -> None:
+        self._timer = None
+        changed, self._changed = self._changed, {}
+        if changed and self._publish is not None:
+            self._publish([node.facts() for node in changed.values()])
+
+
+def exhausted(limit: Limit) -> BudgetExhausted:
+    """The stop that a used-up budget is."""
+    return BudgetExhausted(f"The budget is used up: {limit}.", limit=str(limit), next_step="Raise the budget to go on.")
