@@ -21,7 +21,7 @@ from desktop.safety.shell_effects import Effect, effect_of
 from desktop.safety.shell_names import set_by
 from desktop.safety.shell_options import TAKES_ORDERS, options_of
 from desktop.safety.shell_parts import parts_of, strange_part
-from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in, state_of
+from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Parsed, SimpleCommand, parse
 from desktop.safety.shell_targets import Judged, Targets
 from desktop.safety.shell_unwrap import SHELLS, Unwrapped, unwrap
@@ -117,7 +117,7 @@ class _Reading:
             uses_network=self._network,
             bound=tuple(self._bound),
             parts=tuple(self._parts),
-            states={path: state_of(path) for path in list(self._bound)[:MAX_BOUND]},
+            states={path: self._paths.disk.state_of(path) for path in list(self._bound)[:MAX_BOUND]},
         )
 
     def script(self, source: str, depth: int) -> None:
@@ -301,7 +301,8 @@ class _Reading:
         for path in touches:
             if path.startswith(os.sep) or os.path.isabs(path):
                 self._touched[path] = None
-        self._bound.update(dict.fromkeys(path for path in judged.bound if os.path.isabs(path)))
+        held = dict.fromkeys(judged.bound)
+        self._bound.update(dict.fromkeys(path for path in held if path.startswith(os.sep) or os.path.isabs(path)))
         command = judged.command
         text = command.text if len(command.text) <= _SHOWN else command.text[: _SHOWN - 1] + "…"
         self._judgements.append(

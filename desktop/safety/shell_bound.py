@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Sequence
 
 from desktop.safety.shell_letters import LETTERS, Letters
@@ -109,7 +110,7 @@ class Binder:
             return
         if usual := _PROJECT.get(name, "").split():
             judged.bound += [path for text in usual for path in self._at(text)]
-            folders = {path for path in self._given(words[0], words[1:]) if os.path.isdir(path)}
+            folders = {path for path in self._given(words[0], words[1:]) if self._is_folder(path)}
             judged.bound += [os.path.join(folder, text) for folder in sorted(folders) for text in usual]
         if name in _TESTS:
             judged.bound += self._tests(words[1:])
@@ -142,14 +143,16 @@ class Binder:
         for entry in self._search:
             yield from self._at(f"{entry}/{words[0].text}")
 
-    def _given(self, program: Word, words: Sequence[Word]) -> Iterator[str]:
+    def _given(self, program: Word, words: Sequence[Word]) -> list[str]:
         """The files among the words that are there now."""
         letters = LETTERS.get(base_name(program.text))
+        status, found = self._paths.disk.status, []
         for word in words:
-            for one in (word, *_glued(word.text, letters)):
-                for path in self._paths.leads(one):
-                    if self._paths.disk.status(path) is not None and not harmless_target(path):
-                        yield path
+            given = self._paths.leads(word)
+            for one in _glued(word.text, letters):
+                given = [*given, *self._paths.leads(one)]
+            found += [path for path in given if status(path) is not None and not harmless_target(path)]
+        return found
 
     def _source(
         self, source: SimpleCommand | None, judged: Judged, inner: Sequence[Word], unwrapped: Unwrapped
@@ -178,6 +181,10 @@ class Binder:
         fed = fed or any(base_name(words[-1].text) in _INTERPRETERS for words in unwrapped.executed)
         if fed:
             self._note(judged, "which files it runs shows only when it runs, so they are not compared")
+
+    def _is_folder(self, path: str) -> bool:
+        status = self._paths.disk.status(path)
+        return status is not None and not stat.S_ISREG(status.st_mode) and os.path.isdir(path)
 
     def _at(self, text: str) -> list[str]:
         """A relative name in every folder that the command may be in."""

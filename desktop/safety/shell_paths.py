@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from desktop.safety import paths
@@ -22,6 +22,10 @@ _REMOTE = re.compile(r"^(?:[\w.\-]+@)?([\w.\-]+):(?!//)[^\s]*$")
 _HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"))
 _DELIMITERS = re.compile(r"[=@:,]")
 _ONE_PATH = re.compile(r"[^\-=@:,][^=@:,]*")
+_SHORTENED = re.compile(r"[$`{}*?\[~\\]|/\.\.")
+_NO_NAME = re.compile(r"[^/]{256}")
+MAX_NAME = 255
+"""Characters of the longest name that a file can have anywhere (there they are bytes or more)."""
 MAX_WORDS = 400
 MAX_FOUND = 1000
 
@@ -35,6 +39,7 @@ class PathReader:
     folders: list[str] = field(default_factory=list)
     folder_unknown: bool = False
     seen: int = 0
+    led: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
     hooks: dict[str, str] = field(default_factory=dict)
     second_names: SecondNames = field(init=False)
     disk: Disk = field(init=False)
@@ -50,6 +55,7 @@ class PathReader:
         if word is not None and (word.glob or word.text == "-" or (word.dynamic and "$" in word.known)):
             self.folder_unknown = True
             return
+        self.led = {}
         for base in list(self.folders):
             found = self._resolve(target, base)
             if found and found not in self.folders and len(self.folders) < 8:
@@ -68,13 +74,15 @@ class PathReader:
         found = [name for path in self.resolve(word) for name in itertools.islice(glob.iglob(path), MAX_FOUND)]
         return [path for name in found if (path := self._resolve(name, self.lists.workspace))]
 
-    def leads(self, word: Word) -> Iterator[str]:
+    def leads(self, word: Word) -> list[str]:
         """Where a word and the parts of it that programs take for paths lead."""
-        for text in _candidates(word.known):
-            for spelled in braces(text) if "{" in text else [text]:
-                yield from filter(None, (self._resolve(spelled, base) for base in self.folders))
-        if word.glob:
-            yield from self.expanded(word)
+        key = (word.known, word.glob)
+        if key not in self.led:
+            texts = _candidates(word.known)
+            spelled = [one for text in texts for one in (braces(text) if "{" in text else [text])]
+            found = [path for text in spelled for base in self.folders if (path := self._resolve(text, base))]
+            self.led[key] = [*found, *(self.expanded(word) if word.glob else ())]
+        return self.led[key]
 
     def runs_later(self, path: str) -> str:
         """Why what is written there runs by itself later, or "". Also for where git's settings say the hooks are."""
@@ -173,6 +181,21 @@ class Disk:
                 self._resolved[key] = ""
         return self._resolved[key]
 
+    def state_of(self, path: str) -> str:
+        """What an approval is bound to at a resolved path: a file with its size and time, of a folder only which one,
+        as they were when the command was judged."""
+        status = self.status(path)
+        if status is not None and stat.S_ISLNK(status.st_mode):
+            try:
+                status = os.stat(path)
+            except (OSError, ValueError):
+                return "absent"
+        if status is None:
+            return "absent"
+        if stat.S_ISDIR(status.st_mode):
+            return f"{status.st_dev}:{status.st_ino}"
+        return paths.describe_identity(status)
+
     def covering(self, path: str) -> Rule | None:
         """The denied entry that a resolved path is, or is below."""
         if path not in self._covering:
@@ -183,7 +206,7 @@ class Disk:
         """An entry covers a path when it is the path or covers what is above it; so only the path itself is compared,
         by its identity and, however it is spelled, by its name."""
         deep = self._moment.is_deep(path)
-        above = os.path.dirname(path)
+        above = (path.rpartition("/")[0] or "/") if os.sep == "/" else os.path.dirname(path)
         if not deep and above != path and (rule := self.covering(above)) is not None:
             return rule
         status = self.status(path)
@@ -192,17 +215,6 @@ class Disk:
             return None
         line = set(self._moment.line(path))
         return next((rule for rule in self.rules if rule.covers(path, line)), None)
-
-
-def state_of(path: str) -> str:
-    """What an approval is bound to at a resolved path: a file with its size and time, of a folder only which one."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return "absent"
-    if stat.S_ISDIR(status.st_mode):
-        return f"{status.st_dev}:{status.st_ino}"
-    return paths.describe_identity(status)
 
 
 def _status(path: str) -> os.stat_result | None:
@@ -238,6 +250,8 @@ def _candidates(text: str) -> list[str]:
     if re.match(r"-[A-Za-z][/~.]", text):
         found.append(text[2:])
     found.append(text.partition("file://")[2])
+    if len(text) > MAX_NAME and _SHORTENED.search(text) is None:  # prose: no file can have such a name
+        found = [part for part in found if len(part) <= MAX_NAME or _NO_NAME.search(part) is None]
     unique = dict.fromkeys(part for part in found if part and not part.startswith("-"))
     return list(unique)[:24]
 
