@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
@@ -39,6 +39,7 @@ class Pages(QObject):
         self._chat: ChatPage | None = None
         self._dialog: RequestDialog | None = None
         self._skills: Any = None
+        self._approvals: Any = None
         self._opened = False
         self._commands()
         self._connect()
@@ -78,7 +79,7 @@ class Pages(QObject):
                 "chats": lambda: self.chat,
                 "debates": page("desktop.ui.debates.page", "DebatesPage"),
                 "skills": self._skills_page,
-                "approvals": page("desktop.ui.approvals.page", "ApprovalsPage", m.approvals, m.rules, self._title_of),
+                "approvals": self._approvals_page,
                 "settings": page(
                     "desktop.ui.settings.page",
                     "SettingsPage",
@@ -109,11 +110,23 @@ class Pages(QObject):
         made.approvals_wanted.connect(lambda: self._shell.go("approvals"))  # type: ignore[attr-defined]
         return made
 
+    def _approvals_page(self) -> QWidget:
+        m = self._models
+        self._approvals = load("desktop.ui.approvals.page", "ApprovalsPage")(m.approvals, m.rules, self._title_of)
+        return cast(QWidget, self._approvals)
+
     def _leave(self, quit_now: Callable[[], None]) -> None:
-        """The person closes the window: a skill that is not saved comes first."""
+        """The person closes the window: a skill or a rule that is not saved comes first."""
         if self._skills is not None and self._models.skills.editor.dirty:
             self._shell.go("skills")
-            self._skills.leaving(quit_now)
+            self._skills.leaving(lambda: self._leave_rules(quit_now))
+        else:
+            self._leave_rules(quit_now)
+
+    def _leave_rules(self, quit_now: Callable[[], None]) -> None:
+        if self._approvals is not None and self._approvals.unsaved:
+            self._shell.go("approvals")
+            self._approvals.leaving(quit_now)
         else:
             quit_now()
 

@@ -92,6 +92,16 @@ class ApprovalsPage(QFrame):
         else:
             self.rules.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether a rule is being written that is not saved."""
+        return self.rules.editor.draft is not None and self.rules.editor.dirty
+
+    def leaving(self, go_on: Callable[[], None]) -> None:
+        """Do something that would drop the rule that is being written, after asking."""
+        self.show_tab("rules")
+        self.rules.panel.leaving(go_on)
+
     def begin_find(self) -> None:
         """Ctrl+F: the search of what is shown."""
         if self.tabs.value == "activity":

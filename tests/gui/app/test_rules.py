@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from desktop.ui.approvals.allowing import AlwaysDialog
+from desktop.ui.widgets.dialog import Dialog
 from tests.gui.app.kit import Running, call
 from tests.gui.approvals.rules_kit import agree
 
@@ -127,3 +129,25 @@ async def test_a_new_rule_from_the_palette_denies_at_once_and_says_so_in_the_log
     assert [(entry.decision, entry.by, entry.extra["rule"]["pattern"]) for entry in entries] == [
         ("deny", "rule", "write-file(path=secret*)")
     ]
+
+
+async def test_quitting_with_a_rule_that_is_not_saved_asks_first(start: Any) -> None:
+    app = await start(DONE)
+    left: list[bool] = []
+    page: Any = app.window.page("approvals")
+    page.show_rules(new=True)
+    app.startup._pages._leave(lambda: left.append(True))
+    assert left == [True], "nothing was typed yet"
+    QTest.keyClicks(page.rules.panel.form.field, PATTERN)
+    app.startup._shell.go("chats")
+    app.startup._pages._leave(lambda: left.append(False))
+    assert left == [True]
+    assert app.startup._shell.page == "approvals"
+    dialog = next(found for found in app.window.findChildren(Dialog) if found.isVisible())
+    assert "Discard this rule?" in [label.text() for label in dialog.findChildren(QLabel)]
+    dialog.answer("keep")
+    assert left == [True]
+    assert page.rules.editor.draft.pattern == PATTERN
+    app.startup._pages._leave(lambda: left.append(False))
+    next(found for found in app.window.findChildren(Dialog) if found.isVisible()).answer("discard")
+    assert left == [True, False]
