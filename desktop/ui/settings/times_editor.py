@@ -29,7 +29,7 @@ class TimesEditor(QWidget):
         column.addWidget(self._card)
         row = Row(spacing=8)
         self.tool = Field(f"Tool, {name}", hint="bash, or the name of another tool", mono=True)
-        self.time = sized(Field(f"Time, {name}"), width=96)
+        self.time = sized(Field(f"Time, {name}", hint="600"), width=96)
         self.add = Button("Add", icon="new")
         self.add.clicked.connect(self._add)
         for field in (self.tool, self.time):
@@ -52,7 +52,8 @@ class TimesEditor(QWidget):
         holder = sized(pane("row-last" if last else "row"), height=34)
         row = Row(holder, margins=(12, 0, 4, 0), spacing=8)
         row.addWidget(Text(shown_line(name), "code", elide="middle"), 1)
-        row.addWidget(Text(f"{seconds:,g} {self._unit}", "body", "2"))
+        unit = self._unit.removesuffix("s") if seconds == 1 else self._unit
+        row.addWidget(Text(f"{seconds:,.10g} {unit}", "body", "2"))
         remove = IconButton("close", f"Remove the time limit of {name}", side=28, glyph_side=14)
         remove.clicked.connect(lambda: self.edited.emit(tuple(entry for entry in self._entries if entry[0] != name)))
         row.addWidget(remove)
