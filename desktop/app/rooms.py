@@ -19,6 +19,7 @@ from desktop.app.mcp_rooms import mcp_servers
 from desktop.app.rule_rooms import RuleRooms, open_rules
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agents import AgentBook, load_agents
+from desktop.conversation.jobs import JobService, JobSurroundings
 from desktop.conversation.runtime import Runtime, host_of
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_desk import SkillDesk
@@ -97,6 +98,7 @@ class Rooms:
     rules: RuleRooms
     service: ConversationService
     traces: TraceDesk
+    jobs: JobService
 
     async def confinement_report(self) -> ConfinementReport:
         """What holds shell commands on this machine; probed once, in a thread."""
@@ -211,8 +213,7 @@ async def _rooms(
     )  # fmt: skip
     skills.runs.pipeline = pipeline
     bus.listen(lambda event: _over(event, gate, skills))
-    child = model_host(secrets=redactor.values)
-    code, modes = open_code(skills), await ToolModes.opened(store.state)
+    child, code, modes = model_host(secrets=redactor.values), open_code(skills), await ToolModes.opened(store.state)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
@@ -225,15 +226,28 @@ async def _rooms(
         skills, pipeline, agents, mine=home / "skills", trash=home / "data" / "deleted-skills",
         host=lambda: _host(runtime, settings),
     )  # fmt: skip
+    service = ConversationService(runtime, owner)
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, tool_secrets=keys.tools,
         redactor=redactor, confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
-        grants=grants, rules=rules, service=ConversationService(runtime, owner),
-        traces=TraceDesk(store, agents, runtime.budget),
+        grants=grants, rules=rules, service=service, traces=TraceDesk(store, agents, runtime.budget),
+        jobs=await _jobs(runtime, service, settings, rules),
     )  # fmt: skip
+
+
+async def _jobs(
+    runtime: Runtime, service: ConversationService, settings: SettingsService, rules: RuleRooms
+) -> JobService:
+    around = JobSurroundings(
+        admin_allowed=lambda: settings.current.security.admin_jobs, where=rules.book.frozen().where,
+        default_model=lambda: settings.current.models.default,
+    )  # fmt: skip
+    jobs = JobService(runtime, service, around)
+    await jobs.open()
+    return jobs
 
 
 def _host(runtime: Runtime, settings: SettingsService) -> Host | None:

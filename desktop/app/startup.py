@@ -95,6 +95,7 @@ class Startup(QObject):
         await self._join_desktop()
         rooms.child.start()
         rooms.mcp.begin()
+        rooms.owner.spawn(rooms.jobs.keep(), "jobs: keep to the clock")
         self._models.setup.look()
         self._bridge.spawn(rooms.tool_secrets.learn(), name="learn tools' secrets")
         self._models.approvals.activity.checked.connect(self._log_checked)

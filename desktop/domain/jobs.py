@@ -5,7 +5,7 @@ Contract between the runtime and the Schedules page. Times are seconds since the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -93,6 +93,10 @@ class JobDesk(Protocol):
     @property
     def admin_allowed(self) -> bool:
         """Whether the app's switch lets jobs make admin calls at all."""
+        ...
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """``listener`` is told when a job, its state or its history changed."""
         ...
 
     async def jobs(self) -> Sequence[JobRow]: ...

@@ -137,6 +137,10 @@ class Security:
         "block", "rm of single files", "choice", "Refuse plain rm, or ask for each as an admin call.", "Approvals",
         choices=(("block", "Refuse"), ("ask", "Ask each time")),
     )  # fmt: skip
+    admin_jobs: bool = setting(
+        False, "Admin calls of scheduled jobs", "flag",
+        "Lets a job make admin calls of tools that it allows by exact name, with nobody there to ask.", "Approvals",
+    )  # fmt: skip
     approval_timeout_s: float = setting(
         0, "Requests end by themselves", "number",
         "A request that nobody answers for this long is denied. 0: it waits until you answer.", "Approvals",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from desktop.domain.debates import TurnRecord
 from desktop.domain.effects import EffectRecord
+from desktop.domain.jobs import Job, JobPolicy, JobRun
 from desktop.domain.messages import ImageBlock, NoticeBlock, ReasoningBlock, TextBlock, Usage
 from desktop.domain.models import Connection
 from desktop.domain.permission import AuditEntry, RuleRecord
@@ -56,6 +57,9 @@ async def fill(store: Store) -> None:
     )  # fmt: skip
     await store.debates.finish_turn(thread_id="argued", record=record)
     await store.effects.append([EffectRecord("run", 1, "0", 1, "now", "", "", "completed", 5.1, "5.1")])
+    job = Job("job", "Report", "Write it.", "0 9 * * *", policy=JobPolicy(("look",)), created_at=13.0)
+    await store.jobs.put(job=job)
+    await store.jobs.note(run=JobRun("jr", "job", 14.0, "done", 14.0, 15.0, "sample", "run"), seen_at=14.0)
     await store.state.put(key="window", value={"width": 1200})
 
 
