@@ -140,6 +140,8 @@ class PermissionGate:
             decision = await self._without_asking(request, facts, alike)
         unasked_read = decision is not None and decision.allowed and call.category is Category.READ
         if decision is None:
+            rule = self._rules.match(facts)
+            request = replace(request, rule=rule.pattern if rule is not None and rule.policy == "ask" else "")
             decision = await self._ask(request, call.meta.cancellation, asking)
             decision = await self._keep(decision, request, facts, alike)
         if not unasked_read:

@@ -12,7 +12,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
-from desktop.ui.widgets.buttons import OneClickButton
+from desktop.ui.widgets.buttons import Button, OneClickButton
 from desktop.ui.widgets.containers import caption_value
 from desktop.ui.widgets.marks import Badge, StateLabel
 from desktop.ui.widgets.scaling import Column, Row
@@ -62,6 +62,7 @@ class RequestHead(QWidget):
     """``deny_all`` when the person has had enough of the run."""
 
     deny_all = Signal()
+    rule_wanted = Signal(str)
 
     def __init__(self, request: PermissionRequest, thread_title: str, *, with_deny_all: bool = True) -> None:
         super().__init__()
@@ -71,6 +72,8 @@ class RequestHead(QWidget):
         facts = Column(spacing=5)
         for caption, widget in _facts(request, thread_title):
             facts.addLayout(caption_value(caption, widget))
+        if request.rule:
+            facts.addLayout(caption_value("Asked for by", self._rule(request.rule, linked=with_deny_all)))
         lower.addLayout(facts, 1)
         column.addLayout(lower)
         if not with_deny_all:
@@ -79,6 +82,15 @@ class RequestHead(QWidget):
         deny_all.setToolTip("Deny this and every other request of the same run")
         deny_all.clicked.connect(self.deny_all)
         lower.addWidget(deny_all, 0, Qt.AlignmentFlag.AlignTop)
+
+
+    def _rule(self, pattern: str, *, linked: bool) -> QWidget:
+        """The rule that says to ask; beside the list of rules with a way there."""
+        if not linked:
+            return _beside(_mono(pattern))
+        show = Button("Show the rule", "quiet", small=True)
+        show.clicked.connect(lambda: self.rule_wanted.emit(pattern))
+        return _beside(_mono(pattern), show)
 
 
 def _title_row(request: PermissionRequest) -> Row:

@@ -59,6 +59,7 @@ class ApprovalsPage(QFrame):
         column.addWidget(self._stack, 1)
         self.folding.folded.connect(lambda _: self._fold_button())
         self.inbox.picked.connect(self._picked)
+        self.view.rule_wanted.connect(self._show_rule)
         self.view.left.connect(lambda: self.first_focus().setFocus(Qt.FocusReason.OtherFocusReason))
         approvals.changed.connect(self.refresh)
         self._rules.changed.connect(self._count_rules)
@@ -141,7 +142,7 @@ class ApprovalsPage(QFrame):
         """The rule that an entry of the activity log names by its id or its pattern."""
         found = self._rules.find({"rule_id": named, "pattern": named})
         if found is None:
-            self.activity.say("That rule is no longer in force.")
+            (self.activity.say if self.tabs.value == "activity" else self.rules.say)("That rule is no longer in force.")
         else:
             self._rules.show(found.rule_id)
 

@@ -133,6 +133,7 @@ class RequestView(QWidget):
 
     answered = Signal(str)
     left = Signal()
+    rule_wanted = Signal(str)
 
     def __init__(
         self, approvals: ApprovalsViewModel, thread_title: ThreadTitle, *, compact: bool = False,
@@ -189,6 +190,7 @@ class RequestView(QWidget):
         self._say_again(request)
         head = RequestHead(request, self._thread_title(request.thread_id), with_deny_all=not self._compact)
         head.deny_all.connect(self.deny_all)
+        head.rule_wanted.connect(self.rule_wanted)
         column.addWidget(head)
         if _hides_something(request):
             column.addWidget(Notice("ask", HIDDEN))

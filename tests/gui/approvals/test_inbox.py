@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -17,6 +18,7 @@ from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.rules_shots import sample_rules
 from desktop.ui.theme import Theme
+from desktop.ui.widgets.buttons import Button
 from tests.gui.approvals.conftest import settled
 
 
@@ -111,3 +113,20 @@ async def test_in_a_narrow_window_the_list_folds_and_the_path_stands_in_one_line
     inbox.page.resize(1216, 800)
     await settled()
     assert not inbox.page.folding.is_folded
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-11")
+async def test_a_request_that_a_rule_asks_for_names_it_and_leads_to_it(
+    inbox: Inbox, write: PermissionRequest, shell: PermissionRequest
+) -> None:
+    rule = next(found for found in inbox.rules.rules.rules if found.editable)
+    await inbox.ask(replace(write, rule=rule.pattern), shell)
+    shown = [label.text() for label in inbox.page.view.findChildren(QLabel)]
+    assert rule.pattern in shown
+    wanted: list[str] = []
+    inbox.rules.rules.wanted.connect(wanted.append)
+    next(b for b in inbox.page.view.findChildren(Button) if b.label == "Show the rule").click()
+    assert wanted == [rule.rule_id]
+    assert inbox.page.tabs.value == "rules"
+    inbox.page.open_request(shell.request_id)
+    assert not any(b.label == "Show the rule" for b in inbox.page.view.findChildren(Button))

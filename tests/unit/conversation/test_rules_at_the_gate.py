@@ -106,6 +106,7 @@ async def test_an_ask_rule_counts_for_any_command_and_the_more_exact_rule_decide
     ("bash(command=ls)", "allow"))
     assert await gate.said("git log") == PASSES
     assert await gate.said("ls; git fetch x") == "asked"
+    assert gate.person.asked[-1].rule.startswith("bash(command=git fetch*")
     await save(gate, ("bash(command=git fetch x)", "allow"))
     assert await gate.said("ls; git fetch x") == PASSES
 
