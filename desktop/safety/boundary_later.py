@@ -61,7 +61,7 @@ _MAYBE = re.compile(
     r"/[._](?!cache)|/hooks/|customize\.py|\.pth$|/library/|lefthook|mise\.toml|cron|/startup|/user/|/system/"
 )
 _HOOKS_PATH = re.compile(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
-_AT_HOME = ("bin", ".local/bin", ".local/lib")
+_AT_HOME = ("bin/", ".local/bin/", ".local/lib/")
 _MOST = 64_000
 
 
@@ -71,9 +71,10 @@ def runs_later(path: str, workspace: str, home: str) -> str:
     folded = path.casefold()
     if "/.git/" in f"{folded}/":
         return _GIT
-    own = folded[len(workspace) :] if paths.is_within(path, workspace) and path != workspace else folded
-    if path.startswith(home + os.sep) and any(paths.is_within(path, os.path.join(home, name)) for name in _AT_HOME):
-        return "" if paths.is_within(workspace, home) and paths.is_within(path, workspace) else _START
+    inside = path != workspace and paths.is_within(path, workspace)
+    own = path[len(workspace) :].casefold() if inside else folded
+    if _at_home(path, home) and not (inside and _at_home(workspace, home)):
+        return _START
     if _MAYBE.search(own) is None:
         return ""
     for name in own.split("/"):
@@ -82,6 +83,11 @@ def runs_later(path: str, workspace: str, home: str) -> str:
     if _HOOK.search(own):
         return "git runs hooks by themselves"
     return _START if _BELOW.search(own) else ""
+
+
+def _at_home(path: str, home: str) -> bool:
+    """Whether it lies where a person's own programs are found."""
+    return path.startswith(home) and f"{path}/"[len(home) :].lstrip("/\\").startswith(_AT_HOME)
 
 
 def hooks_folder(root: str) -> str:

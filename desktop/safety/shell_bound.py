@@ -82,19 +82,20 @@ class Binder:
         layers = [*unwrapped.layers, *unwrapped.executed]
         for words in layers:
             judged.bound += self._programs(words, judged)
+        given = self._given(inner[0], judged.command.words[1:]) if inner else []
         for words in (inner, *unwrapped.executed):
-            self._run(words, judged)
+            self._run(words, judged, given)
         if judged.opaque:
             judged.bound += judged.touches
         if inner and (judged.opaque or base_name(inner[0].text) in _UNPACKERS):
-            judged.bound += self._given(inner[0], judged.command.words[1:])
+            judged.bound += given
             for redirect in judged.command.redirects:
                 if not redirect.feeds_text and not redirect.writes:
                     judged.bound += self._real(self._paths.resolve(redirect.target))
             self._source(judged.command.piped_from, judged, inner, unwrapped)
         self._found_files(unwrapped, judged)
 
-    def _run(self, words: Sequence[Word], judged: Judged) -> None:
+    def _run(self, words: Sequence[Word], judged: Judged, given: list[str]) -> None:
         if not words:
             return
         name = base_name(words[0].text)
@@ -106,11 +107,11 @@ class Binder:
         module = module_of(name.rstrip("0123456789.-"), words[1:])
         if module is not None:
             judged.bound += [path for text in _module_files(module[0].text) for path in self._at(text)]
-            self._run((module[0], *module[1]), judged)
+            self._run((module[0], *module[1]), judged, given)
             return
         if usual := _PROJECT.get(name, "").split():
             judged.bound += [path for text in usual for path in self._at(text)]
-            folders = {path for path in self._given(words[0], words[1:]) if self._is_folder(path)}
+            folders = {path for path in given if self._is_folder(path)}
             judged.bound += [os.path.join(folder, text) for folder in sorted(folders) for text in usual]
         if name in _TESTS:
             judged.bound += self._tests(words[1:])
