@@ -299,7 +299,7 @@ class RunTree:
         """A branch whose time runs out is ended also in the middle of a long call."""
         self._disarm(node)
         left = node.budget.time_left_s
-        if left is None or node.over or self.root.over:
+        if left is None or node.over:
             return
         if left <= 0 and node.stopped is None:
             limit = Limit("deadline_s", node.budget.budget.deadline_s or 0.0, node.budget.where)

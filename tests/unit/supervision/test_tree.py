@@ -1,0 +1,307 @@
+"""The live tree: places, pauses, budgets that change, deadlines, what the panel is told."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from desktop.domain.agent import AgentOutcome
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import BudgetExhausted, NotFound
+from desktop.domain.ids import AgentId
+from desktop.domain.messages import Usage
+from desktop.domain.run_tree import NodeState
+from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.headcount import Headcount
+from desktop.supervision.tree import MAX_ENDED, RunTree
+from tests.unit.supervision.kit import ROOT, Bench, request, said, until
+
+DONE = AgentOutcome("completed")
+
+
+class Time:
+    """A clock that stands until it is told otherwise."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def grown(budget=None, spawn=None, **options):
+    node = Supervision.root(ROOT, execution_budget=budget, spawn_budget=spawn)
+    return RunTree(ROOT, node, CancellationToken(), **options)
+
+
+def child(tree, path, parent=None, *, budget=None, priority=Priority.NORMAL):
+    above = parent or tree.root
+    node = above.supervision.spawn_child(above.agent_id, execution_budget=budget, priority=priority)
+    return tree.add(above, path, AgentId("child", path), node)
+
+
+@pytest.mark.spec("R-SUP-5")
+def test_agents_alive_are_counted_with_the_root_whose_place_stays():
+    count = Headcount(SpawnBudget(max_agents=3), "the test")
+    seats = [count.acquire(Priority.NORMAL)[0] for _ in range(2)]
+    with pytest.raises(BudgetExhausted, match=r"max_agents 3 .set by the test"):
+        count.acquire(Priority.NORMAL)
+    for seat in (*seats, *seats, count.root):
+        count.release(seat)
+    assert count.alive == 1
+
+
+@pytest.mark.spec("R-SUP-6")
+def test_only_the_important_take_a_place_from_the_lowest_and_newest_below_them():
+    count = Headcount(SpawnBudget(max_agents=5), "the test")
+    low, lower, newer, normal = (
+        count.acquire(p)[0] for p in (Priority.LOW, Priority.BACKGROUND, Priority.BACKGROUND, Priority.NORMAL)
+    )
+    with pytest.raises(BudgetExhausted):
+        count.acquire(Priority.NORMAL)
+    first, victim = count.acquire(Priority.HIGH)
+    assert victim is newer
+    lower.paused = True
+    assert count.acquire(Priority.HIGH)[1] is low, "who is paused already is no victim"
+    critical, victim = count.acquire(Priority.CRITICAL)
+    assert victim is normal
+    lower.paused = False
+    assert count.acquire(Priority.HIGH)[1] is lower
+    with pytest.raises(BudgetExhausted):
+        count.acquire(Priority.HIGH)  # all are as important, and the root keeps its place
+    assert count.alive == 5
+    assert [count.release(seat) for seat in (first, critical)] == [normal, low]
+    assert newer.held is False
+    assert count.release(newer) is None, "who has no place frees none"
+
+
+@pytest.mark.spec("R-SUP-6")
+def test_without_leave_to_preempt_nobody_does():
+    count = Headcount(SpawnBudget(max_agents=1, allow_preempt=False), "the test")
+    with pytest.raises(BudgetExhausted):
+        count.acquire(Priority.CRITICAL)
+
+
+@pytest.mark.spec("R-SUP-6")
+async def test_a_preempted_agent_finishes_its_call_stops_before_the_next_and_resumes():
+    bench, course = Bench(spawn=SpawnBudget(max_agents=2)), []
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def answer(asked_for):
+        if asked_for.messages[-1].text == "first":
+            asked.set()
+            await answered.wait()
+        return said("x")
+
+    async def victim(ctx, inbox):
+        await ctx.llm(request("first"))
+        course.append("finished its call")
+        await ctx.tool("read", {})
+        course.append("tools are no model calls")
+        await ctx.llm(request("second"))
+        course.append("resumed")
+
+    async def urgent(ctx, inbox):
+        answered.set()
+        await until(lambda: len(course) == 2)
+        course.append(bench.tree.find("0.1").facts().state.value)
+        await ctx.llm(request("urgent"))
+        course.append("urgent is done")
+
+    async def body(ctx, inbox):
+        first = await ctx.spawn("victim", [])
+        await asked.wait()
+        with pytest.raises(BudgetExhausted):
+            await ctx.spawn("urgent", [], priority=Priority.NORMAL)
+        second = await ctx.spawn("urgent", [], priority=Priority.HIGH)
+        return [(await ctx.join(handle)).status for handle in (first, second)]
+
+    bench.answer = answer
+    assert (await bench.run(body, victim=victim, urgent=urgent)).value == ["completed", "completed"]
+    assert course == ["finished its call", "tools are no model calls", "preempted", "urgent is done", "resumed"]
+
+
+@pytest.mark.spec("R-SUP-5")
+async def test_a_place_is_freed_also_when_an_agent_fails():
+    bench = Bench(spawn=SpawnBudget(max_agents=2))
+
+    async def fails(ctx, inbox):
+        raise BudgetExhausted("no", limit="x")
+
+    async def body(ctx, inbox):
+        for _ in range(5):
+            child = await ctx.spawn("fails", [])
+            assert (await ctx.join(child)).status == "limit"
+        return bench.tree.headcount.alive
+
+    assert (await bench.run(body, fails=fails)).value == 1
+
+
+@pytest.mark.spec("R-SUP-7", "R-SUP-8", "R-SUP-11")
+async def test_a_budget_stops_before_the_next_model_call_and_says_which_and_where_it_was_set():
+    bench = Bench(budget=ExecutionBudget(max_rounds=5))
+
+    async def eager(ctx, inbox):
+        while True:
+            await ctx.llm(request())
+
+    async def body(ctx, inbox):
+        first = await ctx.join(await ctx.spawn("eager", [], budget=ExecutionBudget(max_rounds=2)))
+        second = await ctx.join(await ctx.spawn("eager", []))
+        return [first.status, first.limit, first.rounds, second.status, second.limit, second.rounds]
+
+    outcome = await bench.run(body, eager=eager)
+    assert outcome.value == [
+        "limit", "max_rounds 2 (set by the agent eager/0.1)", 2, "limit", "max_rounds 5 (set by the run's budget)", 3,
+    ]  # fmt: skip
+    assert len(bench.done) == 5
+    tree = await Bench(budget=ExecutionBudget(max_tokens=20)).run(eager)
+    assert (tree.status, tree.limit, tree.rounds) == ("limit", "max_tokens 20 (set by the run's budget)", 2)
+
+
+@pytest.mark.spec("R-SUP-7")
+async def test_a_running_budget_can_be_raised_and_lowered_for_a_branch():
+    bench = Bench(budget=ExecutionBudget(max_rounds=3))
+
+    async def body(ctx, inbox):
+        for number in range(20):
+            if number == 2:
+                bench.tree.change_budget("0", ExecutionBudget(max_rounds=10))
+            if number == 6:
+                bench.tree.change_budget("0", ExecutionBudget(max_rounds=7), "me")
+            await ctx.llm(request())
+
+    outcome = await bench.run(body)
+    assert (outcome.status, outcome.rounds, outcome.limit) == ("limit", 7, "max_rounds 7 (set by me)")
+
+
+@pytest.mark.spec("R-SUP-9", "R-SUP-11")
+async def test_a_deadline_ends_a_long_call_and_a_child_cannot_extend_it():
+    bench = Bench(budget=ExecutionBudget(deadline_s=0.05))
+
+    async def slow(ctx, inbox):
+        await ctx.sleep_until(time.time() + 3600)
+
+    async def body(ctx, inbox):
+        return await ctx.join(await ctx.spawn("slow", [], budget=ExecutionBudget(deadline_s=1000)))
+
+    outcome = await bench.run(body, slow=slow)
+    assert (outcome.status, outcome.limit) == ("limit", "deadline_s 0.05 (set by the run's budget)")
+    assert [facts.state for facts in bench.tree.facts()] == [NodeState.LIMIT, NodeState.LIMIT]
+    assert bench.log.told()[-1] == ".0 end limit"
+
+
+@pytest.mark.spec("R-SUP-9")
+async def test_a_branch_of_its_own_deadline_ends_alone_and_a_raised_one_does_not_end():
+    bench = Bench(budget=ExecutionBudget(deadline_s=1000))
+
+    async def slow(ctx, inbox):
+        await ctx.sleep_until(time.time() + 3600)
+
+    async def raised(ctx, inbox):
+        bench.tree.change_budget(ctx.agent_id.key, ExecutionBudget())
+        await ctx.sleep_until(time.time() + 0.1)
+
+    async def body(ctx, inbox):
+        tight = ExecutionBudget(deadline_s=0.05)
+        handles = [await ctx.spawn(kind, [], budget=tight) for kind in ("slow", "raised")]
+        return [(await ctx.join(handle)).status for handle in handles]
+
+    assert (await bench.run(body, slow=slow, raised=raised)).value == ["limit", "completed"]
+
+
+@pytest.mark.spec("R-SUP-10")
+async def test_a_clock_stands_while_a_person_is_waited_for_and_nobody_works():
+    clock = Time()
+    tree = grown(ExecutionBudget(deadline_s=1000), clock=clock)
+    one, two = child(tree, "0.1"), child(tree, "0.2")
+    with tree.root.idles(NodeState.JOINING):
+        with one.waits():
+            clock.now = 10
+            assert (one.budget.elapsed_s, tree.root.budget.elapsed_s) == (0, 10), "the other child works"
+            with two.waits(), two.waits():
+                clock.now = 30
+            assert (two.budget.waited_s, tree.root.budget.waited_s) == (20, 20), "two at once count once"
+            tree.end(two, DONE)
+            clock.now = 35
+            assert (one.budget.waited_s, tree.root.budget.waited_s) == (35, 25)
+        clock.now = 40
+    tree.end(one, DONE)
+    clock.now = 41
+    assert (tree.root.budget.elapsed_s, tree.root.budget.waited_s) == (16, 25)
+    assert one.facts().waited_s == 35
+    tree.close()
+
+
+def test_time_that_no_clock_was_told_of_can_be_told_afterwards():
+    clock = Time()
+    parent = BudgetTracker(ExecutionBudget(deadline_s=10), clock=clock)
+    below = parent.child(ExecutionBudget(), "below")
+    clock.now = 15
+    below.waited(6)
+    assert (parent.elapsed_s, parent.waited_s, parent.time_left_s, below.time_left_s) == (9, 6, 1, None)
+    below.replayed(Usage(1, 2, cost_usd=0.5), 3)
+    below.consume(Usage(1, 2))
+    assert (parent.used.cost_usd, parent.rounds, parent.cost_known) == (0.5, 4, False), "a lower bound"
+
+
+@pytest.mark.spec("R-SUP-6", "R-CAN-10")
+async def test_a_person_pauses_resumes_and_cancels_a_branch():
+    bench, rounds = Bench(), {"0.1": 0, "0.2": 0}
+
+    async def worker(ctx, inbox):
+        while True:
+            await ctx.llm(request())
+            rounds[ctx.agent_id.key] += 1
+            await asyncio.sleep(0)
+
+    async def body(ctx, inbox):
+        handles = [await ctx.spawn("worker", []) for _ in range(2)]
+        tree = bench.tree
+        tree.pause("0.1")
+        await until(lambda: tree.find("0.1").state is NodeState.PAUSED)
+        before = dict(rounds)
+        await until(lambda: rounds["0.2"] > before["0.2"] + 5)
+        assert rounds["0.1"] == before["0.1"]
+        assert [f.pause_asked for f in tree.facts()] == [False, True, False]
+        tree.pause("0")
+        tree.resume("0.1")
+        await until(lambda: tree.find("0.2").state is NodeState.PAUSED)
+        assert tree.find("0.1").paused, "the branch above is paused"
+        tree.resume("0")
+        await until(lambda: rounds["0.1"] > before["0.1"])
+        tree.pause("0.1")
+        tree.cancel("0.1", "not needed")
+        tree.cancel("0.2")
+        outcomes = [await ctx.join(handle) for handle in handles]
+        return [(outcome.status, outcome.detail) for outcome in outcomes]
+
+    outcome = await bench.run(body, worker=worker)
+    assert outcome.value == [["cancelled", "not needed"], ["cancelled", "cancelled"]] or outcome.value == [
+        ("cancelled", "not needed"), ("cancelled", "cancelled"),
+    ]  # fmt: skip
+    with pytest.raises(NotFound):
+        bench.tree.find("0.9")
+
+
+async def test_what_changed_is_told_together_and_the_ended_do_not_pile_up():
+    told = []
+    tree = grown(spawn=SpawnBudget(max_agents=10), publish=told.append)
+    for number in range(MAX_ENDED + 50):
+        node = child(tree, f"0.{number}")
+        for _ in range(20):
+            node.does(NodeState.THINKING, model="m/m")
+            node.does(NodeState.WORKING)
+        tree.end(node, DONE)
+    assert told == [], "nothing is told at once"
+    await until(lambda: bool(told))
+    assert len(told) == 1
+    assert len(tree.nodes) == MAX_ENDED + 1
+    assert len(tree.facts()) == MAX_ENDED + 1
+    tree.root.budget.consume(Usage(3, 4, cost_usd=0.25))
+    tree.end(tree.root, DONE)
+    tree.close()
+    (last,) = told[-1]
+    assert (last.state, last.input_tokens, last.cost_usd, last.rounds) == (NodeState.COMPLETED, 3, 0.25, 1)
