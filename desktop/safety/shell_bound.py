@@ -82,12 +82,14 @@ class Binder:
         layers = [*unwrapped.layers, *unwrapped.executed]
         for words in layers:
             judged.bound += self._programs(words, judged)
-        given = self._given(inner[0], judged.command.words[1:]) if inner else []
+        name = base_name(inner[0].text) if inner else ""
+        told = judged.opaque or name in _UNPACKERS
+        given = self._given(inner[0], judged.command.words[1:]) if told and inner else []
         for words in (inner, *unwrapped.executed):
             self._run(words, judged, given)
         if judged.opaque:
             judged.bound += judged.touches
-        if inner and (judged.opaque or base_name(inner[0].text) in _UNPACKERS):
+        if inner and told:
             judged.bound += given
             for redirect in judged.command.redirects:
                 if not redirect.feeds_text and not redirect.writes:
@@ -122,7 +124,7 @@ class Binder:
 
     def _tests(self, words: Sequence[Word]) -> Iterator[str]:
         """The files, and conftest.py in every folder on the way to each."""
-        seen: set[str] = set()
+        seen, top = set[str](), len(self._paths.lists.workspace)
         for word in words:
             if word.text.startswith("-"):
                 continue
@@ -130,7 +132,7 @@ class Binder:
             for path in self._paths.resolve(plain):
                 yield path
                 folder = path if not path.endswith(".py") else path.rpartition("/")[0]
-                while len(folder) > len(self._paths.lists.workspace) and folder not in seen:
+                while len(folder) > top and folder not in seen:
                     seen.add(folder)
                     yield f"{folder}/conftest.py"
                     folder = folder.rpartition("/")[0]
@@ -150,8 +152,8 @@ class Binder:
         status, found = self._paths.disk.status, []
         for word in words:
             given = self._paths.leads(word)
-            for one in _glued(word.text, letters):
-                given = [*given, *self._paths.leads(one)]
+            if word.text.startswith("-"):
+                given = [path for one in (word, *_glued(word.text, letters)) for path in self._paths.leads(one)]
             found += [path for path in given if status(path) is not None and not harmless_target(path)]
         return found
 

@@ -174,12 +174,14 @@ class Disk:
     def resolve(self, text: str, base: str) -> str:
         """As ``paths.resolve``; "" for what is no path."""
         key = (text, base)
-        if key not in self._resolved:
+        found = self._resolved.get(key)
+        if found is None:
             try:
-                self._resolved[key] = self._moment.resolve(text, base)
+                found = self._moment.resolve(text, base)
             except PathProblem:
-                self._resolved[key] = ""
-        return self._resolved[key]
+                found = ""
+            self._resolved[key] = found
+        return found
 
     def state_of(self, path: str) -> str:
         """What an approval is bound to at a resolved path: a file with its size and time, of a folder only which one,
