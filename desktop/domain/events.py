@@ -13,6 +13,7 @@ from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SideName
 from desktop.domain.messages import NoticeBlock, StopReason, ToolCallBlock, Usage
 from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.run_tree import NodeFacts
 
 EndReason = Literal[
     "response",
@@ -251,6 +252,13 @@ class DebateChanged(RunEvent):
     state: DebateState
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTreeChanged(RunEvent):
+    """Agents of a run that began, ended, or do something else than before; at most ten such events a second a run."""
+
+    nodes: tuple[NodeFacts, ...]
+
+
 Event = (
     RunStarted
     | RunEnded
@@ -273,6 +281,7 @@ Event = (
     | SideTurnStarted
     | SideTurnEnded
     | DebateChanged
+    | RunTreeChanged
 )
 
 EventSink = Callable[[Event], None]
