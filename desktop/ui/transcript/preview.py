@@ -48,9 +48,11 @@ def preview_of(request: PermissionRequest) -> Preview:
         return Preview(tuple(preview_lines(preview)))
     lines, whole = _command(str(preview.get("command") or ""))
     gist = gist_of(request)
-    words = [gist.count, *(badge_look(kind).word for kind in gist.kinds), gist.sentence(2)] if gist is not None else []
-    head = PreviewLine("", "gist", shown_line(", ".join(word for word in words if word))[:LONGEST_LINE])
-    return Preview((head, *lines), whole)
+    if gist is not None:
+        does = ", ".join(badge_look(kind).word for kind in gist.kinds)
+        words = f"{gist.count}: {does}. {gist.sentence(2)}".strip()
+        lines.insert(0, PreviewLine("", "gist", shown_line(words)[:LONGEST_LINE]))
+    return Preview(tuple(lines), whole)
 
 
 def _command(text: str) -> tuple[list[PreviewLine], bool]:
