@@ -169,6 +169,7 @@ OPTIONS: dict[str, Options] = {
     )),
     "history": _of("", "", "-w -a", "-r -n"), "jq": _of("", "", "", "-f --from-file -L"),
     "file": _of("", "", "-C --compile", "-m --magic-file"), "date": NONE, "ld": _of("-plugin"),
+    "start-stop-daemon": _of("-x --exec -a --startas"),
     "unset": NONE, "uniq": NONE, "base64": NONE, "grep": NONE,
 }  # fmt: skip
 for _same, _as in (("fdfind", "fd"), ("ginfo", "info"), ("gsed", "sed"), ("py.test", "pytest")):
