@@ -224,7 +224,8 @@ def _loads(words: Sequence[Word], found: Found) -> None:
 
 
 MORE: dict[str, Callable[[Sequence[Word], Found], None]] = {
-    "git": _git, "scp": _values, "sftp": _values, "ssh": _values, "make": _make, "gmake": _make, "less": _less, "more": _less,
+    "git": _git, "scp": _values, "sftp": _values, "ssh": _values, "make": _make, "gmake": _make,
+    "less": _less, "more": _less,
     "dc": _dc, "man": _man, "uniq": _second_writes, "xxd": _second_writes, "tar": _tar, "bsdtar": _tar,
     "unzip": _unpacks_unless("ltvZp"), "patch": _unpacks_unless("\0"), "cpio": _unpacks_unless("ot"),
     **dict.fromkeys(("7z", "7za", "7zz", "ar", "jar", "unrar", "rar"), _packer), "unsquashfs": _unpacks_unless("ls"),
