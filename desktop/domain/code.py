@@ -69,7 +69,7 @@ class CodeOutcome:
 @dataclass(frozen=True, slots=True)
 class CodeCall:
     """One thing that code asks for, already checked for shape and size. ``line`` is the line of the submitted code
-    that asked (0: unknown), for the request that a person sees."""
+    that asked, for the request that a person sees; 0 where what asked was made while it ran or kept from before."""
 
     op: CodeOp
     ref: str = ""

@@ -19,8 +19,8 @@ class PermissionRequest:
     ``digest`` binds the answer to exactly these arguments and this state of the files (R-PRM-5).
     ``preview`` and ``judgements`` as in ``PreCheck``; ``asked_at`` is seconds since the epoch. ``original`` are the
     arguments as the model wrote them, when a person changed them since: then everything here is about the edited call.
-    ``place`` is the line of model-written code that made the call, as ``line 3: await …``, or empty. ``rule`` is the
-    pattern of the rule that says to ask, or empty.
+    ``place`` is the line of model-written code that made the call, as ``line 3: await …``, ``made while it ran`` where
+    no line of it did, or empty. ``rule`` is the pattern of the rule that says to ask, or empty.
     """
 
     request_id: str

@@ -147,7 +147,7 @@ def _bytes(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def _place(lines: list[str], line: int) -> CodePlace | None:
+def _place(lines: list[str], line: int) -> CodePlace:
     if not 1 <= line <= len(lines):
-        return None
+        return CodePlace(0, "")
     return CodePlace(line, lines[line - 1].strip()[:MAX_LINE])

@@ -87,7 +87,8 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class CodePlace:
-    """Where in model-written code a call was made: line from 1, and its text."""
+    """Where in model-written code a call was made: line from 1, and its text; 0: by no line that a person could read,
+    but by code that was made while it ran, or kept from an earlier piece."""
 
     line: int
     text: str
@@ -145,7 +146,9 @@ class Call(FunctionContext):
     def place(self) -> str:
         """Where model-written code made the call, for a person."""
         place = self.request.place
-        return f"line {place.line}: {place.text}" if place is not None else ""
+        if place is None:
+            return ""
+        return f"line {place.line}: {place.text}" if place.line else "made while it ran"
 
     @property
     def edited(self) -> bool:

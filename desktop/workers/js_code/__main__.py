@@ -32,7 +32,11 @@ from realm import realm  # type: ignore[import-not-found]  # lies beside: nothin
 PIECE = 1 << 16
 MAX_LINE = 8 << 20
 CPU_S = 3600
-OFFSETS = 1 << 15
+MADE = 1 << 16
+"""Lines of code that is made at work (``eval``, ``Function``): they are counted from the first."""
+FIRST = MADE + 16
+MAX_LINES = 1 << 21
+"""Lines beyond which pieces of code have none of their own any more."""
 LEFT_JOBS, LEFT_S = 50_000, 0.25
 """What is still ready to go on at the end of a piece of code may do that for so long, muted; then the process ends."""
 ROOM = 0.9
@@ -60,7 +64,8 @@ class Worker:
         context.set_memory_limit(limits["heap"])
         context.set_max_stack_size(limits["stack"])
         context.add_callable("__send", self._send)
-        given = json.dumps({"message": self._most, "output": limits["output"], "piece": PIECE // 8})
+        self._next = FIRST
+        given = json.dumps({"message": self._most, "output": limits["output"], "piece": PIECE // 8, "made": MADE})
         context.eval(f"globalThis.__handles = ({realm()})(__send, {given}); delete globalThis.__send;")
         self._js = {name: context.eval(f"__handles.{name}") for name in _HANDLES}
         context.eval("delete globalThis.__handles;")
@@ -86,11 +91,16 @@ class Worker:
         return kind
 
     def _start(self, code: str, args: str) -> None:
-        """The code begins below so many empty lines that text which is compiled from within it does not guess where:
-        a line in a request that a person sees is one of the code."""
+        """Each piece has lines of its own, below all that code can give to what it makes at work, and below the
+        pieces before it: the line in a request that a person sees is one of this piece, and nothing else can have it.
+        Where the lines are used up, requests have none."""
         _watch(self._cpu)
-        offset = 2 + int.from_bytes(os.urandom(4)) % OFFSETS
-        self._call("start", code, args, offset, 1 + len(LINE_END.findall(code)))
+        lines = 1 + len(LINE_END.findall(code))
+        alone = self._next + lines < MAX_LINES
+        offset = self._next if alone else FIRST
+        if alone:
+            self._next += lines + 2
+        self._call("start", code, args, offset, lines, alone)
 
     def _work(self) -> None:
         """Compute until there is nothing to do but wait for the app."""

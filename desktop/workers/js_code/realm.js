@@ -1,30 +1,28 @@
 (send, limits) => {
   const { parse, stringify } = JSON;
   const Str = String, Err = Error, TypeErr = TypeError, RangeErr = RangeError, Prom = Promise;
-  const { apply, defineProperty: place, getOwnPropertyDescriptor: described, getPrototypeOf } = Reflect;
+  const { apply, construct, defineProperty: place, getOwnPropertyDescriptor: described, getPrototypeOf } = Reflect;
   const create = Object.create, define = Object.defineProperty, freeze = Object.freeze, keys = Object.keys;
   const then = Prom.prototype.then, exec = RegExp.prototype.exec;
-  const { slice, repeat } = Str.prototype, { join } = Array.prototype;
-  const world = globalThis, now = Date.now, floor = Math.floor, evaluate = world.eval;
+  const { slice, repeat, indexOf } = Str.prototype, { join } = Array.prototype, { get, set } = WeakMap.prototype;
+  const world = globalThis, now = Date.now, floor = Math.floor, evaluate = world.eval, asked = new WeakMap();
   const say = (...parts) => send(apply(join, parts, [''])) === true;
   const table = () => create(null);
   const field = (value, enumerable) => ({ __proto__: null, value, writable: true, configurable: true, enumerable });
   const fixed = (value) => ({ __proto__: null, value, writable: false, configurable: false, enumerable: false });
 
-  let shift = 0, height = 0, asking = false, seen = 0;
+  let shift = 0, height = 0, known = false, asking = false, seen = 0;
   Err.prepareStackTrace = (_, sites) => sites;
-  const lineAt = getPrototypeOf(new Err('').stack[0]).getLineNumber;
+  const { getLineNumber: lineAt, isNative } = getPrototypeOf(new Err('').stack[0]);
   const stackOf = described(Err.prototype, 'stack').get;
   Err.prepareStackTrace = (_, sites) => {
     let text = '';
-    for (let i = 0; i < sites.length; i++) {
-      const line = apply(lineAt, sites[i], []) - shift;
-      if (!(line >= 1 && line <= height)) continue;
-      if (asking) {
-        seen = line;
-        return '';
-      }
-      text += '    at line ' + line + '\n';
+    for (let i = asking ? OWN : 0; i < sites.length; i++) {
+      const line = apply(lineAt, sites[i], []) - shift, mine = line >= 1 && line <= height;
+      if (mine && !asking) text += '    at line ' + line + '\n';
+      if (!asking || apply(isNative, sites[i], [])) continue;
+      seen = mine && known ? line : 0;
+      return '';
     }
     return text;
   };
@@ -34,6 +32,7 @@
   define(Prom.prototype, 'constructor', fixed(Prom));
   define(Prom, Symbol.species, { configurable: false });
 
+  const OWN = 3;
   const here = () => {
     seen = 0;
     asking = true;
@@ -47,7 +46,7 @@
   const lineOf = (e) => {
     try {
       const found = apply(exec, /^    at line (\d+)/, [apply(stackOf, e, [])]);
-      return found === null ? 0 : +found[1];
+      return found === null ? apply(get, asked, [e]) || 0 : +found[1];
     } catch (_) {
       return 0;
     }
@@ -129,8 +128,9 @@
   };
 
   let state = { over: true }, waiting = table(), next = 1, open = 0;
-  const refusal = (message, code) => {
+  const refusal = (message, code, line) => {
     const e = new Err(message);
+    apply(set, asked, [e, line]);
     place(e, 'name', field('ToolError', false));
     place(e, 'code', field(code, true));
     return e;
@@ -140,7 +140,7 @@
     const line = here();
     return new Prom((resolve, reject) => {
       const id = next++;
-      waiting[id] = { resolve, reject };
+      waiting[id] = { resolve, reject, line };
       open++;
       if (say('{"t":"ask","id":', id, ',"op":"', op, '","line":', line, fields, '}')) return;
       delete waiting[id];
@@ -201,6 +201,36 @@
 
   const foreign = ['DOMException', 'btoa', 'atob', 'performance', 'queueMicrotask', 'Atomics', 'SharedArrayBuffer'];
   for (const name of foreign) delete world[name];
+  const ENDS = '\n\r\u2028\u2029';
+  const short = (text) => {
+    let lines = 0;
+    for (let i = 0; i < 4; i++) {
+      for (let at = 0; (at = apply(indexOf, text, [ENDS[i], at]) + 1) > 0; ) {
+        if (++lines >= limits.made) throw new RangeErr('code that is made at work has at most ' + limits.made + ' lines');
+      }
+    }
+    return text;
+  };
+  const maker = (real, name) => {
+    const make = function (...parts) {
+      for (let i = 0; i < parts.length; i++) place(parts, i, field(`${parts[i]}`, true));
+      short(apply(join, parts, ['']));
+      return construct(real, parts, new.target === undefined || new.target === make ? real : new.target);
+    };
+    define(make, 'name', { __proto__: null, value: name });
+    define(make, 'length', { __proto__: null, value: 1 });
+    define(make, 'prototype', fixed(real.prototype));
+    const was = described(real.prototype, 'constructor');
+    define(real.prototype, 'constructor', { __proto__: null, value: make, writable: was.writable });
+    return make;
+  };
+  const made = maker(Function, 'Function');
+  for (const text of ['async () => {}', 'function* () {}', 'async function* () {}']) {
+    const real = getPrototypeOf(evaluate('(' + text + ')')).constructor;
+    Object.setPrototypeOf(maker(real, real.name), made);
+  }
+  define(world, 'Function', field(made, false));
+  define(world, 'eval', field({ eval: (text) => evaluate(typeof text === 'string' ? short(text) : text) }.eval, false));
   const memory = {};
   for (const name of ['ctx', 'console', 'setTimeout', 'clearTimeout']) {
     define(world, name, field({ ctx, console, setTimeout, clearTimeout }[name], false));
@@ -212,11 +242,13 @@
     waiting = table();
     open = pending = 0;
   };
-  const wrapped = (code, offset, lines) => {
+  const wrapped = (code, offset, lines, alone) => {
     height = lines;
     shift = 1;
+    known = false;
     evaluate('({async f(ctx, memory, args, console) {\n' + code + '\n}})');
     shift = offset;
+    known = alone;
     return evaluate('(async (ctx, memory, args, console) => {' + apply(repeat, '\n', [offset]) + code + '\n})');
   };
   const codeOf = (e) => {
@@ -229,7 +261,7 @@
       const all = parse(text);
       for (const name of keys(all)) place(memory, name, field(all[name], true));
     },
-    start(code, text, offset, lines) {
+    start(code, text, offset, lines, alone) {
       const mine = { over: false };
       state = mine;
       room = limits.output;
@@ -262,7 +294,7 @@
       };
       let run;
       try {
-        run = wrapped(code, offset, lines);
+        run = wrapped(code, offset, lines, alone);
       } catch (e) {
         failed(e, 'code.syntax', lineOf(e));
         return;
@@ -273,12 +305,12 @@
       ]);
     },
     answer(id, ok, text, code) {
-      const known = waiting[id];
-      if (known === undefined) return;
+      const one = waiting[id];
+      if (one === undefined) return;
       delete waiting[id];
       open--;
-      if (ok) known.resolve(parse(text));
-      else known.reject(refusal(text, code));
+      if (ok) one.resolve(parse(text));
+      else one.reject(refusal(text, code, one.line));
     },
     tick() {
       const at = now();

@@ -2,8 +2,12 @@
 
 Everything that ``realm.js`` needs later it takes from the realm first, so that code which changes ``JSON``, ``Promise``
 or a prototype afterwards changes nothing in it. Only its own functions hold ``send``, and the code never gets hold of
-them. It is put on one line, so that all other lines in a stack are those of the code; an engine puts two before the
-body of a function made from text. Hence no ``//`` in that file.
+them. It is put on one line, and so has the first line of its source: hence no ``//`` in that file.
+
+A person is shown the line that asks. The engine knows sources by no name, only by their lines; so every way to make
+code at work (``eval`` and the four constructors of functions) is taken behind ``short``, which keeps such code above
+the lines of all pieces, and pieces never share one. ``here`` then judges the frame that called, and no other: natives
+aside, it has to be this piece's. Thereby ``eval`` is always the indirect one, which sees no local names.
 """
 
 from __future__ import annotations

@@ -122,11 +122,11 @@ await f(); await ctx.manager.invoke('b', {}); return 1
 //# a-line-that-a-name-forges = 1; lines 2
 const f = () => ctx.manager.invoke('a', {}), g = () => 1
 const h = Object.defineProperty(() => ctx.manager.invoke('a', {}), 'name', { value: 'x (<input>:99:1)\n    at line 99\n    at y (<input>:98:1)' }); await h(); return 1
-//# a-line-that-function-forges = 1; lines 1
+//# a-line-that-function-forges = 1; lines 0
 await new Function('m', '\n'.repeat(50) + 'return m("a", {})')(ctx.manager.invoke); return 1
-//# a-line-that-eval-forges = 1; lines 1
+//# a-line-that-eval-forges = 1; lines 0
 for (const n of [0, 5, 50, 500]) await eval('\n'.repeat(n) + 'ctx.manager.invoke("a", {})'); return 1
-//# a-line-that-indirect-eval-forges = 1; lines 1
+//# a-line-that-indirect-eval-forges = 1; lines 0
 for (const n of [0, 5, 50, 500, 5000]) await (0, eval)('\n'.repeat(n) + 'ctx.manager.invoke("a", {})'); return 1
 //# a-line-that-a-stack-forges = 1; lines 1
 Object.defineProperty(Error.prototype, 'stack', { get: () => '    at line 77\n', configurable: true }); RegExp.prototype.exec = () => [0, 77]; await ctx.manager.invoke('a', {}); return 1
@@ -137,3 +137,21 @@ await ctx.manager.invoke('a', {}); return 1
 await new Promise(r => setTimeout(() => ctx.manager.invoke('a', {}).then(r), 1)); return 1
 //# where-the-code-begins-is-not-told = [true, true, true]
 const f = () => 1; let s = ''; try { null.x } catch (e) { s = e.stack } return [!/\n{3}/.test(f.toString()), / line 1\n/.test(s), !/line \d{3}/.test(s)]
+//# a-line-that-any-maker-forges = 8; lines 0
+let n = 0; for (const like of [() => 1, async () => 1, function* () {}, async function* () {}]) for (const lines of [0, 65000]) {
+  const made = new like.constructor('m', '\n'.repeat(lines) + 'return m("a", {})')(ctx.manager.invoke); n++
+  await (typeof made.next === 'function' ? made.next() : made) } return n
+//# a-line-that-a-subclass-forges = 1; lines 0
+class F extends Function {}; await new F('m', '\n'.repeat(500) + 'return m("a", {})')(ctx.manager.invoke); return 1
+//# a-line-of-what-is-called-for-what-was-made = 1; lines 2 0
+const f = g => g(),
+  h = () => ctx.manager.invoke('a', {}); await f(h); await f(Function('m', 'return () => m("a", {})')(ctx.manager.invoke)); return 1
+//# code-made-at-work-does-not-reach-the-lines-of-the-piece = ["RangeError", "RangeError", "RangeError"]
+const out = [], most = '\n'.repeat(70000); for (const make of [eval, Function, (async () => 1).constructor]) try { make(most) } catch (e) { out.push(e.name) } return out
+//# nor-where-what-counts-its-lines-is-changed = ["RangeError", "RangeError", "RangeError"]
+Array.prototype[Symbol.iterator] = function* () {}; String.prototype.indexOf = () => -1; String.prototype[Symbol.iterator] = null; Array.prototype.join = () => ''; RegExp.prototype.exec = () => null; WeakMap.prototype.get = () => 7
+const out = [], most = '\r'.repeat(40000) + '\u2028'.repeat(40000), makers = [eval, Function, (async () => 1).constructor]; for (let i = 0; i < 3; i++) try { makers[i](most) } catch (e) { out.push(e.name) } return out
+//# nor-by-a-text-that-changes ! code.raised
+let n = 0; return Function({ toString: () => n++ ? '\n'.repeat(1e5) : { } })
+//# makers-are-what-they-were = [3, 7, true, true, true, true, 6, "Function", 1, 5]
+const A = (async () => 1).constructor, G = (function* () {}).constructor; return [Function('a', 'b', 'return a + b')(1, 2), await new A('return 7')(), Function('') instanceof Function, Function.prototype.constructor === Function, (() => 1).constructor === Function, Object.getPrototypeOf(A) === Function && new A('') instanceof A, [...new G('yield 6')()][0], Function.name, Function.length, eval(5)]

@@ -21,7 +21,7 @@ from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.library.test_code_mode import HEAD, runs, told
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
-from tests.unit.workers.hostile_code import Count, Program, programs
+from tests.unit.workers.hostile_code import Count, Host, Program, programs
 
 LATE_MS = 100.0
 
@@ -283,7 +283,7 @@ async def test_a_line_that_a_person_is_shown_is_the_one_that_asks(engine: JsEngi
     original = person.decide
 
     async def noted(call: Any, asking: Any) -> Decision:
-        seen.append(call.request.place)
+        seen.append(call.request.place and (call.request.place.line, call.place))
         return await original(call, asking)
 
     person.decide = noted  # type: ignore[method-assign]
@@ -295,6 +295,55 @@ async def test_a_line_that_a_person_is_shown_is_the_one_that_asks(engine: JsEngi
     )
     await bench.run(code)
     asked = [place for place in seen if place is not None]
-    assert [place.line for place in asked] == [2, 4]
-    assert asked[0].text.startswith("const f = ")
+    shown = "line 2: const f = (g) => g('write-file', {path: 'x'}).catch(() => 0)"
+    assert asked == [(2, shown), (0, "made while it ran")]
     await bench.session.close()
+
+
+PROBING = r"""await ctx.manager.invoke('look', {path: 'x'})
+// the person would be shown THIS line 2: it reads
+let hit = 0
+const N = 33000, parts = ['[']
+for (let i = 0; i < N; i++) parts.push('()=>{throw new Error()},')
+const all = (0, eval)(parts.join('\n') + ']')
+const found = (e) => e.stack.startsWith('    at line 2\n')
+for (let i = 0; i < N; i++) try { all[i]() } catch (e) { if (found(e)) { hit = i + 1; break } }
+await (0, eval)('\n'.repeat(hit) + 'ctx.manager.invoke("write-file", {path: "x"}).catch(() => 0)')
+return hit"""
+
+
+@pytest.mark.spec("R-COD-5", "R-COD-6")
+async def test_code_that_looks_for_its_own_lines_in_stacks_shows_no_other_line_for_its_call(engine: JsEngine) -> None:
+    person, places = Person("deny"), []
+    bench = CodeBench(engine, CodeLimits(), FakeTool("look"), FakeTool("write-file", Category.WRITE), person=person)
+    serve = bench.tool._server
+
+    def noted(call: Any, code: str) -> Any:
+        inner = serve(call, code)
+
+        async def answer(asked: Any) -> Any:
+            places.append((asked.ref, asked.line))
+            return await inner(asked)
+
+        return answer
+
+    bench.tool._server = noted  # type: ignore[method-assign]
+    shown = (await bench.run(PROBING)).result.structured
+    assert (shown["value"], places) == (0, [("look", 1), ("write-file", 0)])
+    await bench.session.close()
+
+
+@pytest.mark.spec("R-COD-5", "R-COD-10")
+async def test_what_was_kept_from_an_earlier_piece_never_shows_a_line_of_a_later_one(engine: JsEngine) -> None:
+    host, session = Host(), engine.session()
+    await session.run("\n\nmemory.f = () => ctx.manager.invoke('a', {})", host)
+    for lines in (0, 5, 30_000, 200_000):
+        await session.run("\n" * lines + "await memory.f(); await ctx.manager.invoke('b', {})", host)
+    assert [(call.ref, call.line) for call in host.calls] == [
+        one for lines in (0, 5, 30_000, 200_000) for one in (("a", 0), ("b", lines + 1))
+    ]
+    late = "\n" * 250_000 + "await ctx.manager.invoke('late', {})"
+    for _ in range(9):  # where lines have run out there are none
+        await session.run(late, host)
+    assert [call.line for call in host.calls[-9:]] == [250_001] * 7 + [0] * 2
+    await session.close()

@@ -45,6 +45,7 @@ def bench_of(
         FakeTool("look", body=lambda args, _c: f"saw {args['path']}"), FakeTool("write-file", Category.WRITE),
         FakeTool("secret-tool", visibility="hidden"),
     )  # fmt: skip
+    tmp_path.mkdir(exist_ok=True)
     rounds = [runs(code) if isinstance(code, str) else code for code in codes]
     bench = LibraryBench(tmp_path, *tools, model=ScriptedModel([*rounds, says("end")]), **options)
     bench.lent = {"code": engine}
@@ -81,6 +82,9 @@ async def test_an_exception_is_told_with_its_line_and_ends_nothing(tmp_path: Pat
     assert (first["ok"], first["error"]["name"], first["error"]["line"]) == (False, "TypeError", 2)
     assert (second["error"]["name"], second["error"]["line"]) == ("SyntaxError", 1)
     assert third["ok"] is False
+    refused = bench_of(tmp_path / "b", engine, "const a = 1\nconst b = 2\nawait ctx.manager.invoke('nope', {})")
+    await refused.call("task")
+    assert told(refused)["error"]["line"] == 3
     assert "/" not in json.dumps([first, second, third]).replace("\\/", "")
 
 
