@@ -12,7 +12,7 @@ from desktop.domain.agent import Agent, AgentOutcome, AgentStatus, Inbox, RunCon
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import AskUnknown, UnknownAnswer
 from desktop.domain.errors import BudgetExhausted, BugError, CancellationError, KnownError, LimitReached, NotFound
-from desktop.domain.ids import AgentId
+from desktop.domain.ids import AgentId, short_id
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
 from desktop.domain.scopes import Interrupt
@@ -121,7 +121,8 @@ class RunHost:
 
     async def _live(self, node: TreeNode, agent: Agent, inbox: Inbox) -> AgentOutcome:
         """Its whole life. What a store cannot write, and CancelledError, end the run."""
-        meta = replace(self.meta, cancellation=node.token, supervision=node.supervision)
+        span = self.meta.trace_id if node.parent is None else short_id()
+        meta = replace(self.meta, cancellation=node.token, supervision=node.supervision, trace_id=span)
         ctx = AgentRun(node, meta, self.journal, self.ports, self.queue, self, self.ask_unknown)
         outcome = AgentOutcome("cancelled", detail="the run was cut off")
         try:

@@ -66,6 +66,7 @@ class Bench:
     done: list[str] = field(default_factory=list)
     told: list[NodeFacts] = field(default_factory=list)
     queue: ModelQueue = field(default_factory=ModelQueue)
+    above: CancellationToken | None = None
     tree: RunTree = field(init=False)
     token: CancellationToken = field(init=False)
 
@@ -85,7 +86,7 @@ class Bench:
             lambda topic, event, key: self.done.append(f"emit {topic} {event} {key}"),
         )  # fmt: skip
         node = Supervision.root(ROOT, session_id="t", spawn_budget=self.spawn, execution_budget=self.budget)
-        self.token = CancellationToken()
+        self.token = self.above.child() if self.above is not None else CancellationToken()
         self.tree = RunTree(ROOT, node, self.token, publish=self.told.extend)
         journal = EffectJournal(self.run_id, self.log, **self.journal)
         await journal.load()

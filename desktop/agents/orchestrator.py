@@ -1,0 +1,67 @@
+"""The agent that has others work: it plans, starts children, waits for them, and puts together what they give (S1,
+R-SUP-16)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.domain.agent import AgentOutcome, ChildHandle, Inbox, RunContext
+from desktop.domain.errors import ToolFailure
+from desktop.domain.ids import AgentId
+from desktop.domain.supervision import ExecutionBudget, Priority
+
+MAX_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Work for a child of a registered kind."""
+
+    agent: str
+    inbox: Inbox
+    budget: ExecutionBudget | None = None
+    priority: Priority = Priority.NORMAL
+
+
+Plan = Callable[[RunContext, Inbox], Awaitable[Sequence[Task]]]
+Combine = Callable[[RunContext, Sequence[AgentOutcome]], Awaitable[Any]]
+
+
+async def values_of(_ctx: RunContext, outcomes: Sequence[AgentOutcome]) -> list[Any]:
+    """The usual end: what each child gave, in order. Raises ToolFailure when one gave nothing."""
+    for number, outcome in enumerate(outcomes, 1):
+        if outcome.status != "completed":
+            raise ToolFailure(f"Part {number} of {len(outcomes)} ended: {outcome.detail or outcome.status}")
+    return [outcome.value for outcome in outcomes]
+
+
+@dataclass(frozen=True, slots=True)
+class OrchestratorAgent:
+    """Fans out the tasks of ``plan`` to at most ``at_once`` children and hands their ends, in order, to ``combine``.
+
+    ``at_once`` counts from the oldest that has not ended: children are joined in the order they were started, so that
+    the course is the same after a restart. A child that fails does not stop the others.
+    """
+
+    id: AgentId
+    plan: Plan
+    combine: Combine = values_of
+    at_once: int = MAX_AT_ONCE
+
+    async def run(self, ctx: RunContext, inbox: Inbox) -> Any:
+        """What ``combine`` returns."""
+        return await self.combine(ctx, await fan_out(ctx, await self.plan(ctx, inbox), self.at_once))
+
+
+async def fan_out(ctx: RunContext, tasks: Sequence[Task], at_once: int = MAX_AT_ONCE) -> list[AgentOutcome]:
+    """Have every task done by a child of its own; how each ended, in order of the tasks."""
+    waiting: list[ChildHandle] = []
+    outcomes: list[AgentOutcome] = []
+    for task in tasks:
+        if len(waiting) >= at_once:
+            outcomes.append(await ctx.join(waiting.pop(0)))
+        waiting.append(await ctx.spawn(task.agent, task.inbox, budget=task.budget, priority=task.priority))
+    outcomes.extend([await ctx.join(child) for child in waiting])
+    return outcomes

@@ -1,0 +1,267 @@
+"""The agents that ship, hosted in a run: reasoning and acting, having others work, watching."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from desktop.agents.answer import Answerer
+from desktop.agents.information import MAX_NAMES, InformationAgent, Metrics
+from desktop.agents.loop import LoopConfig
+from desktop.agents.orchestrator import OrchestratorAgent, Task, fan_out
+from desktop.agents.react import JournaledAnswerer, ReActAgent, loop_runner
+from desktop.agents.retry import RetryPolicy
+from desktop.domain.errors import ModelBadRequest, ToolFailure
+from desktop.domain.events import MessageClosed, RetryScheduled, RunEnded, RunStarted, TextArrived, ToolCallFinished
+from desktop.domain.ids import AgentId
+from desktop.domain.limits import Limit
+from desktop.domain.messages import ChatMessage, ToolCallBlock, Usage
+from desktop.domain.middleware import ChatContext, FunctionContext
+from desktop.domain.models import ModelRef, TextDelta
+from desktop.domain.tools import ToolResult
+from desktop.pipeline.compose import compose
+from desktop.supervision.bus import Bus
+from desktop.supervision.run_context import EffectPorts
+from tests.unit.agents.script import Script, says
+from tests.unit.supervision.kit import ROOT, Bench, Made, ask, request, said
+
+MODEL = ModelRef("m", "m")
+
+
+def calling(tool: str, **arguments: object) -> ChatMessage:
+    block = ToolCallBlock(f"c-{tool}", tool, arguments)
+    return ChatMessage("assistant", (block,), "tool_calls", Usage(10, 5, cost_usd=0.01), "m/m")
+
+
+def cut(bench: Bench, after: int) -> Bench:
+    """The process died when so many lines were written."""
+    bench.log.records = bench.log.records[:after]
+    bench.done.clear()
+    return bench
+
+
+async def hosted(bench: Bench, agent, **kinds):
+    host = await bench.host(kinds)
+    return await asyncio.wait_for(host.run(agent, [ask("go")]), 30)
+
+
+@pytest.mark.spec("R-SUP-15", "R-SUP-16", "R-JRN-1")
+async def test_the_loop_as_an_agent_acts_answers_and_goes_on_after_a_restart():
+    async def answer(asked):
+        return said("it is done") if asked.messages[-1].role == "tool" else calling("write", of="a")
+
+    agent = ReActAgent(ROOT, loop_runner(MODEL, system="work", tools=({"name": "write"},)))
+    bench = Bench(answer=answer)
+    outcome = await hosted(bench, agent)
+    assert (outcome.status, outcome.value, outcome.rounds) == ("completed", "it is done", 2)
+    assert bench.done == ["llm go", "write a", "llm "]
+    again = await hosted(cut(bench, 4), agent)
+    assert (again.value, again.rounds, bench.done) == ("it is done", 2, ["llm "])
+
+
+@pytest.mark.spec("R-SUP-11", "R-SUP-16")
+async def test_the_loop_as_an_agent_ends_at_its_limit_or_with_the_models_failure():
+    async def forever(asked):
+        return calling("read")
+
+    async def refuse(asked):
+        raise ModelBadRequest("Nonsense.")
+
+    config = LoopConfig(limit=Limit("maxSteps", 3, "the test"))
+    agent = ReActAgent(ROOT, loop_runner(MODEL, config=config))
+    limited = await hosted(Bench(answer=forever), agent)
+    assert (limited.status, limited.limit, limited.rounds) == ("limit", "maxSteps 3 (set by the test)", 3)
+    failed = await hosted(Bench(answer=refuse), agent)
+    assert (failed.status, failed.code) == ("failed", "model.bad_request")
+
+
+@pytest.mark.spec("R-JRN-1", "R-LOOP-14")
+async def test_an_answer_that_streams_is_journaled_and_its_failure_keeps_its_words():
+    script = Script(says("hello"), [TextDelta("half"), ModelBadRequest("no")])
+    heard = []
+
+    async def body(ctx, inbox):
+        answerer = JournaledAnswerer(ctx, Answerer(script, retry=RetryPolicy()))
+        first = await answerer.ask(request(), ctx.meta, heard.append)
+        second = await answerer.ask(request("again"), ctx.meta, heard.append)
+        return [first.message.text, second.message.text, type(second.error).__name__]
+
+    bench = Bench()
+    assert (await bench.run(body)).value == ["hello", "half", "ModelBadRequest"]
+    bench.log.records = bench.log.records[:4]
+    assert (await bench.run(body)).value == ["hello", "", "ModelBadRequest"]
+    assert len(script.requests) == 2
+
+
+@pytest.mark.spec("R-SUP-16", "R-JRN-3")
+async def test_an_orchestrator_fans_out_waits_and_puts_together():
+    alive: list[int] = []
+    bench = Bench()
+
+    async def worker(ctx, inbox):
+        alive.append(bench.tree.headcount.alive)
+        await ctx.tool("read", {"of": inbox[0].text})
+        return inbox[0].text.upper()
+
+    async def plan(ctx, inbox):
+        return [Task("worker", [ask(letter)]) for letter in "abcdefgh"]
+
+    outcome = await hosted(bench, OrchestratorAgent(ROOT, plan, at_once=3), worker=worker)
+    assert outcome.value == list("ABCDEFGH")
+    assert max(alive) == 4
+
+
+@pytest.mark.spec("R-SUP-16", "R-JRN-3")
+async def test_a_child_that_fails_does_not_stop_the_others_and_fails_the_usual_end():
+    async def worker(ctx, inbox):
+        if inbox[0].text == "b":
+            raise ToolFailure("no b")
+        return inbox[0].text
+
+    async def plan(ctx, inbox):
+        return [Task("worker", [ask(letter)]) for letter in "abc"]
+
+    async def kinds_of_ends(ctx, outcomes):
+        return [(outcome.status, outcome.code) for outcome in outcomes]
+
+    outcome = await hosted(Bench(), OrchestratorAgent(ROOT, plan, kinds_of_ends), worker=worker)
+    assert [status for status, _ in outcome.value] == ["completed", "failed", "completed"]
+    failed = await hosted(Bench(), OrchestratorAgent(ROOT, plan), worker=worker)
+    assert (failed.status, failed.detail) == ("failed", "Part 2 of 3 ended: no b")
+
+    async def unknown(ctx, inbox):
+        return await fan_out(ctx, [Task("nobody", [])])
+
+    missing = await hosted(Bench(), Made(ROOT, unknown))
+    assert (missing.status, missing.code) == ("failed", "not_found")
+
+
+@pytest.mark.spec("R-SUP-16")
+async def test_an_information_agent_adds_up_what_a_run_says():
+    bus, bench = Bus(), Bench()
+    where = {"thread_id": "t", "run_id": "watched"}
+    agent = InformationAgent(ROOT, bus, "watched")
+    bus.publish(RunStarted(**where, agent="x", model="m", user_message_id="u"))
+    for number in range(3):
+        bus.publish(TextArrived(**where, message_id="m", text="x"))
+        usage = Usage(100, 10, cost_usd=0.5) if number else Usage(100, 10)
+        bus.publish(MessageClosed(**where, message_id="m", stop_reason="end", usage=usage))
+    for failed in (False, True):
+        bus.publish(ToolCallFinished(
+            **where, message_id="m", call_id="c", tool="bash", state="done", text="", is_error=failed, code="",
+            elapsed_ms=20,
+        ))  # fmt: skip
+    bus.publish(RetryScheduled(**where, attempt=1, delay_s=1.0, code="x", detail=""))
+    bus.publish(RunEnded(thread_id="t", run_id="another", reason="error"))
+    bus.publish(RunEnded(**where, reason="response"))
+    outcome = await hosted(bench, agent)
+    assert outcome.value == {
+        "runs_started": 1, "runs_ended": {"response": 1}, "rounds": {"end": 3}, "input_tokens": 300,
+        "output_tokens": 30, "cost_usd": 1.0, "cost_known": False, "tool_calls": {"bash": 2},
+        "tool_failures": {"bash": 1}, "tool_ms": {"bash": 40}, "retries": 1, "missed": 0,
+    }  # fmt: skip
+    assert any(line.startswith("emit metrics") for line in bench.done)
+    assert bus._listeners == []
+
+
+@pytest.mark.spec("R-SUP-16")
+async def test_an_information_agent_that_is_cancelled_leaves_the_bus():
+    bus, bench = Bus(), Bench()
+    agent = InformationAgent(ROOT, bus, "watched")
+    host = await bench.host({})
+    running = asyncio.ensure_future(host.run(agent, []))
+    await asyncio.sleep(0)
+    bench.token.cancel()
+    assert (await running).status == "cancelled"
+    assert bus._listeners == []
+
+
+def test_names_that_nobody_bounded_do_not_fill_the_memory():
+    metrics = Metrics()
+    for number in range(MAX_NAMES + 100):
+        metrics.add(RunEnded(thread_id="t", run_id="r", reason=f"r{number}"))
+    assert len(metrics.runs_ended) == MAX_NAMES + 1
+    assert metrics.runs_ended["other"] == 100
+
+
+class Counting:
+    """A layer that counts what it wraps."""
+
+    def __init__(self):
+        self.wrapped = 0
+
+    async def process(self, context, call_next):
+        self.wrapped += 1
+        await call_next()
+
+
+@pytest.mark.spec("R-MW-8", "R-MW-6")
+async def test_middleware_wraps_what_is_really_done_and_nothing_that_the_journal_gives_back():
+    chat, function, agents = Counting(), Counting(), Counting()
+
+    class Layered(Bench):
+        def ports(self, made):
+            async def llm(asked, meta):
+                context = ChatContext(meta, request=asked)
+
+                async def core():
+                    context.response = await made.llm(asked, meta)
+
+                await compose([chat])(context, core)
+                return context.response
+
+            async def tool(name, arguments, meta):
+                context = FunctionContext(meta, tool=name, arguments=arguments)
+
+                async def core():
+                    context.result = ToolResult((await made.tool(name, arguments, meta)).text)
+
+                await compose([function])(context, core)
+                return context.result
+
+            return EffectPorts(llm, tool, made.repeatable, made.publish)
+
+    async def worker(ctx, inbox):
+        await ctx.tool("write", {"of": "w"})
+
+    async def body(ctx, inbox):
+        await ctx.llm(request("one"))
+        await ctx.tool("write", {"of": "a"})
+        await ctx.join(await ctx.spawn("worker", []))
+        await ctx.llm(request("two"))
+
+    bench = Layered(options={"around": compose([agents])})
+    await bench.run(body, worker=worker)
+    assert (chat.wrapped, function.wrapped, agents.wrapped) == (2, 2, 2)
+    whole = list(bench.log.records)
+    lines = [number for number, record in enumerate(whole) if record.name == "m/m" and record.phase == "begun"]
+    cut(bench, lines[1])
+    await bench.run(body, worker=worker)
+    assert bench.done == ["llm two"]
+    assert (chat.wrapped, function.wrapped) == (3, 2), "only the second request was made again"
+    assert agents.wrapped == 3, "the root runs again; the child had ended, so nothing of it runs"
+
+
+@pytest.mark.spec("R-SUP-15")
+async def test_anything_with_an_id_and_run_is_an_agent():
+    class Plain:
+        id = AgentId("plain", "1")
+
+        async def run(self, ctx, inbox):
+            return str(ctx.agent_id), ctx.meta.run_id, len(inbox)
+
+    outcome = await hosted(Bench(), Plain())
+    assert outcome.value == ("root/0", "run", 1)
+
+
+@pytest.mark.spec("R-SUP-15")
+@pytest.mark.expects_log("failed")
+async def test_a_bug_in_an_agent_costs_this_agent_only():
+    async def broken(ctx, inbox):
+        raise ZeroDivisionError
+
+    async def body(ctx, inbox):
+        return (await ctx.join(await ctx.spawn("broken", []))).code
+
+    assert (await Bench().run(body, broken=broken)).value == "bug"

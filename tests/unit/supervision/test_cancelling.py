@@ -1,0 +1,215 @@
+"""Cancelling a run ends everything under it, and thousands of runs leave nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import time
+import weakref
+
+import pytest
+
+from desktop.domain.agent import ChildHandle
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import NotFound
+from desktop.domain.ids import AgentId
+from desktop.domain.run_tree import NodeState
+from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority, SpawnBudget, Supervision
+from desktop.domain.tools import ToolResult
+from desktop.supervision.model_queue import ModelQueue
+from tests.unit.supervision.kit import ROOT, Bench, Made, ask, request, said, until
+
+
+def leaf(bench: Bench):
+    """An agent that waits in the way it is told to."""
+
+    async def wait(ctx, inbox):
+        kind = inbox[0].text
+        if kind == "llm":
+            await ctx.llm(request())
+        elif kind == "tool":
+            await ctx.tool("read", {})
+        elif kind == "sleep":
+            await ctx.sleep_until(time.time() + 3600)
+        else:
+            bench.tree.pause(ctx.agent_id.key)
+            await ctx.tool("write", {})
+
+    return wait
+
+
+def busy(bench: Bench, ended: list[str]):
+    """Agents that do all that can be waited for: models, tools, the queue, sleeps, children."""
+
+    async def never(*_):
+        await asyncio.sleep(3600)
+
+    async def tool(name, arguments, meta):
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            ended.append(name)
+        return ToolResult("")
+
+    bench.answer, bench.act = never, tool
+
+    async def branch(ctx, inbox):
+        handles = [await ctx.spawn("leaf", [ask(kind)]) for kind in ("llm", "tool", "sleep", "pause") * 3]
+        for handle in handles:
+            await ctx.join(handle)
+
+    async def body(ctx, inbox):
+        handles = [await ctx.spawn("branch", []) for _ in range(3)]
+        for handle in handles:
+            await ctx.join(handle)
+
+    return body, {"leaf": leaf(bench), "branch": branch}
+
+
+def settled(bench: Bench) -> bool:
+    """Everybody has come to where they wait."""
+    states = [facts.state for facts in bench.tree.facts()]
+    return len(states) == 40 and NodeState.WORKING not in states
+
+
+@pytest.mark.spec("R-CAN-10", "R-CAN-4", "R-CAN-11")
+@pytest.mark.parametrize("how", ["token", "thread", "task"])
+async def test_cancelling_a_run_ends_every_agent_under_it_and_is_written(how):
+    bench, ended = Bench(queue=ModelQueue(4)), []
+    body, kinds = busy(bench, ended)
+    host = await bench.host(kinds)
+    before = len(asyncio.all_tasks())
+    running = asyncio.ensure_future(host.run(Made(ROOT, body), []))
+    await until(lambda: settled(bench) if hasattr(bench, "tree") else False)
+    if how == "task":
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    else:
+        cancel = bench.token.cancel
+        await asyncio.to_thread(cancel, "enough") if how == "thread" else cancel("enough")
+        outcome = await asyncio.wait_for(running, 30)
+        assert (outcome.status, outcome.detail) == ("cancelled", "enough")
+        assert [line for line in bench.log.told() if " end " in line] == [".0 end cancelled"]
+        assert sum(" return cancelled" in line for line in bench.log.told()) == 40
+    assert {facts.state for facts in bench.tree.facts()} == {NodeState.CANCELLED}
+    assert ended == ["read"] * 9
+    assert len(asyncio.all_tasks()) == before
+    assert bench.queue.waiting == 0
+    assert not bench.queue.full
+
+
+@pytest.mark.spec("R-CAN-10")
+async def test_children_do_not_outlive_the_agent_that_started_them():
+    bench = Bench()
+
+    async def sleeper(ctx, inbox):
+        await ctx.sleep_until(time.time() + 3600)
+
+    async def body(ctx, inbox):
+        await ctx.spawn("sleeper", [])
+        with pytest.raises(NotFound):
+            await ctx.join(ChildHandle("0.77", AgentId("x", "y")))
+        return "done"
+
+    outcome = await bench.run(body, sleeper=sleeper)
+    assert outcome.value == "done"
+    assert bench.tree.find("0.1").facts().detail == "the agent that started it has ended"
+
+
+@pytest.mark.spec("R-CAN-8", "R-CAN-7", "R-SUP-3", "R-SUP-12")
+async def test_a_child_has_a_token_and_a_place_of_its_own_in_the_same_run():
+    seen = []
+
+    async def child(ctx, inbox):
+        seen.append(ctx.meta)
+
+    async def body(ctx, inbox):
+        seen.append(ctx.meta)
+        await ctx.join(await ctx.spawn("child", [], priority=Priority.HIGH))
+
+    await Bench().run(body, child=child)
+    above, below = seen
+    assert (above.run_id, above.thread_id) == (below.run_id, below.thread_id)
+    assert above.cancellation is not below.cancellation
+    assert below.supervision.spawn_budget is above.supervision.spawn_budget
+    assert (below.supervision.parent_id, below.supervision.depth) == (ROOT, 1)
+    assert below.supervision.retention is HistoryRetention.RUN
+    assert above.trace_id != below.trace_id
+
+
+@pytest.mark.spec("R-SUP-1", "R-SUP-2", "R-SUP-3", "R-SUP-4", "R-SUP-17")
+def test_a_place_in_a_run_is_plain_data_and_back():
+    budget = ExecutionBudget(1000, 0.5, 20, 60.0)
+    root = Supervision.root(ROOT, execution_budget=budget, spawn_budget=SpawnBudget(7, False))
+    child = root.spawn_child(ROOT, priority=Priority.CRITICAL, retention=HistoryRetention.NONE)
+    for node in (root, child):
+        assert Supervision.from_plain(node.to_plain()) == node
+    assert child.execution_budget is budget
+    assert (root.depth, root.parent_id, child.depth) == (0, None, 1)
+    with pytest.raises(AttributeError):
+        root.depth = 3
+
+
+async def many(count: int) -> None:
+    """Whole runs, with a child that ends and one that is cancelled, all under one long-lived token and queue."""
+    queue = ModelQueue(2)
+    everything = CancellationToken()
+
+    async def sleeper(ctx, inbox):
+        await ctx.sleep_until(time.time() + 3600)
+
+    async def quick(ctx, inbox):
+        return (await ctx.llm(request())).text
+
+    async def body(ctx, inbox):
+        await ctx.spawn("sleeper", [])
+        joined = await ctx.join(await ctx.spawn("quick", []))
+        await ctx.tool("write", {"of": "x"})
+        return joined.value
+
+    for _ in range(count):
+        bench = Bench(queue=queue, budget=ExecutionBudget(deadline_s=1000), above=everything)
+        assert (await bench.run(body, sleeper=sleeper, quick=quick)).status == "completed"
+    assert len(everything._children) == 0
+
+
+@pytest.mark.spec("R-CAN-5")
+async def test_runs_leave_no_task_no_timer_and_nothing_of_themselves():
+    bench = Bench(budget=ExecutionBudget(deadline_s=1000))
+
+    async def answer(asked):
+        return said("x")
+
+    bench.answer = answer
+    host = await bench.host({})
+
+    async def body(ctx, inbox):
+        await ctx.llm(request())
+
+    threads = threading.active_count()
+    await host.run(Made(ROOT, body), [])
+    gone = [weakref.ref(host.tree), weakref.ref(host.journal), weakref.ref(host.tree.root.budget)]
+    bench.tree = host = None
+    bench.told.clear()
+    await asyncio.sleep(0)
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 3
+    assert len(asyncio.all_tasks()) == 1
+    assert threading.active_count() == threads
+
+
+@pytest.mark.soak
+@pytest.mark.spec("R-CAN-5")
+async def test_ten_thousand_runs_leave_the_memory_as_it_was():
+    def memory() -> int:
+        gc.collect()
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * 4096
+
+    await many(1000)
+    before = memory()
+    await many(10_000)
+    assert memory() <= before * 1.02
+    assert len(asyncio.all_tasks()) == 1
