@@ -2,7 +2,8 @@
 
 Nobody can be asked here, so what no rule allows is denied (R-PRM-6); ``--allow`` adds rules for this run only. The
 answer goes to stdout, with ``--json`` every event as a line of JSON; what went wrong goes to stderr. Exit codes: 0 when
-it came to its end, 1 when it did not, 2 when it could not begin, 130 when it was stopped.
+it came to its end, 1 when it did not, 2 when it could not begin, 130 when it was stopped. Once nobody reads its stdout
+any more the run is stopped.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,9 @@ def main(arguments: Sequence[str]) -> int:
         return asyncio.run(_run(home.path, home.logs, options))
     except KnownError as error:
         return _refused(error)
+    except KeyboardInterrupt:
+        _say_error("assent: stopped")
+        return STOPPED
     finally:
         home.release()
 
@@ -98,6 +102,8 @@ class _Headless:
         self._options = options
         self._end: RunEnded | None = None
         self._line_open = False
+        self._unheard = False
+        self._stop: Callable[[], None] = lambda: None
 
     async def go(self) -> int:
         """An agent, or a skill with a prompt, answers the message; a skill in code is called with its arguments."""
@@ -122,8 +128,9 @@ class _Headless:
 
         def stop() -> None:
             stopped.append(True)
-            rooms.owner.spawn(rooms.service.stop(thread.thread_id), "stop")
+            self._stop()
 
+        self._stop = lambda: _spawned(rooms, thread.thread_id)
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop)
         await rooms.service.send(thread.thread_id, options.message)
@@ -131,6 +138,9 @@ class _Headless:
             pass
         self._newline()
         end = self._end
+        if self._unheard:
+            _say_error("assent: stopped, because nobody reads what it says")
+            return FAILED
         if end is not None and end.reason in ENDED_WELL:
             return DONE
         _say_error(f"assent: {end.detail or end.reason}" if end is not None else "assent: it did not end")
@@ -153,7 +163,7 @@ class _Headless:
         if self._options.json:
             self._say({"type": "result", "state": outcome.state, "text": result.text, "value": result.structured})
         else:
-            (_say_error if result.is_error else _say)(result.text)
+            (_say_error if result.is_error else self._out)(result.text + "\n" * (not result.is_error))
         return FAILED if result.is_error else DONE
 
     def _tell(self, event: Event) -> None:
@@ -164,30 +174,42 @@ class _Headless:
             self._say({"type": kind, **dataclasses.asdict(event)})
         elif isinstance(event, TextArrived):
             self._line_open = True
-            sys.stdout.write(event.text)
-            sys.stdout.flush()
+            self._out(event.text)
         elif isinstance(event, ToolCallFinished):
             self._newline()
             _say_error(f"[{event.tool}: {event.state}]")
 
     def _say(self, event: dict[str, Any]) -> None:
         """One line, with nothing in it that the keyring holds (R-SEC-4)."""
-        _say(json.dumps(self._rooms.redactor.mask_data(event), ensure_ascii=False, default=str))
+        self._out(json.dumps(self._rooms.redactor.mask_data(event), ensure_ascii=False, default=str) + "\n")
+
+    def _out(self, text: str) -> None:
+        """To stdout, as long as somebody reads it; a run that nobody hears is ended."""
+        if self._unheard:
+            return
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._unheard = True
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())  # what is still buffered is written at the end of the process
+            os.close(nowhere)
+            self._stop()
 
     def _newline(self) -> None:
         if self._line_open:
             self._line_open = False
-            _say("")
+            self._out("\n")
+
+
+def _spawned(rooms: Rooms, thread_id: str) -> None:
+    rooms.owner.spawn(rooms.service.stop(thread_id), "stop")
 
 
 def _refused(error: KnownError) -> int:
     _say_error(f"assent: {error}" + (f"\n  {error.next_step}" if error.next_step else ""))
     return REFUSED
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def _say_error(line: str) -> None:

@@ -115,3 +115,40 @@ def test_an_interrupt_stops_the_run_and_leaves_nothing_behind(tmp_path: Path) ->
     assert process.returncode == 130, error
     again = home.run("skill-list", "{}")
     assert again.returncode == 0, again.stderr  # the home is free and whole
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_run_that_nobody_reads_any_more_ends_and_says_why(tmp_path: Path, form: tuple[str, ...]) -> None:
+    endless = {"times": -1, "steps": [{"text": "more "}, {"wait": 0.01}]}
+    home = Home(tmp_path / "h", [endless])
+    with subprocess.Popen(
+        home.command("assistant", "go", *form, *MODEL), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(5)
+        process.stdout.close()
+        error = process.stderr.read()
+    assert (process.returncode, error) == (1, "assent: stopped, because nobody reads what it says\n")
+
+
+@pytest.mark.spec("R-CAN-1")
+def test_an_interrupt_stops_a_skill_in_code_too(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h", [{"text": "never"}])
+    (home.path / "skills").mkdir()
+    code = 'frontmatter = {"name": "sleeper", "description": "Sleeps.", "metadata": {"category": "read"}}\n'
+    (home.path / "skills" / "sleeper.skill.py").write_text(
+        f"{code}import time\nasync def run(ctx, args):\n    time.sleep(600)\n"
+    )
+    process = subprocess.Popen(
+        home.command("sleeper", "{}", "--allow", "sleeper", *MODEL), cwd=ROOT, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    until, logs = time.monotonic() + 60, home.path / "data" / "assent.db"
+    while not logs.exists() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    assert error == "assent: stopped\n"
