@@ -27,6 +27,7 @@ from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.pipeline.compose import compose
+from desktop.pipeline.context import Invocation
 from desktop.pipeline.names import AllowedTools
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.journal import Journal
@@ -39,12 +40,15 @@ _TWO = "Choose another agent here, or start this one on the Debates page."
 class CalledBy:
     """Who an agent works for that was called as a tool (R-AAT-4): a span of the caller's ``meta`` with the child's
     place in the run tree and the child token; ``allowed`` is the caller's list, ``chain`` who a request for approval
-    names first (R-AAT-9), ``budget`` bounds the whole tree."""
+    names first (R-AAT-9), ``budget`` bounds the whole tree; ``below`` is the call itself; ``prompt_text`` the prompt
+    with what the call gave it filled in."""
 
     meta: RunMeta
     allowed: AllowedTools | None
     chain: tuple[str, ...]
     budget: BudgetTracker
+    below: Invocation | None = None
+    prompt_text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +145,7 @@ class RunExecution:
             return replace(order.called_by.meta, thread_id=order.thread.thread_id)
         node = Supervision.root(
             AgentId(order.thread.agent, order.thread.thread_id), session_id=order.thread.thread_id,
-            execution_budget=self._budget,
+            execution_budget=self._budget, spawn_budget=self._runtime.spawn_budget,
         )  # fmt: skip
         unattended = order.terms.unattended if order.terms is not None else None
         return RunMeta(order.run_id, order.token, order.thread.thread_id, node, unattended=unattended)
@@ -157,9 +161,11 @@ class RunExecution:
         turn = SideTurn(
             runtime=runtime, spec=self._spec(), meta=meta, recorder=self.recorder, journal=self._journal,
             budget=BudgetTracker(self._budget, parent=above.budget if above else None), steering=self._steering,
-            left_out=self._left_out,
+            left_out=self._left_out, below=above.below if above else None,
         )  # fmt: skip
         self.result = await turn.take(await self._given())
+        if self.result.unmet and not order.token.cancelled:
+            return Ending("error", self.result.unmet, "agent.no_result", "Try again, or choose another model.")
         return ending_of(self.result.loop, order.token.reason, self.result.by)
 
     def _spec(self) -> SideSpec:
@@ -173,7 +179,8 @@ class RunExecution:
             agent=agent.name, shown=agent.shown, prompt=side.prompt, model=model_from(order.thread.model),
             chain=(*above.chain, agent.name) if above else (), within=above.allowed if above else None,
             stop_on_response=side.stop_on_response, stop_tool=side.stop_tool, stop_property=side.stop_property,
-            end_session_tool=side.end_session_tool, environment={**agent.environment, **order.environment},
+            end_session_tool=side.end_session_tool, prompt_text=above.prompt_text if above else "",
+            environment={**agent.environment, **order.environment},
             max_rounds=min(side.max_rounds or terms.max_rounds, terms.max_rounds) if terms else side.max_rounds,
             tools=terms.tools if terms else None, only_reading=terms is not None and terms.tools is None,
         )  # fmt: skip
@@ -201,7 +208,15 @@ class RunExecution:
         """What the thread keeps beside the answer; how the run ended comes last."""
         if ending.notice is not None:
             return [*self._left_out, ending.notice]
+        if self.result is not None and self.result.handed:
+            return [*self._left_out, _handed(self._runtime.agents.get(self._order.thread.agent).shown)]
         last = self.recorder.unanswered
         if ending.reason != "response" or last is None:
             return self._left_out
         return [*self._left_out, CUT_SHORT if last.stop_reason == "length" and texts(last) else EMPTY]
+
+
+def _handed(shown: str) -> NoticeBlock:
+    """That this agent has given the conversation away (S-AAT-1)."""
+    back = f"To give it back, choose {shown} again below the message field."
+    return NoticeBlock(f"{shown} has handed this conversation over.", "agent.handoff", back, "info")

@@ -16,7 +16,7 @@ from desktop.domain.code import CodeEngine
 from desktop.domain.middleware import AgentContext, ChatContext, Middleware
 from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.safety import SettingsProvider
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.supervision import ExecutionBudget, SpawnBudget
 from desktop.domain.tools import Tool
 from desktop.pipeline.pipeline import Pipeline
 from desktop.store import Store
@@ -31,7 +31,8 @@ class Runtime:
 
     ``code`` is the sandbox of code mode, None: there is none; ``tool_mode`` says what a person chose for an agent by
     name, or ""; ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the
-    system text names; ``mask`` takes known secrets out of what a person wrote; ``budget`` bounds each run tree;
+    system text names; ``mask`` takes known secrets out of what a person wrote; ``budget`` and ``spawn_budget`` bound
+    each run tree;
     ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``spawn`` starts an owned task.
     """
 
@@ -45,6 +46,7 @@ class Runtime:
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
     safety: SettingsProvider | None = None
     budget: ExecutionBudget = field(default_factory=ExecutionBudget)
+    spawn_budget: SpawnBudget = field(default_factory=SpawnBudget)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     code: CodeEngine | None = None
     tool_mode: Callable[[str], str] = lambda _agent: ""

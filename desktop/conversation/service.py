@@ -55,6 +55,7 @@ class _Active:
     run_id: str = field(default_factory=new_id)
     token: CancellationToken = field(default_factory=CancellationToken)
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    handed: bool = False
     terms: JobTerms | None = None
 
 
@@ -87,6 +88,8 @@ class ConversationService(ThreadDesk):
                 await self._enqueue(thread_id, text, blocks)
                 return await self._send_next(active)
             thread = await self.thread(thread_id)
+            if thread.deleted_at is not None:  # what an agent's call left, or what was just deleted: it is wanted again
+                await self.undo_delete(thread_id)
             return await self._begin(active, text, blocks, thread.active_leaf)
         except BaseException:
             self._release(active)
@@ -150,6 +153,16 @@ class ConversationService(ThreadDesk):
         if await self.stop(thread_id):
             await self.wait(thread_id)
         await super().delete(thread_id)
+
+    async def hand_over(self, thread_id: str, run_id: str, agent: str) -> bool:
+        """Give the thread to another agent, which goes on when this run of its own is over (S-AAT-1). False when the
+        run is not the thread's."""
+        active = self._active.get(thread_id)
+        if active is None or active.run_id != run_id:
+            return False
+        await self.set_agent(thread_id, agent)
+        active.handed = True
+        return True
 
     def running(self) -> tuple[str, ...]:
         """Threads with a run under way."""
@@ -271,7 +284,17 @@ class ConversationService(ThreadDesk):
             self._release(active)
             self._ended(active, ending, execution.recorder.usage)
         if ending.reason not in _HOLDS_QUEUE and not self._closing:
-            await self._go_on(active.thread_id)
+            handed = active.handed and ending.reason == "response"
+            await (self._taken_over(active.thread_id) if handed else self._go_on(active.thread_id))
+
+    async def _taken_over(self, thread_id: str) -> None:
+        """The agent that the thread was given to answers what stands there, with all of its history."""
+        try:
+            leaf = await self._leaf(thread_id)
+            question = await self._question_of(leaf)
+            await self._answer(thread_id, leaf.message_id, question.message_id)
+        except KnownError as error:
+            _log.info("the agent that took over does not answer: %s", error.code)
 
     async def _go_on(self, thread_id: str) -> None:
         """Send the next waiting message; a failure leaves it in the queue."""

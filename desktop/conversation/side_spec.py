@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from desktop.agents.discovery import Visible, not_itself, visible_tools
-from desktop.agents.documents import code_tool, document
+from desktop.agents.documents import code_tool, document, finish_tool
 from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.policy_settings import ToolMode
 from desktop.conversation.job_policy import ReadOnly
 from desktop.conversation.prompts import system_text
 from desktop.conversation.run_code import mode_of
 from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_returns import SideReturns
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import ConfigurationError, KnownError
@@ -87,7 +88,8 @@ async def ready(runtime: Runtime, spec: SideSpec) -> Ready:
         allowed = runtime.skills.together(allowed, runtime.skills.allowed(" ".join(spec.tools)))
     if spec.within is not None:
         allowed = runtime.skills.together(spec.within, allowed)
-    chain = tuple(dict.fromkeys((*(spec.chain or (spec.agent,)), skill.name)))
+    above = spec.chain or (spec.agent,)
+    chain = above if above[-1] == skill.name else (*above, skill.name)
     own = not_itself(allowed, skill.name)
     caller = Caller("native", chain, ReadOnly(own) if spec.only_reading else own)
     visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name)
@@ -110,6 +112,34 @@ async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
     return found
 
 
+async def stop_problem(runtime: Runtime, side: Ready, wanted: str) -> tuple[str, str] | None:
+    """(code, sentence) of what keeps a tool from ending this side's turn, or None (R-DEF-11, R-DEF-13)."""
+    table = runtime.skills.table
+    await table.bring(wanted)
+    found = table.find(wanted)
+    if found is None:
+        return "tool.unknown", f"there is no tool {wanted}"
+    if all(tool.spec.name != found.spec.name for tool in side.visible.usable):
+        return "tool.not_allowed", f"{wanted} is not among the tools that {side.skill.name} allows here"
+    if side.mode == "code":
+        return "tool.code_mode", f"{side.skill.name} calls its tools in code, where {wanted} would not end anything"
+    return None
+
+
+async def check_stops(runtime: Runtime, side: Ready) -> None:
+    """Raises ConfigurationError that names the field, before any model call (R-DEF-11, R-DEF-13)."""
+    spec = side.spec
+    at = spec.where.rpartition(".")[0]
+    for field_name, wanted in (("stopTool", spec.stop_tool), ("endSessionTool", spec.end_session_tool)):
+        problem = await stop_problem(runtime, side, wanted) if wanted else None
+        if problem is not None:
+            place = f"{at}.{field_name}" if at else field_name
+            raise ConfigurationError(
+                f"{spec.shown} cannot run: {place}: {problem[1]}.",
+                next_step="Correct the agent, or its prompt's tools.",
+            )
+
+
 async def request_of(
     runtime: Runtime, side: Ready, token: CancellationToken, brought_in: Sequence[tuple[str, str]] = ()
 ) -> ModelRequest:
@@ -120,6 +150,10 @@ async def request_of(
     text = spec.prompt_text or await skills.expanded(side.skill, {}, side.skill.metadata, {}, token=token)
     discovery = side.visible.discovery and side.mode != "code"
     system = system_text(text, side.native, safety, spec.environment, brought_in, discovery=discovery)
+    promise = SideReturns.of(side.skill, side.mode, runtime.pipeline.validator)
+    if promise is not None:
+        schemas.append(finish_tool(promise.promise))
+        system = f"{system}\n{promise.promise.words('direct')}\n"
     if side.mode != "direct":
         schemas.append(code_tool())
         system = f"{system}\n{document(side.visible, runtime.pipeline)}"

@@ -3,42 +3,56 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from desktop.agents.loop import Verdict
 from desktop.agents.loop_events import ToolRunner
 from desktop.conversation.run_code import RunCode
+from desktop.conversation.side_returns import SideReturns
 from desktop.conversation.side_spec import SideSpec
 from desktop.domain.debates import TurnEnd
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.pipeline.names import ToolTable
 
 NUDGE = "Continue."
+Told = Callable[[ToolCallBlock, ToolResultBlock], None]
 
 
 class SideStops:
     """Watches the calls of one turn and judges each round; also the loop's way to its tools, for it sees each result.
 
     ``by`` says what ended the turn, empty while nothing here did; ``value`` is what the stop tool's property held and
-    ``missing`` that it was in neither place (R-SES-10).
+    ``missing`` that it was in neither place (R-SES-10). ``returns`` is what the prompt promised; ``told`` hears of the
+    call that gives it, which no pipeline sees. ``handed``: another agent has taken the thread over (S-AAT-1).
     """
 
-    def __init__(self, spec: SideSpec, table: ToolTable, tools: ToolRunner, code: RunCode, limit: int) -> None:
+    def __init__(
+        self, spec: SideSpec, table: ToolTable, tools: ToolRunner, code: RunCode, limit: int,
+        returns: SideReturns | None = None, told: Told = lambda _call, _result: None,
+    ) -> None:  # fmt: skip
         self._spec = spec
         self._table = table
         self._tools = tools
         self._code = code
         self._limit = limit
+        self.returns = returns
+        self._told = told
         self._seen: dict[str, tuple[ToolCallBlock, ToolResultBlock]] = {}
         self.by: TurnEnd | None = None
         self.value: Any = None
         self.missing = False
+        self.handed = False
 
     async def run(self, call: ToolCallBlock) -> ToolResultBlock:
         """One call through the pipeline; a failed one stops nothing (R-SES-12)."""
+        if self.returns is not None and self.returns.takes(call):
+            result = await self.returns.take(call)
+            self._told(call, result)
+            return result
         result = await self._tools.run(call)
         if not result.is_error:
+            self.handed = self.handed or result.facts.get("handoff") == "transfer"
             for wanted in (self._spec.stop_tool, self._spec.end_session_tool):
                 if wanted and same_tool(self._table, call.tool, wanted):
                     self._seen.setdefault(wanted, (call, result))
@@ -55,8 +69,13 @@ class SideStops:
         elif spec.stop_tool and spec.stop_tool in self._seen:
             self.by = "stop_tool"
             self._extract(*self._seen[spec.stop_tool])
-        if self.by is not None or self._code.finished:
+        elif self.returns is not None and self.returns.done:
+            self.by, self.value = "stop_tool", self.returns.value
+        if self.by is not None or self._code.finished or self.handed:
             return Verdict(stop=True)
+        if self.returns is not None and not message.tool_calls:
+            reminder = self.returns.reminder if number < self._limit else ""
+            return Verdict(nudge=reminder) if reminder else Verdict(stop=True)
         if message.tool_calls or spec.stop_on_response:
             return Verdict()
         if number >= self._limit:  # it said its last: nothing was left undone (R-LOOP-9)

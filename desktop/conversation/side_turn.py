@@ -17,15 +17,26 @@ from desktop.conversation.activation import named_in
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run_code import RunCode
 from desktop.conversation.runtime import Runtime, host_of
-from desktop.conversation.side_spec import Ready, SideSpec, ready, request_of, round_limit, rounds_note, with_notes
+from desktop.conversation.side_returns import SideReturns
+from desktop.conversation.side_spec import (
+    Ready,
+    SideSpec,
+    check_stops,
+    ready,
+    request_of,
+    round_limit,
+    rounds_note,
+    with_notes,
+)
 from desktop.conversation.side_stops import SideStops
 from desktop.conversation.toolbox import Toolbox
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError
-from desktop.domain.events import ContextMeasured
+from desktop.domain.events import ContextMeasured, ToolCallFinished, ToolCallStarted
+from desktop.domain.ids import new_id
 from desktop.domain.limits import Limit
-from desktop.domain.messages import ChatMessage, NoticeBlock
+from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import ModelRequest
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Invocation
@@ -54,18 +65,22 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class SideResult:
     """How a turn went. ``by`` is what ended it where that was no reply and no failure; ``value`` the stop tool's
-    property, ``missing`` when it had none."""
+    property, or what the prompt promised to return; ``missing`` when the property was not there, ``unmet`` why there is
+    no promised value; ``handed``: another agent goes on."""
 
     loop: LoopResult
     limit: Limit
     by: TurnEnd | None = None
     value: Any = None
     missing: bool = False
+    unmet: str = ""
+    handed: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class SideTurn:
-    """One side turn of a run. ``left_out`` are notices of skills that could not join.
+    """One side turn of a run. ``left_out`` are notices of skills that could not join; ``below`` is the call that an
+    agent works for which was called as a tool: time that a person takes counts for neither (R-PRM-10).
 
     ``meta`` names run and thread, and holds the token; ``steering`` gives what a person typed meanwhile.
     """
@@ -77,6 +92,7 @@ class SideTurn:
     budget: BudgetTracker
     journal: Journal
     steering: Steering | None = None
+    below: Invocation | None = None
     left_out: list[NoticeBlock] = field(default_factory=list)
 
     async def take(self, given: Given) -> SideResult:
@@ -84,6 +100,7 @@ class SideTurn:
         prompt's text cannot be made, and what the store raises; everything else is in the result."""
         runtime = self.runtime
         side = await ready(runtime, self.spec)
+        await check_stops(runtime, side)
         fabric = runtime.skills.fabric
         async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, side.visible) as code:
             tools = Toolbox(
@@ -95,7 +112,8 @@ class SideTurn:
     async def _looped(self, side: Ready, tools: Toolbox, code: RunCode, given: Given) -> SideResult:
         runtime, spec = self.runtime, self.spec
         limit = round_limit(spec.max_rounds, f"the agent {spec.agent}", self.budget, given.rounds_used)
-        stops = SideStops(spec, runtime.pipeline.table, tools, code, int(limit.value))
+        returns = SideReturns.of(side.skill, side.mode, runtime.pipeline.validator)
+        stops = SideStops(spec, runtime.pipeline.table, tools, code, int(limit.value), returns, self._finished)
         request = await request_of(
             runtime, side, self.meta.cancellation, await self._brought_in(given.asked, side.skill)
         )
@@ -113,13 +131,33 @@ class SideTurn:
         result = await loop.run(given.messages, self._preparation(request, given, int(limit.value)), self.meta)
         if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
             _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
-        return SideResult(result, limit, stops.by, stops.value, stops.missing)
+        unmet = returns.unmet if returns is not None and stops.by is None and result.error is None else ""
+        return SideResult(result, limit, stops.by, stops.value, stops.missing, unmet, stops.handed)
 
     def _root(self, side: Ready) -> Invocation:
         """Where the turn's calls hang; what agents below need of it goes down with them (R-INV-7)."""
         host = host_of(self.runtime, self.spec.model, self.budget, self.spec.environment)
         inherited = {HOST: host, PERMISSIONS: side.allowed, "rootContextId": self.meta.run_id}
-        return Invocation(self.meta, inherited=inherited, shared=self.runtime.skills.shared)
+        shared, above = self.runtime.skills.shared, self.below
+        if above is None:
+            return Invocation(self.meta, inherited=inherited, shared=shared)
+        return Invocation(self.meta, above, above.depth + 1, above.history, inherited=inherited, shared=shared)
+
+    def _finished(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
+        """The card of the call that gives what was promised; no pipeline makes that call."""
+        meta, recorder = self.meta, self.recorder
+        result_id = recorder.result_ids[call.call_id] = new_id()
+        where = {"thread_id": meta.thread_id, "run_id": meta.run_id, "message_id": recorder.message_id}
+        publish = self.runtime.bus.publish
+        arguments = call.arguments or {}
+        publish(ToolCallStarted(**where, call_id=call.call_id, tool=call.tool, arguments=arguments, category="read"))
+        publish(
+            ToolCallFinished(
+                **where, call_id=call.call_id, tool=call.tool, state=str(result.facts["state"]), text=result.text,
+                is_error=result.is_error, code=str(result.facts["code"]), elapsed_ms=0, facts=result.facts,
+                result_message_id=result_id,
+            )
+        )  # fmt: skip
 
     async def _brought_in(self, asked: str, skill: SkillDef) -> list[tuple[str, str]]:
         """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5).

@@ -5,7 +5,6 @@ frontmatter = {
     "description": "Gives the kind of the message, how sure you are, and the words that decided it.",
     "metadata": {
         "category": "read",
-        "visibility": "hidden",
         "tags": ["meta-internal", "agent"],
         "params": {
             "type": "object",

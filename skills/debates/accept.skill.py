@@ -5,7 +5,6 @@ frontmatter = {
     "description": "Ends the review: the work is good as it is and nothing has to change any more.",
     "metadata": {
         "category": "read",
-        "visibility": "hidden",
         "tags": ["meta-internal", "debate"],
         "params": {
             "type": "object",

@@ -5,7 +5,6 @@ frontmatter = {
     "description": "Ends the negotiation with a deal. Call it only when both have stated the same terms.",
     "metadata": {
         "category": "read",
-        "visibility": "hidden",
         "tags": ["meta-internal", "debate"],
         "params": {
             "type": "object",

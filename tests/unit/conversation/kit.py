@@ -48,7 +48,8 @@ class World:
         self.owner = TaskOwner()
         person: Person | None = options.pop("person", None)
         agents: AgentBook = options.pop("agents", None) or load_agents(ROOT / "resources/agents")
-        self.skills = skill_world(Table(*tools), *options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),)))
+        registered = options.pop("registered", None) or Table(*tools)
+        self.skills = skill_world(registered, *options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),)))
         pipeline = Pipeline(
             self.skills.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05), skills=self.skills.side
         )

@@ -1,0 +1,289 @@
+"""One agent calls another: a new thread, a run below the caller's, and what comes back (R-AAT-2 … R-AAT-9, S-AAT-1)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from desktop.agents.host import HOST, PERMISSIONS, Host
+from desktop.conversation.agents import AgentBook
+from desktop.conversation.endings import Ending, failed
+from desktop.conversation.run import CalledBy, RunExecution, RunOrder
+from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_stops import as_text
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.debates import NO_RESPONSE
+from desktop.domain.definitions import AgentDefinition
+from desktop.domain.errors import BudgetExhausted, ConfigurationError, Denied, KnownError, ToolFailure
+from desktop.domain.events import RunEnded
+from desktop.domain.ids import AgentId, new_id
+from desktop.domain.limits import Limit
+from desktop.domain.messages import TextBlock
+from desktop.domain.supervision import HistoryRetention, Supervision
+from desktop.domain.threads import MessageRecord, ThreadRecord
+from desktop.domain.tools import ToolCallContext, ToolResult
+from desktop.pipeline.context import Call
+from desktop.supervision.tasks import TaskOwner
+
+MAX_DEPTH = 8
+"""Agents below agents: the root has depth 0 (R-AAT-8)."""
+CHILD = "called by an agent"
+"""The label of a thread that an agent's call made. It is in no list, and gone at the next start (R-AAT-6)."""
+TASK = "Execute the task."
+_TITLE = 60
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a called agent ended, and what it has to say."""
+
+    ending: Ending
+    text: str = ""
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """An agent that was called, ready to run. ``message`` is what it is asked."""
+
+    definition: AgentDefinition
+    thread_id: str
+    message: str
+    model: str
+    token: CancellationToken
+    called_by: CalledBy
+
+
+class TwoSides(Protocol):
+    """Runs an agent of two sides for a caller."""
+
+    def __call__(self, child: Child) -> Coroutine[Any, Any, Answer]: ...
+
+
+class Handover(Protocol):
+    """Gives a thread to another agent, if this run is the thread's own. False: it is not, or the thread is no chat."""
+
+    async def __call__(self, thread_id: str, run_id: str, agent: str) -> bool: ...
+
+
+class AgentCalls:
+    """Carries out calls of exposed agents. ``owner`` holds their runs, so that a caller that goes leaves none half
+    stored; ``handover`` and ``two_sides`` None: there is no such thing here."""
+
+    def __init__(
+        self, runtime: Callable[[], Runtime], owner: TaskOwner, *, handover: Handover | None = None,
+        two_sides: TwoSides | None = None,
+    ) -> None:  # fmt: skip
+        self._runtime = runtime
+        self._owner = owner
+        self._handover = handover
+        self._two_sides = two_sides
+        self._alive: dict[str, int] = {}
+        self._ids: dict[str, AgentId] = {}
+
+    @property
+    def book(self) -> AgentBook:
+        """The agents there are."""
+        return self._runtime().agents
+
+    async def carry(self, agent: AgentDefinition, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """The call of one exposed agent. Raises ToolFailure, Denied and BudgetExhausted for what keeps it from running;
+        how it went is a result (R-AAT-5)."""
+        call = context.scope
+        host = call.invocation.inherited.get(HOST) if isinstance(call, Call) else None
+        if not isinstance(call, Call) or not isinstance(host, Host):
+            raise ToolFailure("No model is at hand here to run an agent with.")
+        node = _node(call.meta)
+        if agent.handoff == "transfer" and await self._handed_over(agent, call, node):
+            facts = {"handoff": "transfer", "agent": agent.name}
+            return ToolResult(f"{agent.shown} has taken over this conversation.", facts=facts)
+        if node.depth + 1 >= MAX_DEPTH:
+            raise Denied(f"Agents call each other more than {MAX_DEPTH} deep.", code="denied.limit")
+        self._sit_down(node)
+        ended: list[Answer] = []
+        try:
+            child = await self._child(agent, args, call, host, node)
+            task = self._owner.spawn(self._seen_out(child, ended), f"agent {agent.name}")
+        except BaseException:
+            self._stand_up(node.run_id)
+            raise
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            child.token.cancel("its caller was stopped")
+            raise
+        return _result(agent, child.thread_id, ended[0])
+
+    async def _handed_over(self, agent: AgentDefinition, call: Call, node: Supervision) -> bool:
+        """Only the agent of a chat can give the chat away, not one that works for it."""
+        if self._handover is None or node.depth or call.request.caller.origin != "native":
+            return False
+        return await self._handover(call.meta.thread_id, call.meta.run_id, agent.name)
+
+    # -- places in the tree (R-AAT-4, R-AAT-8) ------------------------------------------------------------------------
+
+    def _sit_down(self, node: Supervision) -> None:
+        """Count one agent more in this run; the root is the first."""
+        most, alive = node.spawn_budget.max_agents, self._alive.get(node.run_id, 1)
+        if alive >= most:
+            limit = Limit("max_agents", most, str(node.root_id))
+            raise BudgetExhausted(
+                f"No more agents can start: {limit}.", limit=str(limit), next_step="Wait for one to finish."
+            )
+        self._alive[node.run_id] = alive + 1
+
+    def _stand_up(self, run_id: str) -> None:
+        left = self._alive.get(run_id, 1) - 1
+        if left > 1:
+            self._alive[run_id] = left
+        else:
+            self._alive.pop(run_id, None)
+
+    # -- the child ----------------------------------------------------------------------------------------------------
+
+    async def _child(
+        self, agent: AgentDefinition, args: Mapping[str, Any], call: Call, host: Host, node: Supervision
+    ) -> Child:
+        """Its thread, and who it works for: the run's id, a child token, the caller's list (R-AAT-4)."""
+        message, prompt_text = await self._asked(agent, args, call)
+        now, thread_id = time.time(), new_id()
+        thread = ThreadRecord(
+            thread_id, " ".join(message.split())[:_TITLE], now, now, agent.name, str(host.model), deleted_at=now,
+            titled_by="auto", label=CHILD,
+        )  # fmt: skip
+        await self._runtime().store.threads.create(record=thread)
+        token = call.meta.cancellation.child()
+        place = node.spawn_child(self._ids.get(call.meta.thread_id, node.root_id), retention=HistoryRetention.RUN)
+        self._ids[thread_id] = AgentId(agent.name, thread_id)
+        meta = replace(call.meta, cancellation=token, thread_id=thread_id, supervision=place)
+        above = CalledBy(
+            meta=meta, allowed=call.invocation.inherited.get(PERMISSIONS), chain=call.request.caller.chain,
+            budget=host.budget, below=call.invocation, prompt_text=prompt_text,
+        )  # fmt: skip
+        return Child(agent, thread_id, message, str(host.model), token, above)
+
+    async def _asked(self, agent: AgentDefinition, args: Mapping[str, Any], call: Call) -> tuple[str, str]:
+        """(first message, prompt with its arguments filled in, or "")."""
+        skills = self._runtime().skills
+        if set(args) == {"message"}:
+            return str(args["message"]), ""
+        skill = await skills.find(agent.side_a.prompt)
+        if skill is None:
+            raise ConfigurationError(f"The agent {agent.shown} needs the skill {agent.side_a.prompt!r}.")
+        text = await skills.expanded(skill, args, skill.metadata, {}, token=call.meta.cancellation)
+        given = json.dumps(dict(args), ensure_ascii=False, default=str)
+        return str(args.get("message") or f"{TASK}\n\nIt was given these arguments:\n{given}"), text
+
+    async def _seen_out(self, child: Child, ended: list[Answer]) -> None:
+        """In a task of its own, so that its end is stored even when nobody waits for it any more."""
+        try:
+            ended.append(await self._ended(child))
+        finally:
+            child.token.detach()
+            self._ids.pop(child.thread_id, None)
+            self._stand_up(child.called_by.meta.run_id)
+
+    async def _ended(self, child: Child) -> Answer:
+        two = self._two_sides
+        try:
+            if child.definition.type == "ai_human":
+                answer = await self._one_side(child)
+            elif two is None:
+                raise ConfigurationError(f"{child.definition.shown} is of two sides, which cannot be called here.")
+            else:
+                answer = await two(child)
+        except KnownError as error:
+            answer = Answer(failed(error))
+        except Exception as error:  # the boundary of a called agent: its failure never takes its caller down (R-AAT-5)
+            _log.exception("the called agent %s failed", child.definition.name)
+            answer = Answer(failed(error))
+        await self._charge(child)
+        return answer
+
+    async def _one_side(self, child: Child) -> Answer:
+        """One message, one run (R-SES-2)."""
+        runtime, run_id = self._runtime(), new_id()
+        store = runtime.store
+        block = TextBlock(runtime.mask(child.message))
+        asked = MessageRecord(new_id(), child.thread_id, None, "user", (block,), time.time())
+        await store.messages.add(record=asked)
+        thread = await store.threads.get(thread_id=child.thread_id)
+        order = RunOrder(
+            thread=thread, run_id=run_id, token=child.token, parent_id=asked.message_id,
+            user_message_id=asked.message_id, called_by=child.called_by,
+        )  # fmt: skip
+        execution, ending = RunExecution(runtime, order), Ending("interrupted")
+        try:
+            ending = await execution.go()
+        finally:
+            usage = execution.recorder.usage
+            runtime.bus.publish(
+                RunEnded(
+                    thread_id=child.thread_id, run_id=run_id, reason=ending.reason, detail=ending.detail,
+                    code=ending.code, next_step=ending.next_step, usage=usage, limit=ending.limit,
+                )
+            )  # fmt: skip
+        result = execution.result
+        if result is None:
+            return Answer(ending)
+        texts = [m.text for m in result.loop.messages if m.role == "assistant" and m.text and m.stop_reason != "limit"]
+        value = result.value if ending.reason == "stop_tool" else None
+        return Answer(ending, texts[-1] if texts else "", value)
+
+    async def _charge(self, child: Child) -> None:
+        """What it used counts for the thread that called it, too, with all that it called itself."""
+        threads, above = self._runtime().store.threads, child.called_by.below
+        caller = above.meta.thread_id if above is not None else ""
+        if not caller:
+            return
+        try:
+            used = (await threads.get(thread_id=child.thread_id)).usage
+            await threads.add_usage(thread_id=caller, usage=used)
+        except KnownError as error:  # the calling thread was purged meanwhile
+            _log.info("what a called agent used is not counted: %s", error.code)
+
+
+async def forget_children(runtime: Runtime) -> int:
+    """Purge the threads of calls of earlier starts: what was not kept ends with its run (R-AAT-6, R-SUP-13)."""
+    threads = runtime.store.threads
+    old = [one for one in await threads.list_all(deleted=True) if one.label == CHILD]
+    for thread in old:
+        await threads.purge(thread_id=thread.thread_id)
+    return len(old)
+
+
+def _node(meta: RunMeta) -> Supervision:
+    """Where the caller stands, under the id of its run."""
+    node = meta.supervision or Supervision.root(AgentId("run", meta.thread_id), session_id=meta.thread_id)
+    return replace(node, run_id=meta.run_id)
+
+
+def _result(agent: AgentDefinition, thread_id: str, answer: Answer) -> ToolResult:
+    """What the caller's model reads (R-AAT-3, R-AAT-5)."""
+    ending = answer.ending
+    facts = {"thread_id": thread_id, "agent": agent.name, "end_reason": ending.reason}
+    if ending.status == "completed" or ending.reason in ("max_steps", "max_session_turns"):
+        return _good(agent, answer, facts)
+    if ending.reason in ("cancelled", "interrupted"):
+        return ToolResult(f"{agent.shown} was stopped before it was done.", True, code="agent.stopped", facts=facts)
+    said = f"\nIt had said: {answer.text}" if answer.text else ""
+    text = f"{agent.shown} could not finish: {ending.detail or ending.reason} {ending.next_step}".rstrip() + said
+    return ToolResult(text, True, code=ending.code or "agent.failed", facts=facts)
+
+
+def _good(agent: AgentDefinition, answer: Answer, facts: Mapping[str, Any]) -> ToolResult:
+    """The stop tool's property or the promised value, else the last text; of two sides the last outcome and why."""
+    reason, text = answer.ending.reason, as_text(answer.value) or answer.text or NO_RESPONSE
+    if agent.type == "dual_ai":
+        structured = {"outcome": answer.text, "end_reason": reason}
+        return ToolResult(f"{text}\n[ended by: {reason}]", False, structured, facts=facts)
+    if reason == "max_steps":
+        text = f"{text}\n[it was stopped at its limit of rounds]"
+    return ToolResult(text, False, answer.value, facts=facts)
