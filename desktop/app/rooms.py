@@ -19,6 +19,7 @@ from desktop.app.mcp_rooms import mcp_servers
 from desktop.app.rule_rooms import RuleRooms, open_rules
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agents import AgentBook, load_agents
+from desktop.conversation.debates import DebateService
 from desktop.conversation.jobs import JobService, JobSurroundings
 from desktop.conversation.runtime import Runtime, host_of
 from desktop.conversation.service import ConversationService
@@ -97,6 +98,7 @@ class Rooms:
     grants: SessionGrants
     rules: RuleRooms
     service: ConversationService
+    debates: DebateService
     traces: TraceDesk
     jobs: JobService
 
@@ -233,8 +235,8 @@ async def _rooms(
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
-        grants=grants, rules=rules, service=service, traces=TraceDesk(store, agents, runtime.budget),
-        jobs=await _jobs(runtime, service, settings, rules),
+        grants=grants, rules=rules, service=service, debates=DebateService(runtime, owner),
+        traces=TraceDesk(store, agents, runtime.budget), jobs=await _jobs(runtime, service, settings, rules),
     )  # fmt: skip
 
 

@@ -195,6 +195,7 @@ class Startup(QObject):
     async def cancel_runs(self) -> None:
         """Runs end as interrupted, so that the next start can offer to go on."""
         if self._rooms is not None:
+            await self._rooms.debates.close()
             await self._rooms.service.close()
 
     async def end_children(self) -> None:

@@ -48,12 +48,13 @@ def as_json(thread: ThreadRecord, messages: Sequence[MessageRecord]) -> str:
             "id": thread.thread_id, "title": thread.title, "agent": thread.agent, "model": thread.model,
             "created_at": thread.created_at, "updated_at": thread.updated_at, "usage": _usage(thread.usage),
         },
-        "messages": [_message(message) for message in messages],
+        "messages": [message_plain(message) for message in messages],
     }  # fmt: skip
     return json.dumps(data, ensure_ascii=False, indent=2, default=_plain) + "\n"
 
 
-def _message(message: MessageRecord) -> dict[str, Any]:
+def message_plain(message: MessageRecord) -> dict[str, Any]:
+    """A message as JSON values."""
     return {
         "id": message.message_id, "parent": message.parent_id, "role": message.role, "side": message.side,
         "author": message.author, "model": message.model, "created_at": message.created_at,
@@ -80,11 +81,12 @@ def as_markdown(thread: ThreadRecord, messages: Sequence[MessageRecord]) -> str:
         if message.role != "tool" and who != speaker:
             parts.append(f"## {who}")
             speaker = who
-        parts.extend(text for block in message.blocks if (text := _block(block)))
+        parts.extend(text for block in message.blocks if (text := block_text(block)))
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: Block) -> str:
+def block_text(block: Block) -> str:
+    """A part of a message as Markdown."""
     if isinstance(block, TextBlock):
         return block.text.strip()
     if isinstance(block, ReasoningBlock):

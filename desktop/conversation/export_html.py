@@ -40,24 +40,32 @@ details pre { border: 0; padding: .5rem 0; } .note { border-left: 3px solid #c80
 
 def as_html(thread: ThreadRecord, messages: Sequence[MessageRecord]) -> str:
     """One self-contained page."""
-    title = escape(thread.title or "Chat")
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(thread.created_at))
-    body: list[str] = [f"<h1>{title}</h1>", f'<p class="quiet">{when}, {escape(thread.model or "no model")}</p>']
+    body: list[str] = [f'<p class="quiet">{when}, {escape(thread.model or "no model")}</p>']
     speaker = ""
     for message in messages:
         who = "You" if message.role == "user" else thread.agent.replace("_", " ").capitalize()
         if message.role != "tool" and who != speaker:
             body.append(f"<h2>{escape(who)}</h2>")
             speaker = who
-        body.extend(_block(block) for block in message.blocks)
+        body.extend(block_html(block) for block in message.blocks)
+    return page(thread.title or "Chat", body)
+
+
+def page(title: str, body: Sequence[str]) -> str:
+    """A whole page around escaped parts; the title is escaped here."""
+    shown = escape(title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
+        f"<title>{shown}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{shown}</h1>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n"
     )
 
 
-def _block(block: Block) -> str:
+def block_html(block: Block) -> str:
+    """A part of a message."""
     if isinstance(block, TextBlock):
         return _text(block.text)
     if isinstance(block, ReasoningBlock):

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from desktop.agents.loop_events import LoopEvent, Retrying
+from desktop.domain.definitions import SideName
 from desktop.domain.errors import ModelRateLimited, NotFound
 from desktop.domain.events import (
     Event,
@@ -32,7 +33,7 @@ _WHOLE = ("end", "tool_calls")
 
 
 class RunRecorder:
-    """The loop's Recorder and listener for one run.
+    """The loop's Recorder and listener for one run, or one side turn of it: from ``first`` to ``leaf``.
 
     An answer that is not whole stays open until ``conclude``, so that the notice of what happened joins it. What the
     store cannot take (disk full) is raised to the loop, which ends; partial text is written by the store's own timer.
@@ -40,7 +41,7 @@ class RunRecorder:
 
     def __init__(
         self, store: Store, publish: Callable[[Event], None], *, thread_id: str, run_id: str, parent_id: str,
-        author: str, model: str,
+        author: str, model: str, side: SideName = "a",
     ) -> None:  # fmt: skip
         self._store = store
         self._publish = publish
@@ -48,11 +49,13 @@ class RunRecorder:
         self._run_id = run_id
         self._author = author
         self._model = model
+        self._side: SideName = side
         self._open: OpenMessage | None = None
         self._pending: ChatMessage | None = None
         self._round = 0
         self._started = 0.0
         self.leaf = parent_id
+        self.first = ""
         self.usage = Usage(cost_usd=0.0)
         self.result_ids: dict[str, str] = {}
         self.message_id = ""
@@ -154,7 +157,7 @@ class RunRecorder:
     def _record(self, role: str, blocks: Sequence[Block], message_id: str, status: MessageStatus) -> MessageRecord:
         return MessageRecord(
             message_id=message_id, thread_id=self._thread_id, parent_id=self.leaf, role=role,  # type: ignore[arg-type]
-            blocks=tuple(blocks), created_at=time.time(), status=status, side="a", author=self._author,
+            blocks=tuple(blocks), created_at=time.time(), status=status, side=self._side, author=self._author,
             model=self._model, run_id=self._run_id, round_number=self._round,
         )  # fmt: skip
 
@@ -165,8 +168,11 @@ class RunRecorder:
         record = self._record("assistant", (), self.message_id, "open")
         self._open = await self._store.messages.open(record=record, on_problem=self._not_written)
         self.leaf = self.message_id
+        self.first = self.first or self.message_id
         self._publish(
-            MessageOpened(**self._where, parent_id=parent, side="a", author=self._author, round_number=self._round)
+            MessageOpened(
+                **self._where, parent_id=parent, side=self._side, author=self._author, round_number=self._round
+            )
         )
 
     async def _close(self, notices: Sequence[NoticeBlock] = (), status: MessageStatus = "complete") -> None:

@@ -136,13 +136,17 @@ class DebateRepository:
 
         await self._thread.write(work)
 
-    async def move_head(self, *, thread_id: str, message_id: str) -> None:
-        """The next turn begins below this message."""
+    async def moderate(self, *, record: MessageRecord, queue_id: str) -> None:
+        """A waiting message of a moderator joins the path, and the next turn begins below it: out of the queue, into
+        the thread, all at once. Raises NotFound when it was taken back meanwhile."""
 
         def work(connection: sqlite3.Connection) -> None:
-            _update(connection, thread_id, head_seq=tree.sequence(connection, message_id)[0])
+            if connection.execute("DELETE FROM queue WHERE queue_id = ?", (queue_id,)).rowcount != 1:
+                raise NotFound("That waiting message was already sent or removed.")
+            seq = tree.insert(connection, record, make_leaf=True)
+            _update(connection, record.thread_id, head_seq=seq)
 
-        await self._thread.write(work)
+        await self._thread.write(work, durable=True)
 
     async def rewind(self, *, thread_id: str) -> None:
         """Show the path that ends where the last finished turn ended; what was begun stays as a branch."""

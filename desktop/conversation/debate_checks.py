@@ -1,0 +1,203 @@
+"""What keeps a debate from starting, what each side can use, and how it would run: without asking a model.
+
+All problems at once, each with its field's path and a stable code (R-DEF-11 … R-DEF-14); the run itself checks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
+
+from desktop.agents.discovery import NOT_TOOLS
+from desktop.conversation.agent_values import looks_secret
+from desktop.conversation.debate_ends import last_turn_note
+from desktop.conversation.debate_setup import label_of, spec_of
+from desktop.conversation.perspectives import Perspectives
+from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_spec import Ready, SideSpec, ready, request_of, round_limit, rounds_note, with_notes
+from desktop.conversation.side_stops import same_tool
+from desktop.conversation.side_turn import Given, whole_request, window_of
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.debates import DebateSetup, SidePreview, SideSetup, ToolOffer
+from desktop.domain.definitions import SIDES, DefinitionProblem, SideName
+from desktop.domain.errors import KnownError
+from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.skills import SkillDef
+from desktop.domain.supervision import ExecutionBudget
+from desktop.supervision.budgets import BudgetTracker
+
+MAX_TOPIC = 100_000
+MAX_PROMPT = 200_000
+MADE_FOR_DEBATES = "debate"
+_JUDGE = "judge"
+_NO_BUDGET = ExecutionBudget()
+_NOBODY = ModelRef("", "")
+
+
+class DebateChecks:
+    """Looks at set-ups. Raises only what the skills raise when they cannot be read."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def prompts(self) -> list[str]:
+        """Skills that are text and ready, those made for debates first."""
+        found = [skill for skill in await self._runtime.skills.listed() if _can_speak(skill)]
+        found.sort(key=lambda skill: (MADE_FOR_DEBATES not in skill.tags, skill.name))
+        return [skill.name for skill in found]
+
+    async def tools_of(self, prompt: str) -> list[ToolOffer]:
+        """What a prompt's skill allows at most. Raises ConfigurationError for what can be no prompt."""
+        spec = SideSpec(agent=MADE_FOR_DEBATES, shown=prompt, prompt=prompt, model=_NOBODY, where="prompt")
+        return _offers(await ready(self._runtime, spec))
+
+    async def problems(self, setup: DebateSetup) -> list[DefinitionProblem]:
+        """Errors first, then warnings."""
+        found = list(_whole(setup))
+        for name in SIDES:
+            found += [problem async for problem in self._side(setup, name)]
+        return sorted(found, key=lambda problem: problem.warning)
+
+    async def _side(self, setup: DebateSetup, name: SideName) -> AsyncIterator[DefinitionProblem]:
+        side, path = setup.side(name), f"side{name.upper()}."
+        for problem in _fields(side, path):
+            yield problem
+        if not side.prompt:
+            return
+        try:
+            at = await ready(self._runtime, _spec(setup, name))
+        except KnownError as error:
+            yield DefinitionProblem(f"{path}prompt", "prompt.missing", str(error))
+            return
+        for field, tool in (("stopTool", side.stop_tool), ("endSessionTool", side.end_session_tool)):
+            wrong = await self._tool(at, tool) if tool else None
+            if wrong is not None:
+                yield DefinitionProblem(path + field, *wrong)
+
+    async def _tool(self, at: Ready, wanted: str) -> tuple[str, str] | None:
+        """Whether a stop tool can be called by its side (R-DEF-13)."""
+        table = self._runtime.skills.table
+        await table.bring(wanted)
+        if table.find(wanted) is None:
+            return "tool.unknown", f"there is no tool {wanted}"
+        if not any(same_tool(table, tool.spec.name, wanted) for tool in at.visible.usable):
+            return "tool.not_allowed", f"{wanted} is not among the tools that {at.skill.name} and this side allow"
+        if at.mode == "code":
+            return "tool.code_mode", f"{at.skill.name} calls its tools in code, where {wanted} would not end anything"
+        return None
+
+    async def preview(self, setup: DebateSetup, problems: Sequence[DefinitionProblem]) -> dict[SideName, SidePreview]:
+        """Both sides as they would run (the dry run)."""
+        return {name: await self._preview(setup, name, problems) for name in SIDES}
+
+    async def _preview(
+        self, setup: DebateSetup, name: SideName, problems: Sequence[DefinitionProblem]
+    ) -> SidePreview:
+        path = f"side{name.upper()}."
+        own = tuple(problem for problem in problems if problem.path.startswith(path))
+        spec = _spec(setup, name)
+        limits = tuple(_limits(setup, setup.side(name), name))
+        window = self._runtime.context_window(spec.model) if spec.model.model else None
+        try:
+            at = await ready(self._runtime, spec)
+            request = await request_of(self._runtime, at, CancellationToken())
+        except KnownError:
+            return SidePreview("", (), setup.side(name).model, limits, window, own)
+        system = with_notes(request.system, _notes(setup, 1 if name == "a" else 2, spec))
+        return SidePreview(system, tuple(_offers(at)), setup.side(name).model, limits, window, own)
+
+    async def next_request(self, setup: DebateSetup, name: SideName, seen: Perspectives, number: int) -> ModelRequest:
+        """What a side would be asked with in turn ``number``, which is the next one or, for the side whose turn it is
+        not, as much of it as is known. Raises ConfigurationError and ToolFailure."""
+        spec = _spec(setup, name)
+        mine = (number % 2 == 1) == (name == "a")
+        messages = seen.next_for(name) if mine else seen.of(name)
+        at = await ready(self._runtime, spec)
+        request = await request_of(self._runtime, at, CancellationToken())
+        topic = (seen.topic,) if seen.topic is not None else ()
+        view = window_of(self._runtime, spec, request, topic).view(messages)
+        limit = round_limit(spec.max_rounds, spec.shown, BudgetTracker(self._runtime.budget))
+        notes = (last_turn_note(setup, number if mine else number + 1),)
+        return whole_request(request, view, Given(messages=messages, pinned=topic, notes=notes), int(limit.value), 1)
+
+
+def _can_speak(skill: SkillDef) -> bool:
+    text = skill.kind in ("markdown", "folder") and skill.state == "ready" and skill.role not in NOT_TOOLS
+    return text and _JUDGE not in skill.tags
+
+
+def _spec(setup: DebateSetup, name: SideName) -> SideSpec:
+    """As it would run; a model that is none yet does not matter where nobody is asked."""
+    side = setup.side(name)
+    known = side if ModelRef.parse(side.model).model else replace(side, model="none/none")
+    spec = spec_of(setup.with_side(name, known), name)
+    return spec if known is side else replace(spec, model=_NOBODY)
+
+
+def _offers(at: Ready) -> list[ToolOffer]:
+    return [ToolOffer(tool.spec.name, tool.spec.category.value, tool.spec.description) for tool in at.visible.usable]
+
+
+def _notes(setup: DebateSetup, number: int, spec: SideSpec) -> list[str]:
+    limit = int(round_limit(spec.max_rounds, spec.shown, BudgetTracker(_NO_BUDGET)).value)
+    return [last_turn_note(setup, number), rounds_note(limit, 1)]
+
+
+def _limits(setup: DebateSetup, side: SideSetup, name: SideName) -> Iterator[str]:
+    limit = round_limit(side.max_rounds, label_of(setup, name), BudgetTracker(_NO_BUDGET))
+    yield f"rounds in a turn: {limit.value:g}"
+    if setup.max_turns is not None:
+        turns = (setup.max_turns + (1 if name == "a" else 0)) // 2
+        yield f"turns of this side: {turns} of {setup.max_turns}"
+    if side.stop_tool:
+        yield f"{side.stop_tool} ends its turn"
+    elif not side.stop_on_response:
+        yield "a reply does not end its turn"
+    if side.end_session_tool:
+        yield f"{side.end_session_tool} ends the debate"
+    if setup.max_cost is not None:
+        yield f"cost of all: {setup.max_cost:g} USD"
+    if setup.max_tokens is not None:
+        yield f"tokens of all: {setup.max_tokens}"
+
+
+def _whole(setup: DebateSetup) -> Iterator[DefinitionProblem]:
+    """What concerns both sides."""
+    if not setup.topic.strip():
+        yield DefinitionProblem("topic", "field.missing", "say what it is about")
+    elif len(setup.topic) > MAX_TOPIC:
+        yield DefinitionProblem("topic", "field.length", f"at most {MAX_TOPIC} characters")
+    for path, value in (
+        ("maxSessionTurns", setup.max_turns), ("maxCost", setup.max_cost), ("maxTokens", setup.max_tokens)
+    ):  # fmt: skip
+        if value is not None and value <= 0:
+            yield DefinitionProblem(path, "limit.value", f"{path} must be more than 0")
+    for key, kept in setup.environment.items():
+        if looks_secret(key, kept):
+            yield DefinitionProblem(f"tenvs.{key}", "environment.secret", "keys belong into the keyring")
+    if setup.max_turns is None:
+        yield DefinitionProblem("maxSessionTurns", "turns.unset", "without a number of turns it may never end", True)
+    same = [(s.prompt, s.model, s.prompt_text) for s in (setup.a, setup.b)]
+    if same[0] == same[1] and setup.a.prompt:
+        yield DefinitionProblem("sideB.prompt", "sides.same", "both sides have the same prompt and model", True)
+
+
+def _fields(side: SideSetup, path: str) -> Iterator[DefinitionProblem]:
+    """What can be seen of one side without looking anything up."""
+    if not side.prompt:
+        yield DefinitionProblem(f"{path}prompt", "field.missing", "choose a prompt")
+    ref = ModelRef.parse(side.model)
+    if not ref.connection_id or not ref.model:
+        yield DefinitionProblem(f"{path}model", "field.missing", "choose a model")
+    if len(side.prompt_text) > MAX_PROMPT:
+        yield DefinitionProblem(f"{path}promptText", "field.length", f"at most {MAX_PROMPT} characters")
+    if side.max_rounds is not None and side.max_rounds <= 0:
+        yield DefinitionProblem(f"{path}maxSteps", "limit.value", "maxSteps must be at least 1")
+    if side.stop_tool and not side.stop_property:
+        yield DefinitionProblem(
+            f"{path}stopToolResponseProperty", "stop.property", "name the property that is the outcome"
+        )
+    if not side.stop_on_response and not (side.stop_tool or side.end_session_tool or side.max_rounds):
+        yield DefinitionProblem(
+            f"{path}stopOnResponse", "stop.never", "needs stopTool, endSessionTool or maxSteps"
+        )

@@ -1,0 +1,78 @@
+"""The judge of a debate: the agent of the skill ``judge``, which has promised a structured value (semantics.md 12).
+
+It reads a record in which the sides are only A and B, and runs through the pipeline like any agent, with nothing
+allowed to it but thinking. What the sides say about the judge is part of the record.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from desktop.agents.host import HOST, PERMISSIONS
+from desktop.conversation.debate_state import Debate, verdict_from
+from desktop.conversation.runtime import Runtime, host_of
+from desktop.conversation.side_spec import model_from
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.debates import TurnRecord, Verdict
+from desktop.domain.errors import KnownError
+from desktop.domain.ids import AgentId, new_id
+from desktop.domain.messages import ToolCallBlock
+from desktop.domain.supervision import Supervision
+from desktop.pipeline.context import CallRequest, Invocation
+from desktop.pipeline.names import Caller, ExactTools
+from desktop.supervision.budgets import BudgetTracker
+
+JUDGE = "judge"
+MAX_RECORD = 400_000
+"""Characters of the record; of a longer one the middle is left out, and it says so."""
+
+
+async def judge(runtime: Runtime, debate: Debate, model: str, token: CancellationToken) -> Verdict:
+    """Ask it. Raises KnownError when there is no model or no valid verdict came."""
+    ref, thread_id = model_from(model), debate.thread.thread_id
+    if not debate.turns:
+        raise KnownError("There is nothing to judge yet.", next_step="Let both sides speak.", code="debate.empty")
+    node = Supervision.root(AgentId(JUDGE, thread_id), session_id=thread_id, execution_budget=runtime.budget)
+    meta = RunMeta(new_id(), token, thread_id, node)
+    allowed = runtime.skills.allowed(JUDGE)
+    inherited = {
+        HOST: host_of(runtime, ref, BudgetTracker(runtime.budget)), PERMISSIONS: allowed, "rootContextId": meta.run_id
+    }  # fmt: skip
+    block = ToolCallBlock(new_id(), JUDGE, {"topic": debate.setup.topic, "record": record_of(debate.turns)})
+    root = Invocation(meta, inherited=inherited, shared=runtime.skills.shared)
+    outcome = await runtime.pipeline.invoke(
+        CallRequest(block, Caller("skill", (JUDGE,), ExactTools((JUDGE,))), root, lambda _event: None)
+    )
+    if outcome.result.is_error:
+        raise KnownError(
+            f"The judge gave no verdict: {outcome.result.text}", next_step="Try again, or choose another model.",
+            code=outcome.result.code or "debate.judge",
+        )  # fmt: skip
+    verdict = verdict_from(_value(outcome.result.structured, outcome.result.text))
+    if verdict is None:
+        raise KnownError("The judge gave no verdict.", next_step="Choose another model.", code="debate.judge")
+    return replace(verdict, model=model, at=time.time(), after_turn=len(debate.turns))
+
+
+def record_of(turns: Sequence[TurnRecord]) -> str:
+    """What was said, by whom, in order."""
+    said = [f"[Turn {turn.number}] {turn.side.upper()}:\n{turn.outcome or '(nothing)'}" for turn in turns]
+    text = "\n\n".join(said)
+    if len(text) <= MAX_RECORD:
+        return text
+    half = MAX_RECORD // 2
+    return f"{text[:half]}\n\n[… {len(text) - MAX_RECORD} characters of the middle are left out …]\n\n{text[-half:]}"
+
+
+def _value(structured: Any, text: str) -> Mapping[str, Any] | None:
+    if isinstance(structured, Mapping):
+        return structured
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, Mapping) else None

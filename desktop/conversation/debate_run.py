@@ -1,0 +1,288 @@
+"""One run of a debate: turns of A and B by turns, until something ends or pauses it (semantics.md 16).
+
+A turn counts when it is stored. One that breaks off (stopped, failed, the process died) leaves its messages as a
+branch, and the next run begins below the last turn that counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import replace
+from typing import Any
+
+from desktop.conversation.debate_ends import (
+    Stop,
+    TurnOver,
+    broken_off,
+    due,
+    last_turn_note,
+    paused,
+    stop_for,
+    turn_over,
+)
+from desktop.conversation.debate_setup import DEBATE, label_of, spec_of
+from desktop.conversation.debate_state import Debate
+from desktop.conversation.debate_turn import take_in_turn
+from desktop.conversation.endings import Ending, aborted, failed
+from desktop.conversation.masking import masked
+from desktop.conversation.perspectives import Perspectives
+from desktop.conversation.recorder import RunRecorder
+from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_spec import SideSpec, round_limit
+from desktop.conversation.side_turn import Given, SideTurn
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.debates import SideMeter, TurnRecord
+from desktop.domain.errors import CancellationError, KnownError, NotFound
+from desktop.domain.events import (
+    DebateChanged,
+    Event,
+    MessageClosed,
+    MessageOpened,
+    RunEnded,
+    RunStarted,
+    SideTurnEnded,
+    SideTurnStarted,
+    UserMessageTaken,
+)
+from desktop.domain.ids import AgentId, new_id
+from desktop.domain.limits import Limit
+from desktop.domain.messages import TextBlock, Usage
+from desktop.domain.middleware import MiddlewareTermination
+from desktop.domain.supervision import ExecutionBudget, Supervision
+from desktop.domain.threads import MessageRecord, RunRecord
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.journal import Journal
+
+_log = logging.getLogger(__name__)
+
+
+class DebateRun:
+    """Carries a debate on. ``single``: one turn only; ``pausing`` may be set at any time; ``over`` is set last."""
+
+    def __init__(self, runtime: Runtime, debate: Debate, *, single: bool = False) -> None:
+        self._runtime = runtime
+        self.debate = debate
+        self._single = single
+        self.pausing = False
+        self.run_id = debate.run_id = new_id()
+        self.token = CancellationToken()
+        self.over = asyncio.Event()
+        self._stop = stop_for(Ending("interrupted"))
+        self._rounds = 0
+        self._used = Usage(cost_usd=0.0)
+        self._limit: Limit | None = None
+        self._seen = Perspectives()
+        self._budget = self._bounds()
+        self._journal = Journal(self.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
+
+    async def go(self) -> None:
+        """Run and store how it ended. Raises what the store raises at the very end, and CancelledError."""
+        await self._begin()
+        self._stop = await self._ended()
+        await self._conclude(self._stop)
+
+    def changed(self) -> None:
+        """Tell how it stands."""
+        self._publish(DebateChanged(**self._where, state=self.debate.state()))
+
+    # -- beginning and end --------------------------------------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        debate, store, thread = self.debate, self._runtime.store, self.debate.thread
+        model = debate.setup.side(debate.side).model
+        await store.debates.rewind(thread_id=thread.thread_id)
+        await store.debates.set_status(thread_id=thread.thread_id, status="running")
+        debate.status, debate.end_reason, debate.end_detail = "running", "", ""
+        agent = debate.setup.agent or DEBATE
+        record = RunRecord(self.run_id, thread.thread_id, time.time(), agent, model)
+        await store.runs.start(record=record)
+        self._publish(RunStarted(**self._where, agent=agent, model=model, user_message_id=""))
+        self.changed()
+        self._seen.add(await store.messages.path(thread_id=thread.thread_id), debate.turns)
+
+    async def _ended(self) -> Stop:
+        try:
+            return await self._alternate()
+        except CancellationError as error:
+            return stop_for(aborted(error.reason))
+        except MiddlewareTermination as error:
+            return Stop("ended", Ending("terminated", str(error), "terminated"))
+        except KnownError as error:
+            return stop_for(failed(error))
+        except Exception as error:  # the boundary of a run: a bug of ours costs this run and is in the log
+            _log.exception("run %s of a debate failed", self.run_id)
+            return stop_for(failed(error))
+
+    async def _conclude(self, stop: Stop) -> None:
+        debate, store, ending = self.debate, self._runtime.store, stop.ending
+        thread_id = debate.thread.thread_id
+        debate.status, debate.now = stop.status, None
+        debate.end_reason = "" if stop.wanted else ending.reason
+        debate.end_detail = "" if stop.wanted else f"{ending.detail} {ending.next_step}".strip()
+        if ending.reason == "interrupted":  # as after a crash
+            await store.debates.rewind(thread_id=thread_id)
+        await store.debates.set_status(
+            thread_id=thread_id, status=debate.status, end_reason=debate.end_reason, end_detail=debate.end_detail
+        )
+        self._journal.end(ending.status, ending.detail)
+        await store.runs.end(
+            run_id=self.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self._used
+        )
+
+    def tell_end(self) -> None:
+        """It is over, however it ended, and another one may begin."""
+        debate, ending = self.debate, self._stop.ending
+        debate.run_id, debate.now = "", None
+        if debate.status in ("running", "pausing"):  # the store refused the end: it is recovered at the next start
+            debate.status, debate.end_reason = "paused", "interrupted"
+        self.changed()
+        self._publish(
+            RunEnded(
+                **self._where, reason=ending.reason, detail=ending.detail, code=ending.code,
+                next_step=ending.next_step, usage=self._used, limit=ending.limit, retry_after=ending.retry_after,
+            )
+        )  # fmt: skip
+        self.over.set()
+
+    # -- turns --------------------------------------------------------------------------------------------------------
+
+    async def _alternate(self) -> Stop:
+        debate = self.debate
+        while True:
+            ending = due(debate.setup, debate.turns, self._budget, self._rounds, self._limit)
+            if ending is not None:
+                return Stop("ended", ending)
+            if self.pausing:
+                return paused(len(debate.turns))
+            await self._take_waiting()
+            broken = await self._turn()
+            if broken is not None:
+                return stop_for(broken)
+            self.pausing = self.pausing or self._single
+
+    async def _take_waiting(self) -> None:
+        """What the moderator said meanwhile, before both sides' next turns (R-SES-19, R-SES-23)."""
+        store, thread_id = self._runtime.store, self.debate.thread.thread_id
+        waiting = await store.queue.waiting(thread_id=thread_id)
+        for one in waiting:
+            text, blocks = masked(one.text, one.attachments, self._runtime.mask)
+            record = MessageRecord(
+                new_id(), thread_id, self.debate.head, "user", (TextBlock(text), *blocks), time.time(),
+                author="moderator", run_id=self.run_id,
+            )  # fmt: skip
+            try:
+                await store.debates.moderate(record=record, queue_id=one.queue_id)
+            except NotFound:
+                continue
+            self.debate.head = record.message_id
+            self._seen.add([record], ())
+            self._publish(UserMessageTaken(**self._where, queue_id=one.queue_id, message_id=record.message_id))
+        if waiting:
+            left = await store.queue.waiting(thread_id=thread_id)
+            self.debate.waiting = tuple(one.text for one in left)
+            self.changed()
+
+    async def _turn(self) -> Ending | None:
+        """One side turn; None when it counts, else why it broke off."""
+        debate, side = self.debate, self.debate.side
+        number, started = len(debate.turns) + 1, time.time()
+        spec = spec_of(debate.setup, side)
+        label = label_of(debate.setup, side)
+        recorder = RunRecorder(
+            self._runtime.store, self._heard, thread_id=debate.thread.thread_id, run_id=self.run_id,
+            parent_id=debate.head, author=label, model=str(spec.model), side=side,
+        )  # fmt: skip
+        limit = round_limit(spec.max_rounds, label, self._budget, self._rounds)
+        debate.now = SideMeter(round_limit=int(limit.value), usage=Usage(cost_usd=0.0))
+        self._publish(SideTurnStarted(**self._where, side=side, number=number, label=label, model=str(spec.model)))
+        self.changed()
+        turn = SideTurn(
+            runtime=self._runtime, spec=spec, meta=self._meta(), recorder=recorder, budget=self._budget,
+            journal=self._journal,
+        )  # fmt: skip
+        given = self._given(spec, number)
+        ending, over = await self._taken(turn, given)
+        self._used = self._used.plus(recorder.usage)
+        notices = [*turn.left_out, *(over.notices if over is not None else [ending.notice] if ending.notice else [])]
+        await recorder.conclude(notices, interrupted=over is None)
+        if over is None:
+            return ending
+        await self._finish(recorder, over, number, started, str(spec.model))
+        return None
+
+    async def _taken(self, turn: SideTurn, given: Given) -> tuple[Ending, TurnOver | None]:
+        """The turn, and how it went."""
+        try:
+            result = await take_in_turn(turn, given)
+        except CancellationError as error:
+            return aborted(error.reason), None
+        except KnownError as error:
+            return failed(error), None
+        self._rounds += result.loop.rounds
+        self._limit = result.limit if result.loop.end == "limit" else None
+        over = turn_over(result, len(given.messages))
+        return (Ending("response"), over) if over is not None else (broken_off(result, self.token.reason), None)
+
+    async def _finish(self, recorder: RunRecorder, over: TurnOver, number: int, started: float, model: str) -> None:
+        """Store the turn; from then on it counts."""
+        debate, store = self.debate, self._runtime.store
+        now = debate.now or SideMeter()
+        record = TurnRecord(
+            debate.thread.thread_id, number, debate.side, recorder.first, recorder.leaf, over.outcome, over.by,
+            now.rounds, now.calls, recorder.usage, started, time.time(), model, self.run_id,
+        )  # fmt: skip
+        await store.debates.finish_turn(thread_id=debate.thread.thread_id, record=record)
+        written = await store.debates.since(message_id=recorder.leaf, after=debate.head)
+        self._seen.add(written, [record])
+        debate.finish(record, written[-1].created_at)
+        self._publish(SideTurnEnded(**self._where, record=record))
+        self.changed()
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _given(self, spec: SideSpec, number: int) -> Given:
+        topic = self._seen.topic
+        return Given(
+            messages=self._seen.next_for(spec.side), pinned=(topic,) if topic is not None else (),
+            notes=(last_turn_note(self.debate.setup, number),), rounds_used=self._rounds,
+        )  # fmt: skip
+
+    def _bounds(self) -> BudgetTracker:
+        """The app's budget for this run, and the debate's own for all of its runs."""
+        setup, above = self.debate.setup, self._runtime.budget
+        own = ExecutionBudget(max_tokens=setup.max_tokens, max_cost_usd=setup.max_cost)
+        tracker = BudgetTracker(above).child(own, "the debate")
+        used = self.debate.own_usage()
+        tracker.used = replace(used, cost_usd=used.cost_usd or 0.0)
+        return tracker
+
+    def _meta(self) -> RunMeta:
+        thread_id = self.debate.thread.thread_id
+        node = Supervision.root(
+            AgentId(self.debate.setup.agent or DEBATE, thread_id), session_id=thread_id,
+            execution_budget=self._runtime.budget,
+        )  # fmt: skip
+        return RunMeta(self.run_id, self.token, thread_id, node)
+
+    def _heard(self, event: Event) -> None:
+        """The recorder's events, counted on their way (R-SES-15, R-SES-22)."""
+        now = self.debate.now
+        self._publish(event)
+        if now is None or not isinstance(event, (MessageOpened, MessageClosed)):
+            return
+        if isinstance(event, MessageOpened):
+            number = min(event.round_number, now.round_limit)  # what is said at the limit is no round
+            self.debate.now = replace(now, round=number, rounds=number)
+        else:
+            usage = now.usage.plus(event.usage) if event.usage is not None else now.usage
+            self.debate.now = replace(now, calls=now.calls + len(event.tool_calls), usage=usage)
+        self.changed()
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        return {"thread_id": self.debate.thread.thread_id, "run_id": self.run_id}
+
+    def _publish(self, event: Event) -> None:
+        self._runtime.bus.publish(event)
