@@ -1,24 +1,179 @@
-"""Debates: the page says what it will be, and pretends nothing."""
+"""The Debates page: the list at the left; at the right a new debate, or the open one."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from desktop.ui.widgets.containers import EmptyState, PaneHeader
-from desktop.ui.widgets.scaling import Column
+from desktop.presenter.debates import DebateModels
+from desktop.ui.chat.page import file_name
+from desktop.ui.debates.debate_list import DebateList
+from desktop.ui.debates.running import RunningPage
+from desktop.ui.debates.setup_page import SetupPage
+from desktop.ui.theme import theme
+from desktop.ui.widgets.files import FileDialog
+from desktop.ui.widgets.scaling import Row
+from desktop.ui.widgets.toast import Toast
 
-SENTENCE = (
-    "Two agents take sides, each with its own model and prompt, and you watch, pause, or step in as moderator. "
-    "This version does not have that yet."
-)
+NARROW = 1000
+"""Below this width of the page (at 100 %) the list folds away."""
 
 
-class DebatesPage(QFrame):
-    """An honest empty page."""
+class DebatesPage(QWidget):
+    """Puts the panes together; what they do is in the view-models."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    request_wanted = Signal(str)
+    command_wanted = Signal(str)
+    opened = Signal(str)
+
+    def __init__(self, models: DebateModels, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._models = models
+        self._narrow = False
+        self._folded: bool | None = None
         self.setProperty("pane", "surface")
-        column = Column(self, spacing=0)
-        column.addWidget(PaneHeader("Debates"))
-        column.addWidget(EmptyState("debates", "Debates come in a later version", SENTENCE), 1)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.list = DebateList(models.debates)
+        self.setup = SetupPage(models.setup, models.models)
+        self.running = RunningPage(models)
+        holder = QWidget()
+        self._stack = QStackedLayout(holder)
+        self._stack.addWidget(self.setup)
+        self._stack.addWidget(self.running)
+        self.toast = Toast(holder, above=self.running.footer)
+        row = Row(self, spacing=0)
+        row.addWidget(self.list)
+        row.addWidget(holder, 1)
+        self._connect()
+        models.setup.default_model = models.models.default_model
+        models.setup.load()
+        models.debates.refresh()
+
+    def _connect(self) -> None:
+        debates, setup = self._models.debates, self._models.setup
+        self.list.opened.connect(self.open)
+        self.list.new_debate.connect(self.new_debate)
+        self.list.rename_wanted.connect(self._rename)
+        self.running.open_wanted.connect(self.open)
+        self.running.request_wanted.connect(self.request_wanted)
+        self.running.command_wanted.connect(self.command_wanted)
+        self.running.export_wanted.connect(self.export)
+        setup.created.connect(self._created)
+        debates.deleted.connect(self._deleted)
+        self.toast.undone.connect(debates.undo_delete)
+        for source in (debates.said, setup.said, self.setup.said, self.running.said):
+            source.connect(self.toast.say)
+        for button in (self.setup.fold, self.running.header.fold):
+            button.clicked.connect(self._toggle_list)
+
+    def first_focus(self) -> QWidget:
+        """Keys go to the topic, or to the turns."""
+        return self.setup.topic if self._stack.currentWidget() is self.setup else self.running.view
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What happened elsewhere meanwhile is in the list."""
+        super().showEvent(event)
+        self._models.debates.refresh()
+
+    # -- from the shell -----------------------------------------------------------------------------------------------
+
+    def open(self, thread_id: str) -> None:
+        """Show a debate."""
+        if thread_id != self._models.debates.open.thread_id:
+            self._models.debates.open.open(thread_id)
+        self._show(self.running)
+        self.list.select(thread_id)
+        self.running.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.opened.emit(thread_id)
+
+    def open_call(self, thread_id: str, call_id: str) -> None:
+        """Show a debate at the card of a call, if it is loaded."""
+        self.open(thread_id)
+        self.running.show_call(call_id)
+
+    def new_debate(self) -> None:
+        """The set-up, with the keys in its topic."""
+        self._show(self.setup)
+        self.list.select("")
+        self.setup.topic.setFocus()
+
+    def export(self, form: str) -> None:
+        """Ask where to; the dialog does not block."""
+        state = self._models.debates.state
+        if state is None or self._stack.currentWidget() is not self.running:
+            self.toast.say("Open a debate first.")
+            return
+        dialog = FileDialog(self, "Export this debate")
+        dialog.setAcceptMode(FileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(form)
+        dialog.selectFile(f"{file_name(state.title or state.setup.topic)}.{form}")
+        dialog.fileSelected.connect(lambda path: self._models.debates.export(path, form))  # type: ignore[arg-type]
+        dialog.open()
+
+    def begin_find(self) -> None:
+        """Ctrl+F: in the list."""
+        self.list.setVisible(True)
+        if not self.list.searching:
+            self.list.toggle_search()
+
+    def act(self, name: str) -> None:
+        """A command of the palette: pause, step, stop, judge, fork, lanes …"""
+        running, debates = self.running, self._models.debates
+        if self._stack.currentWidget() is not running:
+            self.toast.say("Open a debate first.")
+            return
+        acts = {
+            "pause": running.toggle_pause, "step": debates.step, "stop": debates.stop, "judge": running.ask_judge,
+            "fork": running.begin_fork, "compare": running.compare,
+        }  # fmt: skip
+        if name in acts:
+            acts[name]()
+        else:
+            running.show_view(name)
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _show(self, page: QWidget) -> None:
+        self._stack.setCurrentWidget(page)
+        self.toast.stand_above(self.running.footer if page is self.running else None)
+        self._place()
+
+    def _created(self, thread_id: str) -> None:
+        self._models.debates.refresh()
+        self.open(thread_id)
+
+    def _rename(self, thread_id: str) -> None:
+        self.open(thread_id)
+        self.running.header.edit_title()
+
+    def _deleted(self, thread_id: str, title: str) -> None:
+        self.toast.say(f"“{title[:60]}” deleted", thread_id)
+        if thread_id == self._models.debates.open.thread_id:
+            self._models.debates.open.open("")
+            self.new_debate()
+
+    def _toggle_list(self) -> None:
+        self._folded = not self.list.isHidden()
+        self.list.setVisible(not self._folded)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where it is narrow the list folds away."""
+        super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
+        """The list beside the set-up where there is room; beside a debate only when the person asks for it."""
+        narrow = self.width() < theme().px(NARROW)
+        folded = narrow or self._stack.currentWidget() is self.running
+        if self._folded is None or folded != self._narrow:
+            self._narrow, self._folded = folded, folded
+            self.list.setVisible(not folded)
+        self.setup.fold.setVisible(narrow)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape puts the search away."""
+        if event.key() == Qt.Key.Key_Escape and self.list.searching:
+            self.list.toggle_search()
+        else:
+            super().keyPressEvent(event)

@@ -26,14 +26,14 @@ class Anchor:
             piece = flow.piece(self.key)
             if piece is not None:
                 return flow.y + piece.y + round(self.share * piece.height)
-        return min(self.inside, page.heights[index])
+        return min(self.inside, page.height_of(index))
 
 
 def find_anchor(page: Page, visible: Iterable[tuple[int, int]]) -> Anchor | None:
     """What stands at the top of the viewport. ``visible``: (number, y) of the messages on the screen."""
     for index, top in visible:
         message = page.messages[index]
-        if top + page.heights[index] <= 0 or message.flows is None:
+        if top + page.height_of(index) <= 0 or message.flows is None:
             continue
         found = message.piece_at(-top)
         if found is None:

@@ -44,7 +44,7 @@ class PageArea(QAbstractScrollArea):
         self.formulas = Formulas(run_in_thread or Pool(self).run, self)
         self._tools = Tools(InlineParser(), self.formulas)
         self.look = Look(theme)
-        self.page = Page(Frame(self.look, self._tools, float(self.look.px(720)), variant))
+        self.page = self.make_page(Frame(self.look, self._tools, float(self.look.px(720)), variant))
         self.stick, self._adjusting = True, False
         self.prefetch = Prefetch(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -57,6 +57,10 @@ class PageArea(QAbstractScrollArea):
         theme.changed.connect(self._theme_changed)
         self.formulas.ready.connect(self._formulas_ready)
 
+    def make_page(self, frame: Frame) -> Page:
+        """The messages; a page with another arrangement brings its own."""
+        return Page(frame)
+
     # ------------------------------------------------------------------------------------------------------- geometry
 
     def column(self) -> tuple[int, int]:
@@ -65,6 +69,20 @@ class PageArea(QAbstractScrollArea):
         margin = px(32) if self.variant == "chat" else 0
         width = max(px(160), min(px(720), room - margin - 2 * px(SIDE_PAD)))
         return max(margin + px(4), (room - width - margin) // 2 + margin), width
+
+    def span(self, index: int) -> tuple[int, int]:
+        """(left edge of a message in the viewport, its width)."""
+        del index
+        return self.column()
+
+    def number_at(self, x: float, y: float) -> tuple[int, int] | None:
+        """(number, its y in the viewport) of the message at, or nearest to, a point."""
+        del x
+        best = None
+        for index, top in self.visible():
+            if best is None or top <= y:
+                best = (index, top)
+        return best
 
     def offset(self) -> int:
         """The thread's pixel at the top of the viewport."""
@@ -181,7 +199,7 @@ class PageArea(QAbstractScrollArea):
                 self.viewport().scroll(0, before - bar.value())
                 self.moved()
         y = self.page.top(index) - bar.value() + changed_from
-        low = self.viewport().height() if difference else self.page.top(index) + self.page.heights[index] - bar.value()
+        low = self.viewport().height() if difference else self.page.top(index) + self.page.height_of(index) - bar.value()
         if y < self.viewport().height() and low > 0:
             self.viewport().update(QRect(0, y, self.viewport().width(), low - y + 2))
 
@@ -213,17 +231,21 @@ class PageArea(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width means another layout; another height only another stretch of the page."""
         super().resizeEvent(event)
-        if self.column()[1] != self.page.frame.width:
+        if self.width_wanted() != self.page.frame.width:
             self.relayout()
         else:
             self.settle()
             self.viewport().update()
             self.moved()
 
+    def width_wanted(self) -> float:
+        """Of a message, for the room there is."""
+        return float(self.column()[1])
+
     def relayout(self) -> None:
         """Everything is laid out anew; the line at the top of the screen stays there."""
         anchor = self.anchor()
-        self.page.set_frame(Frame(self.look, self._tools, float(self.column()[1]), self.variant))
+        self.page.set_frame(Frame(self.look, self._tools, self.width_wanted(), self.variant))
         self.hold(anchor)
 
     def _theme_changed(self) -> None:
@@ -241,15 +263,16 @@ class PageArea(QAbstractScrollArea):
         painter = QPainter(self.viewport())
         dirty = event.rect()
         painter.fillRect(dirty, self.look.color("surface"))
-        x, _ = self.column()
         canvas = self.canvas(painter, QRectF(dirty))
+        self.draw_under(canvas)
         for index, y in self.visible():
             if y > dirty.bottom():
                 break
-            if y + self.page.heights[index] >= dirty.top():
+            if y + self.page.height_of(index) >= dirty.top():
                 message = self.page.messages[index]
                 if message.flows is None:
                     continue
+                x, _ = self.span(index)
                 message.draw(canvas, x, y, self.marks(index))
                 self.draw_over(canvas, index, x, y)
         painter.end()
@@ -277,6 +300,9 @@ class PageArea(QAbstractScrollArea):
         """Selected and found stretches of a message."""
         del index
         return ()
+
+    def draw_under(self, canvas: Canvas) -> None:
+        """More to draw before the messages."""
 
     def draw_over(self, canvas: Canvas, index: int, x: int, y: int) -> None:
         """More to draw over a message."""

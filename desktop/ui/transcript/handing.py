@@ -34,7 +34,7 @@ def page_menu(view: TranscriptView, point: QPointF) -> QMenu:
         menu.addSeparator()
         menu.addAction("Open link", lambda: view.link_activated.emit(link))
         menu.addAction("Copy link", lambda: to_clipboard(link))
-    found = view.pointer.message_at(point.y())
+    found = view.pointer.message_at(point.y(), point.x())
     if found is not None:
         message_id = view.page.messages[found[0]].item.message_id
         menu.addSeparator()

@@ -98,7 +98,7 @@ class Keys:
             self.set_current(shown[0] if direction > 0 else shown[-1])
             return
         top = page.top(current) - view.offset()
-        bottom = top + page.heights[current]
+        bottom = top + page.height_of(current)
         room = view.viewport().height()
         step = view.look.px(88)
         if (direction > 0 and bottom > room + 4) or (direction < 0 and top < -4):
@@ -116,7 +116,7 @@ class Keys:
         self.current = index
         if index is not None:
             self.leave_spot()
-            self._view.show_range(index, 0, self._view.page.heights[index])
+            self._view.show_range(index, 0, self._view.page.height_of(index))
             self._view.spoken.focus(index)
         self._view.overlays.hover(index)
         self._view.viewport().update()

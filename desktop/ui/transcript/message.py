@@ -94,7 +94,8 @@ class Message(MessageText):
 
     def _head_height(self, look: Look) -> int:
         if self.human:
-            return look.px(GAP + BLOCK_Y)
+            named = look.px(HEADER) if self.frame and self.frame.variant == "side" else 0
+            return look.px(GAP + BLOCK_Y) + named
         head = look.px(GAP + HEADER + HEADER_GAP)
         return head + (look.px(SIDE_Y) if self.frame and self.frame.variant == "side" else 0)
 

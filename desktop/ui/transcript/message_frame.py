@@ -42,7 +42,11 @@ def draw_frame(canvas: Canvas, message: Message, x: float, y: float) -> None:
     width, gap = message.frame.width, look.px(GAP)
     if message.human:
         foot = look.px(SIBLING_ROW + 4) if item.siblings > 1 else 0
-        canvas.frame(QRectF(x, y + gap, width, message.height - gap - foot), "bg", "")
+        side = message.frame.variant == "side"
+        canvas.frame(QRectF(x, y + gap, width, message.height - gap - foot), "bg", "border" if side else "")
+        if side:
+            inside = QRectF(x + look.px(BLOCK_X), y + gap + look.px(6), width, look.px(HEADER))
+            _draw_header(canvas, message, inside)
     else:
         _draw_header(canvas, message, QRectF(x, y + gap, width, look.px(HEADER)))
         if message.frame.variant == "side":
@@ -69,7 +73,8 @@ def _draw_header(canvas: Canvas, message: Message, rect: QRectF) -> None:
     look, item = canvas.look, message.item
     side = message.frame is not None and message.frame.variant == "side"
     role = ("small", 600) if side else ("reading", 600)
-    canvas.words(item.author, rect, role[0], f"side-{item.side}" if side else "text", role[1])
+    token = f"side-{item.side}" if side and not message.human else "text"
+    canvas.words(item.author, rect, role[0], token, role[1])
     x = rect.x() + look.metrics(*role).horizontalAdvance(item.author) + look.px(9)
     canvas.words(item.time, QRectF(x, rect.y() + 1, rect.width(), rect.height()), "small", "text-3")
 

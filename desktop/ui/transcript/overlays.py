@@ -168,9 +168,8 @@ class Overlays:
     def _waiting(self) -> Iterator[tuple[ToolCard, QRect, float]]:
         """Each waiting card, where its answers lie, and where it begins."""
         area = self._area
-        x, _ = area.column()
         for index, top in area.visible():
-            message = area.page.messages[index]
+            message, (x, _) = area.page.messages[index], area.span(index)
             for flow in message.flows_between(-top, area.viewport().height() - top):
                 piece = flow.pieces[0] if flow.pieces else None
                 if isinstance(piece, ToolCard) and piece.waiting:

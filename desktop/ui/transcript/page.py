@@ -89,7 +89,8 @@ class Page:
         message = self.messages[index]
         difference = 0
         if message.flows is None:
-            difference = self.heights.set(index, message.lay_out(self.frame))
+            message.lay_out(self.frame_of(message))
+            difference = self.measured(index)
         self._used[message] = None
         self._used.move_to_end(message)
         while len(self._used) > self.kept:
@@ -112,6 +113,15 @@ class Page:
     def measured(self, index: int) -> int:
         """Takes over the height a message has now; returns the difference."""
         return self.heights.set(index, self.messages[index].height)
+
+    def frame_of(self, message: Message) -> Frame:
+        """What a message is laid out with."""
+        del message
+        return self.frame
+
+    def height_of(self, index: int) -> int:
+        """Of one message, also where the next one begins beside it."""
+        return self.messages[index].height
 
     def laid_out(self) -> list[Message]:
         """The messages that have a layout."""

@@ -38,30 +38,26 @@ class Pointer(QObject):
 
     # -------------------------------------------------------------------------------------------------------- where is
 
-    def message_at(self, y: float) -> tuple[int, int] | None:
-        """(number, its y in the viewport) of the message at, or nearest to, a y."""
-        best = None
-        for index, top in self._view.visible():
-            if best is None or top <= y:
-                best = (index, top)
-        return best
+    def message_at(self, y: float, x: float = 0.0) -> tuple[int, int] | None:
+        """(number, its y in the viewport) of the message at, or nearest to, a point."""
+        return self._view.number_at(x, y)
 
     def place_at(self, point: QPointF) -> Place | None:
         """The place in the text nearest to a point."""
-        found = self.message_at(point.y())
+        found = self.message_at(point.y(), point.x())
         if found is None:
             return None
         index, top = found
-        x, _ = self._view.column()
+        x, _ = self._view.span(index)
         return index, self._view.page.messages[index].offset_at(point.x() - x, point.y() - top)
 
     def spot_at(self, point: QPointF) -> tuple[int, Spot, QRectF] | None:
         """(message, spot, its rect in the viewport) under a point."""
-        found = self.message_at(point.y())
+        found = self.message_at(point.y(), point.x())
         if found is None:
             return None
         index, top = found
-        x, _ = self._view.column()
+        x, _ = self._view.span(index)
         local = point - QPointF(x, top)
         for spot, rect in self._view.page.messages[index].spots():
             if spot.kind != "link" and rect.contains(local):
@@ -70,14 +66,14 @@ class Pointer(QObject):
 
     def piece_at(self, point: QPointF) -> tuple[Piece, QPointF] | None:
         """(piece, point in it)."""
-        found = self.message_at(point.y())
+        found = self.message_at(point.y(), point.x())
         if found is None:
             return None
         message = self._view.page.messages[found[0]]
         hit = message.piece_at(point.y() - found[1])
         if hit is None:
             return None
-        x, _ = self._view.column()
+        x, _ = self._view.span(found[0])
         return hit[0], QPointF(point.x() - x - message.inner_x(), point.y() - found[1] - hit[1])
 
     def link_at(self, point: QPointF) -> str:
@@ -211,7 +207,7 @@ class Pointer(QObject):
         view = self._view
         spot = self.spot_at(point)
         self._set_hover(spot[1].key if spot else "")
-        found = self.message_at(point.y())
+        found = self.message_at(point.y(), point.x())
         view.overlays.hover(found[0] if found else None)
         view.viewport().setCursor(self._shape(point, spot is not None))
 

@@ -252,8 +252,8 @@ class MessageInterface(_Virtual):
         index = self.index()
         if index < 0:
             return QRect()
-        x, width = self.view.column()
-        return QRect(x, self.view.page.top(index) - self.view.offset(), width, self.view.page.heights[index])
+        x, width = self.view.span(index)
+        return QRect(x, self.view.page.top(index) - self.view.offset(), width, self.view.page.height_of(index))
 
     def rect(self) -> QRect:
         return self.on_screen(self.area())

@@ -98,8 +98,8 @@ class Stream(QObject):
         if not moving:
             self._tick.stop()
         view = self._view
-        x, _ = view.column()
         for index, rect in moving:
+            x, _ = view.span(index)
             top = view.page.top(index) - view.offset()
             view.viewport().update(rect.translated(x, top).toAlignedRect().adjusted(-2, -2, 2, 2))
 

@@ -57,7 +57,7 @@ class TranscriptView(InputArea):
     ) -> None:
         super().__init__(theme, parent, variant=variant, run_in_thread=run_in_thread)
         self.selection = Selection(self.page)
-        self.overlays = Overlays(self, self.tool_answer.emit, self.act)
+        self.overlays = self.make_overlays()
         self.overlays.jump.clicked.connect(self.scroll_to_end)
         self.pointer = Pointer(self)
         self.keys = Keys(self)
@@ -65,6 +65,10 @@ class TranscriptView(InputArea):
         self.spoken = Spoken(self)
         self.search = Search(self)
         self.setAccessibleName("Conversation")
+
+    def make_overlays(self) -> Overlays:
+        """The widgets that lie over the page."""
+        return Overlays(self, self.tool_answer.emit, self.act)
 
     # ------------------------------------------------------------------------------------------------------- contents
 

@@ -1,0 +1,83 @@
+"""Words of debates: sides, meters, what ends one and what did, hints of cost. What is not known says so."""
+
+from __future__ import annotations
+
+from desktop.domain.debates import DebateSetup, DebateState, SideMeter, SideSetup
+from desktop.domain.definitions import SideName
+from desktop.domain.models import ModelInfo
+from desktop.presenter.item_builder import human_cost, human_count
+
+STATUS = {"ready": "not begun", "running": "running", "pausing": "pausing", "paused": "paused", "ended": "ended"}
+_ENDS = {
+    "max_session_turns": "It had its {turns} turns.",
+    "end_session_tool": "{side} called {tool}, which ends it.",
+    "budget": "It reached what it may use.",
+    "global_limit": "It reached a limit over all runs.",
+    "limit": "It reached a limit.",
+    "max_steps": "A side reached its last round without an answer.",
+    "cancelled": "You stopped it.",
+    "terminated": "It was ended from outside.",
+    "interrupted": "Assent was closed in the middle of a turn. All finished turns are kept.",
+    "error": "It could not go on.",
+}
+
+
+def label_of(side: SideSetup, name: SideName) -> str:
+    """What a side is called."""
+    return side.label.strip() or f"Side {name.upper()}"
+
+
+def seconds_words(seconds: float) -> str:
+    """``6.1 s``, ``3 min 20 s``."""
+    seconds = max(0.0, seconds)
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def end_words(state: DebateState) -> str:
+    """Which condition fired, in a sentence, and the runtime's detail."""
+    side = label_of(state.setup.side(state.side), state.side)
+    tool = state.setup.side(state.side).end_session_tool or "its tool"
+    words = _ENDS.get(state.end_reason, "It is over.").format(turns=state.setup.max_turns, side=side, tool=tool)
+    return f"{words} {state.end_detail}".strip() if state.end_detail not in words else words
+
+
+def conditions(setup: DebateSetup) -> list[tuple[str, str]]:
+    """What may end it, as pieces of a sentence; names of tools in mono."""
+    found: list[list[tuple[str, str]]] = []
+    if setup.max_turns is not None:
+        found.append([(f"after {setup.max_turns} turns", "")])
+    tools = [tool for tool in dict.fromkeys((setup.a.end_session_tool, setup.b.end_session_tool)) if tool]
+    found += [[("when a side calls ", ""), (tool, "mono")] for tool in tools]
+    if setup.max_cost is not None:
+        found.append([(f"at ${setup.max_cost:.2f}", "")])
+    if setup.max_tokens is not None:
+        found.append([(f"at {human_count(setup.max_tokens)} tokens", "")])
+    if not found:
+        return [("Ends when you stop it. Neither side sees the other’s tool calls.", "")]
+    pieces: list[tuple[str, str]] = [("Ends ", "")]
+    for at, piece in enumerate(found):
+        joint = "" if not at else ", or " if at == len(found) - 1 else ", "
+        pieces += [(joint, ""), *piece]
+    return [*pieces, (". Neither side sees the other’s tool calls.", "")]
+
+
+def meter_facts(meter: SideMeter) -> list[tuple[str, str]]:
+    """(what, figure) of a side: rounds of its turn, tokens, cost, calls."""
+    limit = f" of {meter.round_limit}" if meter.round_limit else ""
+    rounds = f"{meter.round}{limit}" if meter.round else str(meter.rounds)
+    tokens = meter.usage.input_tokens + meter.usage.output_tokens
+    cost = human_cost(meter.usage.cost_usd if tokens else 0.0)
+    return [
+        ("rounds", rounds), ("tokens", human_count(tokens)),
+        ("cost", cost.removeprefix("cost ")), ("calls", str(meter.calls)),
+    ]  # fmt: skip
+
+
+def model_hint(info: ModelInfo | None) -> str:
+    """A model's window and what it costs; unknown says unknown."""
+    if info is None:
+        return "context unknown, cost unknown"
+    window = f"{human_count(info.context_window)} context" if info.context_window else "context unknown"
+    if info.locality == "demo":
+        return f"{window}, a script, not an AI: costs nothing"
+    return f"{window}, {'runs on this machine' if info.locality == 'local' else 'cost unknown before it runs'}"

@@ -1,0 +1,269 @@
+"""The Debates page: the list, and everything a person does with the open debate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.debates import DebateDesk, DebateRow, DebateSetup, DebateState
+from desktop.domain.definitions import SideName
+from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.events import DebateChanged, Event, RunEnded, RunStarted, ThreadChanged
+from desktop.domain.messages import ChatMessage, to_plain
+from desktop.domain.threads import ThreadRecord
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.debate_open import OpenDebate, ReadPath
+from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.presenter.run_board import RunBoard
+from desktop.presenter.threads import ThreadListModel, arrange
+
+if TYPE_CHECKING:
+    from desktop.presenter.bridge import Bridge
+
+MORE_TURNS = 4
+"""Turns that "Continue with more turns" adds: two a side."""
+
+
+@dataclass(frozen=True, slots=True)
+class DebateModels:
+    """What the page needs, as one bundle that ``app`` wires."""
+
+    debates: DebatesViewModel
+    setup: DebateSetupViewModel
+    approvals: ApprovalsViewModel
+    models: ModelSetupViewModel
+
+
+class DebatesViewModel(QObject):
+    """``open`` is the debate on the screen; ``beside`` the one that it is compared with."""
+
+    rearranged = Signal()
+    deleted = Signal(str, str)
+    said = Signal(str)
+    side_read = Signal(str, str, object)
+    """side, its system text, its messages"""
+    forked = Signal(str, str)
+    """origin, fork"""
+    open_wanted = Signal(str)
+
+    def __init__(
+        self, desk: DebateDesk, path: ReadPath, bridge: Bridge, board: RunBoard, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._desk, self._bridge = desk, bridge
+        self.open = OpenDebate(desk, path, bridge, self)
+        self.beside = OpenDebate(desk, path, bridge, self)
+        self._model = ThreadListModel(board, self)
+        self.rows: dict[str, DebateRow] = {}
+        self._gone: set[str] = set()
+        self._reading = self._again = False
+        self._wanted = ""
+        bridge.events.connect(self._take)
+
+    # -- the list -----------------------------------------------------------------------------------------------------
+
+    def model(self) -> ThreadListModel:
+        """The rows for the view."""
+        return self._model
+
+    def refresh(self) -> None:
+        """Read the list; one reading at a time."""
+        self._again = self._reading
+        if not self._reading:
+            self._reading = True
+            self._bridge.spawn(self._refresh(), name="read debates")
+
+    async def _refresh(self) -> None:
+        try:
+            rows = await self._desk.debates()
+        finally:
+            self._reading = False
+        self.rows = {row.thread_id: row for row in rows if row.thread_id not in self._gone}
+        self.filter(self._wanted)
+        if self._again:
+            self.refresh()
+
+    def filter(self, text: str) -> None:
+        """Only debates whose title has these words."""
+        self._wanted = text
+        words = text.casefold().split()
+        kept = [row for row in self.rows.values() if all(word in row.title.casefold() for word in words)]
+        self._model.show(arrange([_record(row) for row in kept]))
+        self.rearranged.emit()
+
+    def _take(self, events: tuple[Event, ...]) -> None:
+        kinds = (RunStarted, RunEnded, ThreadChanged)
+        known = {*self.rows, self.open.thread_id}
+        if any((isinstance(e, kinds) and e.thread_id in known) or _new(e, known) for e in events):
+            self.refresh()
+
+    def rename(self, thread_id: str, title: str) -> None:
+        """A person's title."""
+        clean = " ".join(title.split())[:200]
+        if clean:
+            self._do(self._renamed(thread_id, clean), "rename debate")
+
+    async def _renamed(self, thread_id: str, title: str) -> None:
+        await self._desk.rename(thread_id, title)
+        self.refresh()
+        if thread_id == self.open.thread_id:
+            self.open.take((await self._state_event(thread_id),))
+
+    async def _state_event(self, thread_id: str) -> DebateChanged:
+        return DebateChanged(thread_id=thread_id, run_id="", state=await self._desk.state(thread_id))
+
+    def delete(self, thread_id: str) -> None:
+        """Out of the list at once; ``undo_delete`` brings it back until the app is closed."""
+        row = self.rows.pop(thread_id, None)
+        if row is not None:
+            self._gone.add(thread_id)
+            self.filter(self._wanted)
+            self._do(self._desk.delete(thread_id), "delete debate")
+            self.deleted.emit(thread_id, row.title)
+
+    def undo_delete(self, thread_id: str) -> None:
+        """Bring it back."""
+        self._gone.discard(thread_id)
+
+        async def work() -> None:
+            await self._desk.restore(thread_id)
+            self.refresh()
+
+        self._do(work(), "undo delete")
+
+    # -- the open debate ----------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> DebateState | None:
+        """Of the open debate, once it is read."""
+        return self.open.state
+
+    def go_on(self) -> None:
+        """Begin, or go on."""
+        self._with(self._desk.start, "start debate")
+
+    def pause(self) -> None:
+        """After the turn under way."""
+        self._with(self._desk.pause, "pause debate")
+
+    def step(self) -> None:
+        """One turn."""
+        self._with(self._desk.step, "step debate")
+
+    def stop(self) -> None:
+        """Now."""
+        self._with(self._desk.stop, "stop debate")
+
+    def speak(self, text: str) -> None:
+        """To both sides, before the next turn (R-SES-23)."""
+        clean, thread_id = text.strip(), self.open.thread_id
+        if clean and thread_id:
+            self._do(self._desk.speak(thread_id, clean), "speak as moderator")
+
+    def take_back(self, text: str) -> None:
+        """A message that waits."""
+        thread_id = self.open.thread_id
+
+        async def work() -> None:
+            if not await self._desk.take_back(thread_id, text):
+                self.said.emit("Too late: the sides have read it.")
+
+        self._do(work(), "take back")
+
+    def more_turns(self) -> None:
+        """Let one that had all its turns go on for some more."""
+        state = self.state
+        if state is None:
+            return
+        turns = None if state.setup.max_turns is None else max(state.setup.max_turns, state.turn) + MORE_TURNS
+
+        async def work() -> None:
+            await self._desk.extend(state.thread_id, max_turns=turns)
+            await self._desk.start(state.thread_id)
+
+        self._do(work(), "continue debate")
+
+    def judge(self, model: str) -> None:
+        """Ask a judge; the verdict comes with the state."""
+        thread_id = self.open.thread_id
+
+        async def work() -> None:
+            await self._desk.judge(thread_id, model)
+            self.open.take((await self._state_event(thread_id),))
+
+        self._do(work(), "judge debate")
+
+    def read_side(self, side: SideName) -> None:
+        """What a side sees: ``side_read``."""
+        thread_id = self.open.thread_id
+
+        async def work() -> None:
+            system, messages = await self._desk.as_side(thread_id, side)
+            if thread_id == self.open.thread_id:
+                self.side_read.emit(side, system, tuple(messages))
+
+        if thread_id:
+            self._do(work(), "read as side")
+
+    def fork(self, turn: int, setup: DebateSetup) -> None:
+        """Another debate from a turn; then both are shown side by side."""
+        origin = self.open.thread_id
+
+        async def work() -> None:
+            made = await self._desk.fork(origin, turn, setup)
+            self.refresh()
+            self.forked.emit(origin, made)
+
+        self._do(work(), "fork debate")
+
+    def export(self, path: str, form: Literal["md", "html", "json"]) -> None:
+        """Write it where the person chose."""
+        thread_id = self.open.thread_id
+
+        async def work() -> None:
+            await self._desk.export(thread_id, Path(path), form)
+            self.said.emit("Exported.")
+
+        self._do(work(), "export debate")
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _with(self, act: Any, name: str) -> None:
+        if self.open.thread_id:
+            self._do(act(self.open.thread_id), name)
+
+    def _do(self, work: Coroutine[Any, Any, Any], name: str) -> None:
+        self._bridge.spawn(work, name=name, on_error=self._failed)
+
+    def _failed(self, error: AssentError) -> None:
+        step = error.next_step if isinstance(error, KnownError) else ""
+        self.said.emit(f"{error} {step}".strip())
+
+
+def _record(row: DebateRow) -> ThreadRecord:
+    return ThreadRecord(row.thread_id, row.title or "Untitled debate", row.updated_at, row.updated_at)
+
+
+def _new(event: Event, known: set[str]) -> bool:
+    return isinstance(event, DebateChanged) and event.thread_id not in known
+
+
+def message_text(message: ChatMessage) -> str:
+    """A message exactly as a model gets it: its text, or its blocks as JSON where it is more than text."""
+    kinds = {block.kind for block in message.blocks}
+    if kinds <= {"text"}:
+        return message.text
+    return json.dumps([to_plain(block) for block in message.blocks], indent=2, ensure_ascii=False, default=str)
+
+
+def side_text(system: str, messages: Sequence[ChatMessage]) -> str:
+    """Everything a side sees, as JSON for the clipboard."""
+    whole: list[dict[str, Any]] = [{"role": "system", "content": system}]
+    whole += [{"role": message.role, "content": [to_plain(b) for b in message.blocks]} for message in messages]
+    return json.dumps(whole, indent=2, ensure_ascii=False, default=str)

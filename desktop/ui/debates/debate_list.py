@@ -1,0 +1,194 @@
+"""The list of debates beside the open one: by day, searched, renamed, deleted with undo."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QStyleOptionViewItem, QWidget
+
+from desktop.presenter.debates import DebatesViewModel
+from desktop.presenter.threads import ThreadRole
+from desktop.ui.chat.thread_delegate import STATE_GLYPHS
+from desktop.ui.chat.thread_list import SPIN, ThreadRows
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, glyph
+from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.containers import EmptyState, PaneHeader
+from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.rows import Index, RowDelegate
+from desktop.ui.widgets.scaling import Column, Row, sized
+
+
+class DebateDelegate(RowDelegate):
+    """A group's name, or a title with its time or the glyph of what it does."""
+
+    angle = 0.0
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Headers have no fill."""
+        if index.data(ThreadRole.KIND) != "header":
+            super().paint(painter, option, index)
+            return
+        t = theme()
+        painter.save()
+        painter.setFont(t.font("caption"))
+        painter.setPen(t.color("text-3"))
+        painter.drawText(option.rect.adjusted(t.px(16), t.px(8), 0, 0), _LEFT, index.data())
+        painter.restore()
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """Title, then the tail."""
+        t, state = theme(), index.data(ThreadRole.STATE)
+        side = t.metric("icon-small")
+        if state in STATE_GLYPHS:
+            icon, token = STATE_GLYPHS[state]
+            spot = QRect(box.right() - t.px(8) - side, box.y(), side, box.height())
+            glyph(painter, spot, icon, token, side, self.angle if state == "running" else 0.0)
+            room = side + t.px(8)
+        else:
+            painter.setFont(t.font("caption", 400))
+            painter.setPen(t.color("text-3"))
+            text = str(index.data(ThreadRole.TIME) or "")
+            room = painter.fontMetrics().horizontalAdvance(text) + t.px(12)
+            painter.drawText(box.adjusted(0, 0, -t.px(8), 0), _RIGHT, text)
+        weight = 500 if selected else 400
+        width = box.width() - t.px(16) - room
+        painter.setFont(t.font("body", weight))
+        painter.setPen(t.color("text"))
+        title = elided(" ".join(str(index.data()).split()), "body", width, weight=weight)
+        painter.drawText(QRect(box.x() + t.px(8), box.y(), width, box.height()), _LEFT, title)
+
+
+class DebateList(QFrame):
+    """264 pixels."""
+
+    new_debate = Signal()
+    opened = Signal(str)
+    rename_wanted = Signal(str)
+
+    def __init__(self, debates: DebatesViewModel) -> None:
+        super().__init__()
+        self._debates, self._wanted = debates, ""
+        self._model = debates.model()
+        self.setProperty("pane", "list")
+        sized(self, width=264)
+        self.delegate = DebateDelegate()
+        self.rows = ThreadRows("Debates", self.delegate)
+        self.rows.setModel(self._model)
+        self.rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.field = Field("Search debates by title", hint="Search debates", icon="search")
+        self.new_button = Button("New debate", "quiet", icon="new")
+        self._spin = QTimer(self, interval=SPIN)
+        self._lay_out()
+        self._connect()
+        self._rearranged()
+
+    def _lay_out(self) -> None:
+        column = Column(self, spacing=0)
+        head = PaneHeader("Debates", left=16, right=8)
+        head.setProperty("pane", "plain")
+        self._search = IconButton("search", "Search debates")
+        self._new = IconButton("new", "New debate", shortcut="Ctrl+Shift+D")
+        head.add(self._search)
+        head.add(self._new)
+        column.addWidget(head)
+        self._search_box = pane("plain")
+        Row(self._search_box, margins=(8, 0, 8, 8)).addWidget(self.field)
+        self._search_box.setVisible(False)
+        column.addWidget(self._search_box)
+        row = Row(margins=(8, 4, 8, 0))
+        row.addWidget(self.new_button)
+        row.addStretch(1)
+        column.addLayout(row)
+        holder = QWidget()
+        self._stack = QStackedLayout(holder)
+        self._empty = EmptyState("debates", "No debates yet", "Two agents take sides, and you watch and steer.")
+        self._stack.addWidget(self.rows)
+        self._stack.addWidget(self._empty)
+        column.addWidget(holder, 1)
+
+    def _connect(self) -> None:
+        self._search.clicked.connect(self.toggle_search)
+        self._new.clicked.connect(self.new_debate)
+        self.new_button.clicked.connect(self.new_debate)
+        self.field.textChanged.connect(self._debates.filter)
+        self.rows.clicked.connect(self._open)
+        self.rows.activated.connect(self._open)
+        self.rows.rename_wanted.connect(self.rename_wanted)
+        self.rows.delete_wanted.connect(self._debates.delete)
+        self.rows.customContextMenuRequested.connect(self._context_menu)
+        self._debates.rearranged.connect(self._rearranged)
+        self._model.dataChanged.connect(lambda *_: self._watch())
+        self._spin.timeout.connect(self._turn)
+
+    def _open(self, index: QModelIndex) -> None:
+        thread_id = index.data(ThreadRole.ID)
+        if thread_id:
+            self.opened.emit(thread_id)
+
+    def select(self, thread_id: str) -> None:
+        """Mark the open debate, now or as soon as it is listed."""
+        self._wanted = thread_id
+        row = self._model.place(thread_id)
+        if row < 0:
+            self.rows.clearSelection()
+            self.rows.setCurrentIndex(QModelIndex())
+        elif self.rows.currentIndex().row() != row:
+            self.rows.setCurrentIndex(self._model.index(row))
+
+    def _rearranged(self) -> None:
+        self.select(self._wanted)
+        searched = self.searching and self.field.text().strip()
+        self._empty.say(*(("Nothing found", "No debate has these words in its title.") if searched else EMPTY))
+        self._stack.setCurrentWidget(self.rows if self._model.rowCount() else self._empty)
+        self._watch()
+
+    def _context_menu(self, spot: QPoint) -> None:
+        thread_id = self.rows.indexAt(spot).data(ThreadRole.ID)
+        if not thread_id:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Rename\tF2").triggered.connect(lambda: self.rename_wanted.emit(thread_id))
+        menu.addAction("Delete\tDel").triggered.connect(lambda: self._debates.delete(thread_id))
+        menu.popup(self.rows.viewport().mapToGlobal(spot))
+
+    @property
+    def searching(self) -> bool:
+        """Whether the search field is shown."""
+        return not self._search_box.isHidden()
+
+    def toggle_search(self) -> None:
+        """Show the field and put the keys there, or put it away."""
+        self._search_box.setVisible(not self.searching)
+        if self.searching:
+            self.field.setFocus()
+        else:
+            self.field.clear()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape puts the search away; Down goes to the rows."""
+        if event.key() == Qt.Key.Key_Escape and self.searching:
+            self.toggle_search()
+        elif event.key() == Qt.Key.Key_Down and self.field.hasFocus():
+            self.rows.setFocus()
+        else:
+            super().keyPressEvent(event)
+
+    def _watch(self) -> None:
+        model = self._model
+        running = any(model.index(i).data(ThreadRole.STATE) == "running" for i in range(min(60, model.rowCount())))
+        if running and not self._spin.isActive() and not theme().less_motion:
+            self._spin.start()
+        elif not running:
+            self._spin.stop()
+
+    def _turn(self) -> None:
+        self.delegate.angle = (self.delegate.angle + 360 * SPIN / 1200) % 360
+        self.rows.viewport().update()
+
+
+EMPTY = ("No debates yet", "Two agents take sides, and you watch and steer.")
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)

@@ -1,0 +1,129 @@
+"""What may end a debate: turns, a tool, cost, tokens; the first that comes true does."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QSpinBox, QWidget
+
+from desktop.domain.definitions import SIDES
+from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.ui.skills.flowing import FlowRow
+from desktop.ui.widgets.fields import Combo
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.toggles import Check
+
+TURNS, COST, TOKENS = 10, 0.5, 200_000
+"""What a box holds when it is first switched on."""
+PATHS = ("maxSessionTurns", "maxTurns", "maxCost", "maxTokens", "sideA.endSessionTool", "sideB.endSessionTool")
+
+
+def number_box(name: str, low: int, high: int, width: int, suffix: str = "") -> QSpinBox:
+    """A whole number."""
+    made = sized(QSpinBox(), width=width)
+    made.setAccessibleName(name)
+    made.setRange(low, high)
+    made.setSuffix(suffix)
+    made.setGroupSeparatorShown(high > 9999)
+    made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+    return made
+
+
+class EndsCard(QFrame):
+    """Four conditions with a check each."""
+
+    def __init__(self, setup: DebateSetupViewModel) -> None:
+        super().__init__()
+        self.setProperty("pane", "card")
+        self._setup = setup
+        self.turns, self.turns_box = Check("after"), number_box("Turns of both sides", 1, 10_000, 56)
+        self.tool, self.tool_box = Check("a side calls"), Combo("Tool that ends it")
+        self.cost, self.cost_box = Check("cost reaches"), sized(QDoubleSpinBox(), width=80)
+        self.tokens, self.tokens_box = Check("tokens reach"), number_box("Tokens", 1000, 1_000_000_000, 112)
+        self.cost_box.setAccessibleName("Cost in US dollars")
+        self.cost_box.setRange(0.01, 10_000.0)
+        self.cost_box.setPrefix("$")
+        self.cost_box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self._turn_words = Text("turns of both", "body")
+        self._wrong = Paragraph("", "small", "failed")
+        self._lay_out()
+        self._connect()
+
+    def _lay_out(self) -> None:
+        column = Column(self, margins=(16, 14, 16, 14), spacing=8)
+        column.addWidget(Text("Ends at the first of these", "strong"))
+        flow = FlowRow(gap=24)
+        items: list[QWidget] = []
+        for parts in (
+            (self.turns, self.turns_box, self._turn_words), (self.tool, self.tool_box),
+            (self.cost, self.cost_box), (self.tokens, self.tokens_box),
+        ):  # fmt: skip
+            holder = QWidget()
+            row = Row(holder, spacing=8)
+            for part in parts:
+                row.addWidget(part)
+            items.append(holder)
+        flow.set_items(items)
+        column.addWidget(flow)
+        column.addWidget(self._wrong)
+        self._wrong.hide()
+
+    def _connect(self) -> None:
+        for check in (self.turns, self.tool, self.cost, self.tokens):
+            check.clicked.connect(lambda _: self._checked())
+        self.turns_box.valueChanged.connect(lambda _: self._checked())
+        self.cost_box.valueChanged.connect(lambda _: self._checked())
+        self.tokens_box.valueChanged.connect(lambda _: self._checked())
+        self.tool_box.activated.connect(lambda _: self._tool_chosen())
+        self.tool.clicked.connect(lambda _: self._tool_chosen())
+
+    def _checked(self) -> None:
+        self._setup.set(
+            max_turns=self.turns_box.value() if self.turns.isChecked() else None,
+            max_cost=round(self.cost_box.value(), 2) if self.cost.isChecked() else None,
+            max_tokens=self.tokens_box.value() if self.tokens.isChecked() else None,
+        )
+        self._enable()
+
+    def _tool_chosen(self) -> None:
+        tool = str(self.tool_box.currentData() or "")
+        self._setup.set_end_tool(tool if self.tool.isChecked() else "")
+        self._enable()
+
+    def _enable(self) -> None:
+        turns = self.turns_box.value()
+        each = f", {turns // 2} a side" if turns % 2 == 0 else f", {turns // 2 + 1} and {turns // 2}"
+        self._turn_words.setText(f"turns{each}")
+        self._turn_words.updateGeometry()
+        pairs = (
+            (self.turns, self.turns_box), (self.tool, self.tool_box), (self.cost, self.cost_box),
+            (self.tokens, self.tokens_box),
+        )  # fmt: skip
+        for check, box in pairs:
+            box.setEnabled(check.isChecked())
+
+    def refresh(self) -> None:
+        """From the set-up, without a signal."""
+        setup = self._setup.setup
+        values = (
+            (self.turns, self.turns_box, setup.max_turns, TURNS), (self.cost, self.cost_box, setup.max_cost, COST),
+            (self.tokens, self.tokens_box, setup.max_tokens, TOKENS),
+        )  # fmt: skip
+        for check, box, value, usual in values:
+            box.blockSignals(True)
+            check.setChecked(value is not None)
+            box.setValue(usual if value is None else value)  # type: ignore[arg-type]
+            box.blockSignals(False)
+        tool = setup.a.end_session_tool or setup.b.end_session_tool
+        names = dict.fromkeys(name for side in SIDES for name in self._setup.tools_of(side))
+        if tool:
+            names[tool] = None
+        self.tool_box.fill([(name, name) for name in names] or [("no tools", "")], tool)
+        self.tool.setChecked(bool(tool))
+        self.tool.setEnabled(bool(names))
+        self._enable()
+
+    def show_problems(self) -> None:
+        """Below the conditions."""
+        wrong = [p.text for p in self._setup.problems if p.path in PATHS and not p.warning]
+        self._wrong.set_pieces(" ".join(wrong))
+        self._wrong.setVisible(bool(wrong))

@@ -1,0 +1,143 @@
+"""The head of a debate: title and state, turns, how it is looked at; and the strip with what each side has used."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
+
+from desktop.domain.debates import DebateState, SideMeter
+from desktop.domain.definitions import SIDES, SideName
+from desktop.presenter.debate_words import STATUS, label_of, meter_facts
+from desktop.ui.chat.header import TitleField, TitleText
+from desktop.ui.debates.marks import Pips, SideMark
+from desktop.ui.theme import theme
+from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.marks import StateLabel
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.toggles import Segmented
+
+VIEWS = (("lanes", "Lanes"), ("column", "Column"), ("a", "● As A"), ("b", "■ As B"))
+_LOOKS = {"running": "running", "pausing": "running", "paused": "queued", "ended": "done", "ready": "queued"}
+
+
+class DebateHeader(QFrame):
+    """48 pixels; says what was pressed."""
+
+    renamed = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("pane", "header")
+        sized(self, height=48)
+        self.fold = IconButton("sidebar", "Show or hide the list of debates")
+        self.title = TitleText("", "title", elide="right")
+        self.field = TitleField()
+        self.field.setAccessibleName("Title of this debate")
+        self.state = StateLabel()
+        self._turn = Text("Turn", "small", "3")
+        self._count = Text("", "title")
+        self.pips = Pips()
+        self.views = Segmented("How the debate is shown", VIEWS)
+        self.more = IconButton("more", "More for this debate")
+        holder = QWidget()
+        self._stack = QStackedLayout(holder)
+        self._stack.addWidget(self.title)
+        self._stack.addWidget(self.field)
+        row = Row(self, margins=(16, 0, 12, 0), spacing=8)
+        row.addWidget(self.fold)
+        row.addWidget(holder, 1)
+        for widget in (self.state, self._turn, self._count, self.pips):
+            row.addWidget(widget)
+        row.addSpacing(theme().px(16))
+        row.addWidget(self.views)
+        row.addWidget(self.more)
+        self.title.edit_wanted.connect(self.edit_title)
+        self.field.done.connect(self._edited)
+
+    def edit_title(self) -> None:
+        """Put the field in the title's place."""
+        self._stack.setCurrentWidget(self.field)
+        self.field.begin(self.title.text())
+
+    def _edited(self, text: str) -> None:
+        self._stack.setCurrentWidget(self.title)
+        if text and text != self.title.text():
+            self.renamed.emit(text)
+
+    def show_state(self, state: DebateState) -> None:
+        """Title, status, turn N of M and its pips."""
+        self.title.setText(" ".join((state.title or state.setup.topic or "Untitled debate").split()))
+        words = "judging" if state.judging else STATUS[state.status]
+        self.state.set_state("running" if state.judging else _LOOKS[state.status], words)
+        turns = state.setup.max_turns or 0
+        self._count.setText(f"{state.turn} / {turns}" if turns else str(state.turn))
+        self._count.updateGeometry()
+        live = any(meter.round for meter in state.meters.values())
+        self.pips.show_turns(state.turn - 1 if live else state.turn, turns, live=live)
+
+    def show_narrow(self, narrow: bool) -> None:
+        """Where it is narrow the pips give way to the title."""
+        self._turn.setVisible(not narrow)
+        self.pips.setVisible(not narrow and self.pips.sizeHint().width() > 0)
+
+
+class _SideStrip(QWidget):
+    def __init__(self, side: SideName) -> None:
+        super().__init__()
+        self._side: SideName = side
+        column = Column(self, spacing=2)
+        head = Row(spacing=8)
+        self._label = Text("", "strong", f"side-{side}", elide="right")
+        self._label.setSizePolicy(self._label.sizePolicy().Policy.Maximum, self._label.sizePolicy().Policy.Fixed)
+        self._who = Text("", "small", "3", elide="right")
+        head.addWidget(SideMark(side))
+        head.addWidget(self._label)
+        head.addWidget(self._who, 1)
+        column.addLayout(head)
+        row = Row(spacing=4)
+        self._facts: dict[str, Text] = {}
+        for name in ("rounds", "tokens", "cost", "calls"):
+            row.addWidget(Text(name, "small", "3"))
+            self._facts[name] = Text("", "small")
+            row.addWidget(self._facts[name])
+            row.addSpacing(theme().px(10))
+        row.addStretch(1)
+        column.addLayout(row)
+
+    def show_state(self, state: DebateState) -> None:
+        side = state.setup.side(self._side)
+        self._label.setText(label_of(side, self._side))
+        self._label.updateGeometry()
+        model = side.model.partition("/")[2] or side.model or "the default model"
+        self._who.setText(f"{side.prompt}, {model}")
+        facts = meter_facts(state.meters.get(self._side, SideMeter()))
+        for name, figure in facts:
+            if self._facts[name].text() != figure:
+                self._facts[name].setText(figure)
+                self._facts[name].updateGeometry()
+        said = ", ".join(f"{name} {figure}" for name, figure in facts)
+        self.setAccessibleName(f"{label_of(side, self._side)}: {said}")
+
+
+class MeterStrip(QFrame):
+    """Both sides, each over its lane."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("pane", "bg")
+        sized(self, height=64)
+        column = Column(self, spacing=0)
+        self._row = Row(margins=(24, 8, 24, 8), spacing=64)
+        self.sides = {side: _SideStrip(side) for side in SIDES}
+        for strip in self.sides.values():
+            self._row.addWidget(strip, 1)
+        column.addLayout(self._row, 1)
+        line = QFrame()
+        line.setProperty("pane", "line")
+        column.addWidget(line)
+
+    def show_state(self, state: DebateState) -> None:
+        """What each has used so far."""
+        for strip in self.sides.values():
+            strip.show_state(state)

@@ -1,0 +1,252 @@
+"""The page of one debate: head, meters, its turns in lanes or as a side sees them, and the foot to steer it with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
+
+from desktop.domain.debates import DebateState
+from desktop.domain.definitions import SideName
+from desktop.presenter.debate_items import END, TurnItem
+from desktop.presenter.debate_words import label_of
+from desktop.presenter.debates import DebateModels
+from desktop.ui.chat.picker import Picker
+from desktop.ui.chat.pickers import model_choice
+from desktop.ui.chat.thread_pane import card_of, open_link
+from desktop.ui.debates.footer import DebateFooter
+from desktop.ui.debates.forking import Comparison, ForkDialog
+from desktop.ui.debates.header import DebateHeader, MeterStrip
+from desktop.ui.debates.lanes import debate_view
+from desktop.ui.debates.side_view import SideView
+from desktop.ui.theme import theme
+from desktop.ui.widgets.scaling import Column
+
+NARROW = 900
+
+
+class RunningPage(QFrame):
+    """Shows what the view-model says and hands on what a person does."""
+
+    request_wanted = Signal(str)
+    said = Signal(str)
+    export_wanted = Signal(str)
+    open_wanted = Signal(str)
+    command_wanted = Signal(str)
+
+    def __init__(self, models: DebateModels) -> None:
+        super().__init__()
+        self.setProperty("pane", "surface")
+        self._models, self._debates = models, models.debates
+        self.header, self.meters, self.footer = DebateHeader(), MeterStrip(), DebateFooter()
+        self.view, self.side_view = debate_view(), SideView()
+        self.comparison = Comparison(models.debates)
+        self.judges = Picker(self, name="Choose a judge", empty="No model is connected yet")
+        self.fork_dialog: ForkDialog | None = None
+        self._compare = ""
+        column = Column(self, spacing=0)
+        column.addWidget(self.header)
+        column.addWidget(self.meters)
+        holder = QWidget()
+        self._stack = QStackedLayout(holder)
+        for widget in (self.view, self.side_view, self.comparison):
+            self._stack.addWidget(widget)
+        column.addWidget(holder, 1)
+        column.addWidget(self.footer)
+        self._connect()
+
+    def _connect(self) -> None:
+        debates, opened, foot = self._debates, self._debates.open, self.footer
+        opened.opened.connect(self._opened)
+        opened.state_changed.connect(self._show_state)
+        opened.items_reset.connect(self.view.set_items)
+        opened.items_prepended.connect(self.view.prepend_items)
+        opened.item_added.connect(self.view.add_item)
+        opened.item_changed.connect(self.view.change_item)
+        opened.text_appended.connect(self.view.append_text)
+        debates.side_read.connect(self._side_read)
+        debates.forked.connect(self._forked)
+        foot.paused.connect(debates.pause)
+        foot.resumed.connect(debates.go_on)
+        foot.stepped.connect(debates.step)
+        foot.stopped.connect(debates.stop)
+        foot.spoke.connect(debates.speak)
+        foot.taken_back.connect(debates.take_back)
+        self.header.views.chosen.connect(self.show_view)
+        self.header.renamed.connect(lambda title: debates.rename(opened.thread_id, title))
+        self.header.more.clicked.connect(self._show_menu)
+        self.judges.chosen.connect(debates.judge)
+        self.comparison.closed.connect(lambda: self.show_view("lanes"))
+        self.comparison.opened.connect(self.open_wanted)
+        for view in (self.view, self.comparison.origin.view, self.comparison.fork.view):
+            view.action.connect(self._act)
+            view.tool_answer.connect(self._answer)
+            view.link_activated.connect(open_link)
+            view.code_copied.connect(lambda _: self.said.emit("Code copied"))
+
+    # -- what is shown ------------------------------------------------------------------------------------------------
+
+    def _opened(self, thread_id: str) -> None:
+        if self._compare and self._compare == thread_id:
+            return
+        self._compare = ""
+        value = self.header.views.value
+        self.show_view(value if value in ("lanes", "column") else "lanes")
+
+    def _show_state(self, state: DebateState) -> None:
+        self.header.show_state(state)
+        self.meters.show_state(state)
+        self.footer.show_state(state)
+        if self._compare == state.thread_id and self._stack.currentWidget() is not self.comparison:
+            self._show_comparison(state)
+        value = self.header.views.value
+        live = any(meter.round for meter in state.meters.values())
+        if value in ("a", "b") and self._stack.currentWidget() is self.side_view and not live:
+            self._debates.read_side(value)  # type: ignore[arg-type]
+
+    def _show_comparison(self, state: DebateState) -> None:
+        self._stack.setCurrentWidget(self.comparison)
+        self.comparison.compare(state)
+
+    def compare(self) -> None:
+        """The open fork beside its origin."""
+        state = self._debates.state
+        if state is not None and state.forked_from:
+            self._compare = state.thread_id
+            self._show_comparison(state)
+
+    def show_view(self, value: str) -> None:
+        """Lanes, one column, or what a side sees."""
+        self.header.views.set_value(value)
+        self._compare = ""
+        if value in ("a", "b"):
+            self._stack.setCurrentWidget(self.side_view)
+            self._debates.read_side(value)  # type: ignore[arg-type]
+        else:
+            self._stack.setCurrentWidget(self.view)
+            self.view.set_arrangement("lanes" if value == "lanes" else "column")
+
+    def _side_read(self, side: SideName, system: str, messages: object) -> None:
+        state = self._debates.state
+        if state is not None and self.header.views.value == side:
+            self.side_view.show_side(side, label_of(state.setup.side(side), side), system, messages)  # type: ignore[arg-type]
+
+    def _forked(self, origin: str, made: str) -> None:
+        if origin == self._debates.open.thread_id:
+            self._compare = made
+            self.open_wanted.emit(made)
+
+    # -- what is done -------------------------------------------------------------------------------------------------
+
+    def _act(self, message_id: str, action: str) -> None:
+        item = self._debates.open.items.get(message_id)
+        acts: dict[str, Callable[[], None]] = {
+            "branch": lambda: self.begin_fork(item.number if isinstance(item, TurnItem) else 0),
+            "fork": self.begin_fork,
+            "judge": self.ask_judge,
+            "more-turns": self._debates.more_turns,
+            "retry": self._debates.go_on,
+            "continue": self._debates.go_on,
+        }
+        if action in acts:
+            acts[action]()
+        elif action not in ("copy", "new-chat"):
+            self.command_wanted.emit(action)
+
+    def ask_judge(self) -> None:
+        """Which model judges."""
+        state, setup = self._debates.state, self._models.models
+        if state is None or not state.turn or state.judging:
+            self.said.emit("A judge needs at least one finished turn.")
+            return
+        self.judges.fill([model_choice(model) for model in setup.models], setup.default_model)
+        self.judges.open_at(self.header.more if not self.footer.isVisible() else self.footer.resume)
+
+    def begin_fork(self, turn: int = -1) -> None:
+        """Ask from where and with what."""
+        state, setup = self._debates.state, self._models.models
+        if state is None:
+            return
+        done = len(self._debates.open.turns)
+        at = done if turn < 0 else min(turn, done)
+        models: list[tuple[str, object]] = [(model.title, str(model.ref)) for model in setup.models]
+        dialog = ForkDialog(self.window(), state, at, models, self._models.setup.prompts)
+        dialog.answered.connect(lambda value: self._fork_answered(value, dialog))
+        self.fork_dialog = dialog
+        dialog.open(dialog.model_box)
+
+    def _fork_answered(self, value: str, dialog: ForkDialog) -> None:
+        self.fork_dialog = None
+        if value == "fork":
+            self._debates.fork(dialog.turn, dialog.setup)
+
+    def _answer(self, request_id: str, choice: str) -> None:
+        approvals = self._models.approvals
+        request = approvals.request(request_id)
+        shown = (self._debates.open.thread_id, self._debates.beside.thread_id)
+        if request is None or request.thread_id not in shown:
+            return
+        if choice == "open":
+            self.request_wanted.emit(request_id)
+        elif choice in ("deny", "allow_once"):
+            approvals.answer(request_id, choice, digest=request.digest)  # type: ignore[arg-type]
+
+    def show_call(self, call_id: str) -> bool:
+        """The card of a call into sight."""
+        card = card_of(self._debates.open.items.values(), call_id)
+        if card is not None:
+            self.view.scroll_to_card(*card)
+        return card is not None
+
+    def _show_menu(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        state = self._debates.state
+        rows: list[tuple[str, Callable[[], None]]] = [
+            ("Rename\tF2", self.header.edit_title),
+            ("Fork…", self.begin_fork),
+            ("Ask a judge", self.ask_judge),
+            ("Export as Markdown", lambda: self.export_wanted.emit("md")),
+            ("Export as a web page", lambda: self.export_wanted.emit("html")),
+            ("Export as JSON", lambda: self.export_wanted.emit("json")),
+            ("Delete", lambda: self._debates.delete(self._debates.open.thread_id)),
+        ]
+        if state is not None and state.forked_from:
+            rows.insert(2, ("Compare with its origin", self.compare))
+        for text, act in rows:
+            menu.addAction(text).triggered.connect(lambda _=False, act=act: act())
+        corner = self.header.more.mapToGlobal(self.header.more.rect().bottomRight())
+        menu.popup(corner - QPoint(menu.sizeHint().width(), 0))
+
+    def toggle_pause(self) -> None:
+        """Space: pause after this turn, or go on."""
+        state = self._debates.state
+        if state is None or state.status in ("ended", "pausing"):
+            return
+        (self._debates.pause if state.status == "running" else self._debates.go_on)()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Space pauses and resumes, S steps, F2 renames: wherever the keys are but in a field or on a button."""
+        state = self._debates.state
+        if event.key() == Qt.Key.Key_Space:
+            self.toggle_pause()
+        elif event.key() == Qt.Key.Key_S and not event.modifiers() and state and state.status in ("ready", "paused"):
+            self._debates.step()
+        elif event.key() == Qt.Key.Key_F2:
+            self.header.edit_title()
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where it is narrow the pips give way."""
+        super().resizeEvent(event)
+        self.header.show_narrow(self.width() < theme().px(NARROW))
+        if self.width() >= theme().px(NARROW) and self._debates.state is not None:
+            self.header.show_state(self._debates.state)
+
+    @property
+    def end_shown(self) -> bool:
+        """Whether the end's card stands below the turns."""
+        return self.view.page.place(END) is not None

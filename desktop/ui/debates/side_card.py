@@ -1,0 +1,238 @@
+"""One side of a debate as it is set up: label, prompt, model, tools, what ends its turn."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QFrame, QMenu, QSizePolicy, QSpinBox, QWidget
+
+from desktop.domain.debates import ToolOffer
+from desktop.domain.definitions import SideName
+from desktop.presenter.debate_setup import DebateSetupViewModel, problem_of
+from desktop.presenter.debate_words import model_hint
+from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.ui.debates.marks import SideMark
+from desktop.ui.skills.flowing import FlowRow
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import BADGES, glyph, outline
+from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.fields import Combo, Field, Labelled
+from desktop.ui.widgets.focus import Ringed
+from desktop.ui.widgets.marks import Icon
+from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.text import Paragraph, Text
+
+REPLY = "a reply without tool calls"
+MOST_ROUNDS = 500
+
+
+class ToolChip(Ringed, QAbstractButton):
+    """A tool with its category's glyph; a click takes it away."""
+
+    def __init__(self, offer: ToolOffer) -> None:
+        super().__init__()
+        self._offer = offer
+        self.setAccessibleName(f"{offer.name}, {offer.category}. Remove")
+        self.setToolTip(f"{offer.description}\nRemove {offer.name}".strip())
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def sizeHint(self) -> QSize:
+        """Glyph, name, cross."""
+        t = theme()
+        return QSize(QFontMetrics(t.font("code")).horizontalAdvance(self._offer.name) + t.px(58), t.metric("chip"))
+
+    def minimumSizeHint(self) -> QSize:
+        """Never cut."""
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw it."""
+        t, painter = theme(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box, look = QRectF(self.rect()), BADGES.get(self._offer.category, BADGES["unknown"])
+        if self.underMouse():
+            path = QPainterPath()
+            path.addRoundedRect(box, t.px(6), t.px(6))
+            painter.fillPath(path, t.color("hover"))
+        outline(painter, box, t.px(6), t.color("border"))
+        glyph(painter, QRect(t.px(8), 0, t.px(14), self.height()), look.icon, look.token, t.px(14))
+        painter.setFont(t.font("code"))
+        painter.setPen(t.color("text"))
+        painter.drawText(self.rect().adjusted(t.px(28), 0, 0, 0), int(Qt.AlignmentFlag.AlignVCenter), self._offer.name)
+        cross = QRect(self.width() - t.px(22), 0, t.px(14), self.height())
+        glyph(painter, cross, "close", "text-2", t.px(14))
+
+
+def rounds_box(name: str) -> QSpinBox:
+    """A number; the lowest value means: as the prompt says."""
+    made = QSpinBox()
+    made.setAccessibleName(name)
+    made.setRange(0, MOST_ROUNDS)
+    made.setSpecialValueText("default")
+    made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+    return made
+
+
+class SideCard(QFrame):
+    """Writes straight into the view-model; ``refresh`` takes over what another hand changed."""
+
+    def __init__(self, side: SideName, setup: DebateSetupViewModel, models: ModelSetupViewModel) -> None:
+        super().__init__()
+        self.side: SideName = side
+        self._setup, self._models = setup, models
+        self.setProperty("pane", "card")
+        self.setAccessibleName(f"Side {side.upper()}")
+        self.label = Field(f"Label of side {side.upper()}")
+        self.label.setMaxLength(60)
+        self.prompt, self.model = Combo(f"Prompt of side {side.upper()}"), Combo(f"Model of side {side.upper()}")
+        self.ends = Combo(f"A turn of side {side.upper()} ends with")
+        self.read = Field("Property of its result that is read", hint="whole result", mono=True)
+        self.rounds = rounds_box(f"Rounds a turn of side {side.upper()}")
+        self.chips = FlowRow()
+        self.add = IconButton("new", f"Add a tool to side {side.upper()}", side=24)
+        self._hint = Paragraph("", "small", "3")
+        for box in (self.prompt, self.model, self.ends):
+            box.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(6)
+        self._lay_out()
+        self._connect()
+
+    def _lay_out(self) -> None:
+        column = Column(self, margins=(16, 14, 16, 14), spacing=10)
+        head = Row(spacing=8)
+        head.addWidget(SideMark(self.side))
+        head.addWidget(Text(f"Side {self.side.upper()}", "strong", f"side-{self.side}"))
+        head.addStretch(1)
+        head.addWidget(Text("speaks first" if self.side == "a" else "answers", "small", "3"))
+        column.addLayout(head)
+        self.places = {
+            "label": Labelled("Label", self.label), "prompt": Labelled("Prompt", self.prompt),
+            "model": Labelled("Model", self.model), "stopTool": Labelled("A turn ends with", self.ends),
+            "stopToolResponseProperty": Labelled("Property read", self.read),
+            "maxSteps": Labelled("Rounds a turn", self.rounds),
+        }  # fmt: skip
+        column.addWidget(self.places["label"])
+        for names in (("prompt", "model"), ("stopTool", "stopToolResponseProperty", "maxSteps")):
+            row = Row(spacing=12)
+            for name in names:
+                row.addWidget(self.places[name], 3 if name == "stopTool" else 2, Qt.AlignmentFlag.AlignTop)
+            if names[0] == "stopTool":
+                tools = Column(spacing=4)
+                tools.addWidget(Text("Tools", "caption", "2"))
+                tools.addWidget(self.chips)
+                self._tools_wrong = Paragraph("", "small", "failed")
+                tools.addWidget(self._tools_wrong)
+                column.addLayout(tools)
+            column.addLayout(row)
+        foot = Row(spacing=6)
+        foot.addWidget(Icon("model", "text-3", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
+        foot.addWidget(self._hint, 1)
+        column.addLayout(foot)
+        column.addStretch(1)
+
+    def _connect(self) -> None:
+        change = self._change
+        self.label.textEdited.connect(lambda text: change(label=text))
+        self.prompt.activated.connect(lambda _: change(prompt=str(self.prompt.currentData())))
+        self.model.activated.connect(lambda _: self._model_chosen())
+        self.ends.activated.connect(lambda _: self._ends_chosen())
+        self.read.textEdited.connect(lambda text: change(stop_property=text.strip()))
+        self.rounds.valueChanged.connect(lambda number: change(max_rounds=number or None))
+        self.add.clicked.connect(self._offer_tools)
+
+    def _change(self, **changes: object) -> None:
+        self._setup.set_side(self.side, **changes)
+
+    def _model_chosen(self) -> None:
+        self._change(model=str(self.model.currentData()))
+        self._show_hint()
+
+    def _ends_chosen(self) -> None:
+        tool = str(self.ends.currentData() or "")
+        self._change(stop_tool=tool, stop_on_response=not tool, **({} if tool else {"stop_property": ""}))
+        self.places["stopToolResponseProperty"].setVisible(bool(tool))
+
+    # -- what is shown ------------------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Everything from the set-up."""
+        side = self._setup.setup.side(self.side)
+        if self.label.text() != side.label:
+            self.label.setText(side.label)
+        names = dict.fromkeys((*([side.prompt] if side.prompt else []), *self._setup.prompts))
+        self.prompt.fill([(name, name) for name in names], side.prompt)
+        models: list[tuple[str, object]] = [(model.title, str(model.ref)) for model in self._models.models]
+        if side.model not in {data for _, data in models}:
+            models.insert(0, (side.model.partition("/")[2] or side.model or "The default model", side.model))
+        self.model.fill(models, side.model)
+        self.rounds.blockSignals(True)
+        self.rounds.setValue(side.max_rounds or 0)
+        self.rounds.blockSignals(False)
+        self.refresh_tools()
+        self._show_hint()
+
+    def refresh_tools(self) -> None:
+        """Chips and what may end a turn."""
+        side, offers = self._setup.setup.side(self.side), self._setup.offers[self.side]
+        known = {offer.name: offer for offer in offers}
+        chips: list[QWidget] = []
+        for name in self._setup.tools_of(self.side):
+            chip = ToolChip(known.get(name, ToolOffer(name, "unknown", "The prompt does not allow this tool.")))
+            chip.clicked.connect(lambda _=False, name=name: self._remove(name))
+            chips.append(chip)
+        self.add.setEnabled(len(chips) < len(offers))
+        self.add.setToolTip(self.add.accessibleName() if offers else "This prompt allows no tools")
+        self.chips.set_items([*chips, self.add])
+        tools = dict.fromkeys((*self._setup.tools_of(self.side), *([side.stop_tool] if side.stop_tool else [])))
+        self.ends.fill([(REPLY, ""), *((f"a call of {name}", name) for name in tools)], side.stop_tool)
+        self.read.setText(side.stop_property)
+        self.places["stopToolResponseProperty"].setVisible(bool(side.stop_tool))
+
+    def _show_hint(self) -> None:
+        ref = self._setup.setup.side(self.side).model
+        info = next((model for model in self._models.models if str(model.ref) == ref), None)
+        self._hint.set_pieces(model_hint(info))
+
+    def show_problems(self) -> None:
+        """Each beside its field."""
+        problems, prefix = self._setup.problems, f"side{self.side.upper()}"
+        for name, place in self.places.items():
+            place.set_error(problem_of(problems, f"{prefix}.{name}"))
+        self._tools_wrong.set_pieces(problem_of(problems, f"{prefix}.tools"))
+        self._tools_wrong.setVisible(bool(self._tools_wrong.text()))
+
+    # -- tools --------------------------------------------------------------------------------------------------------
+
+    def _remove(self, name: str) -> None:
+        left = tuple(tool for tool in self._setup.tools_of(self.side) if tool != name)
+        self._change(tools=left)
+        self.refresh_tools()
+        self.add.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _offer_tools(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        chosen = self._setup.tools_of(self.side)
+        for offer in self._setup.offers[self.side]:
+            if offer.name not in chosen:
+                action = menu.addAction(f"{offer.name}\t{offer.category}")
+                action.triggered.connect(lambda _=False, name=offer.name: self.add_tool(name))
+        menu.popup(self.add.mapToGlobal(QPoint(0, self.add.height())))
+
+    def add_tool(self, name: str) -> None:
+        """One more of those that the prompt allows; all of them again mean: whatever it allows."""
+        chosen = (*self._setup.tools_of(self.side), name)
+        offered = tuple(offer.name for offer in self._setup.offers[self.side])
+        self._change(tools=None if set(chosen) == set(offered) else chosen)
+        self.refresh_tools()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The bar in the side's colour along the top."""
+        super().paintEvent(event)
+        t, painter = theme(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        shape = QPainterPath()
+        shape.addRoundedRect(QRectF(self.rect()), t.px(8), t.px(8))
+        painter.setClipPath(shape)
+        painter.fillRect(QRect(0, 0, self.width(), t.px(3)), t.color(f"side-{self.side}"))
