@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.agents.host import Host
+from desktop.app.agent_rooms import AgentRooms, open_agents
 from desktop.app.cli_rooms import cli_tools
 from desktop.app.code_rooms import CodeRoom, open_code
 from desktop.app.key_rooms import KeyRooms, open_keys
 from desktop.app.mcp_rooms import mcp_servers
 from desktop.app.rule_rooms import RuleRooms, open_rules
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
-from desktop.conversation.agents import AgentBook, load_agents
+from desktop.conversation.agents import AgentBook
 from desktop.conversation.debates import DebateService
 from desktop.conversation.jobs import JobService, JobSurroundings
 from desktop.conversation.runtime import Runtime, host_of
@@ -92,6 +93,7 @@ class Rooms:
     modes: ToolModes
     models: Models
     agents: AgentBook
+    agent_room: AgentRooms
     skills: SkillWorld
     desk: SkillDesk
     gate: PermissionGate
@@ -113,6 +115,7 @@ class Rooms:
     async def close(self) -> None:
         """After the runs are over: write and close the database."""
         await self.owner.close()
+        await asyncio.to_thread(self.agent_room.close)
         await asyncio.to_thread(self.skills.close)
         await self.rules.book.flush()
         await self.store.close()
@@ -198,7 +201,8 @@ async def _rooms(
     script: Path | None,
     allowed: Sequence[Pattern],
 ) -> Rooms:
-    agents = await asyncio.to_thread(load_agents, RESOURCES / "agents")
+    known = await open_agents(settings, home, RESOURCES / "agents")
+    agents = known.book
     keys = await open_keys(store.state, lambda: _connections(settings))
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
     safety = safety_of(settings, home, grants := SessionGrants())
@@ -229,13 +233,14 @@ async def _rooms(
         host=lambda: _host(runtime, settings),
     )  # fmt: skip
     service = ConversationService(runtime, owner)
+    room = AgentRooms(known, settings, walls.tools, skills, owner).open(runtime, service, home, RESOURCES / "agents")
     return Rooms(
         home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, tool_secrets=keys.tools,
         redactor=redactor, confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
-        grants=grants, rules=rules, service=service, debates=DebateService(runtime, owner),
+        grants=grants, rules=rules, service=service, agent_room=room, debates=DebateService(runtime, owner),
         traces=TraceDesk(store, agents, runtime.budget), jobs=await _jobs(runtime, service, settings, rules),
     )  # fmt: skip
 

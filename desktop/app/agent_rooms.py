@@ -1,0 +1,125 @@
+"""The agents of the running app: their folders, kept current in the background, their tools, and their editor."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from desktop.app.cli_rooms import reserved_by
+from desktop.conversation.agent_calls import AgentCalls, forget_children
+from desktop.conversation.agent_desk import AgentDesk
+from desktop.conversation.agent_tools import AgentTools
+from desktop.conversation.agents import AgentFiles, AgentFolder
+from desktop.conversation.runtime import Runtime
+from desktop.conversation.service import ConversationService
+from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.errors import KnownError
+from desktop.settings import SettingsService
+from desktop.skills.resolution.watch import FolderWatch
+from desktop.supervision.tasks import TaskOwner
+from desktop.tools.registry import ToolRegistry
+
+FOLDER = "agents"
+PROJECT_FOLDERS = (".agent/agents", ".agents/agents")
+
+_log = logging.getLogger(__name__)
+
+
+def folders_of(settings: SettingsService, home: Path, library: Path) -> tuple[AgentFolder, ...]:
+    """The person's own, the app's, those of trusted projects: a project takes no name away from either."""
+    trusted = (os.path.expanduser(path) for path in settings.current.skills.trusted_projects)
+    places = [os.path.join(path, *name.split("/")) for path in trusted for name in PROJECT_FOLDERS]
+    projects = [AgentFolder(place, "project") for place in places]
+    return (AgentFolder(str(home / FOLDER)), AgentFolder(str(library), "library"), *projects)
+
+
+async def open_agents(settings: SettingsService, home: Path, library: Path) -> AgentFiles:
+    """Read all definitions, in a thread."""
+    files = AgentFiles(folders_of(settings, home, library))
+    await asyncio.to_thread(files.reload)
+    return files
+
+
+class AgentRooms:
+    """``begin`` once everything is there; ``close`` ends the watching."""
+
+    def __init__(
+        self, files: AgentFiles, settings: SettingsService, registry: ToolRegistry, skills: SkillWorld,
+        owner: TaskOwner,
+    ) -> None:  # fmt: skip
+        self.files = files
+        self._folders: Callable[[], tuple[AgentFolder, ...]] = lambda: files.folders
+        self._settings = settings
+        self._registry = registry
+        self._skills = skills
+        self._owner = owner
+        self._lock = threading.Lock()
+        self._watch: FolderWatch | None = None
+        self._closed = False
+        self._ends: list[Callable[[], None]] = []
+        self.tools: AgentTools | None = None
+        self.desk: AgentDesk | None = None
+
+    def open(self, runtime: Runtime, service: ConversationService, home: Path, library: Path) -> AgentRooms:
+        """Make the tools and the editor's desk; what has to be read is read in the background."""
+        self._folders = lambda: folders_of(self._settings, home, library)
+        calls = AgentCalls(lambda: runtime, self._owner, handover=service.hand_over)
+        self.tools = AgentTools(
+            self.files.book, self._skills, self._registry, calls.carry, lambda name: reserved_by(self._skills, name)
+        )
+        self.desk = AgentDesk(
+            self.files, lambda: runtime, mine=home / FOLDER, trash=home / "data" / "deleted-agents",
+            tool_problems=lambda: self.tools.problems if self.tools is not None else {}, changed=self.refresh,
+        )  # fmt: skip
+        self._ends.append(self._skills.fabric.on_change(lambda _changes: self.refresh()))
+        self._settings.subscribe(self._settings_changed)
+        self._owner.spawn(self._begin(runtime), "agents: read and watch")
+        return self
+
+    async def _begin(self, runtime: Runtime) -> None:
+        await asyncio.to_thread(self.refresh)
+        await asyncio.to_thread(self._rewatch)
+        try:
+            await forget_children(runtime)
+        except KnownError as error:
+            _log.info("threads of earlier calls stay: %s", error.code)
+
+    def refresh(self) -> None:
+        """Put the agents that are there in force as tools. Blocks."""
+        if self.tools is not None and not self._closed:
+            self.tools.refresh()
+
+    def _changed(self, _paths: frozenset[str] | None) -> None:
+        self.files.reload()
+        self.refresh()
+
+    def _settings_changed(self, _settings: object, keys: frozenset[str]) -> None:
+        if "skills.trusted_projects" in keys:
+            self._owner.spawn(asyncio.to_thread(self._other_folders), "agents: other folders")
+
+    def _other_folders(self) -> None:
+        self.files.set_folders(self._folders())
+        self.refresh()
+        self._rewatch()
+
+    def _rewatch(self) -> None:
+        with self._lock:
+            if self._watch is not None:
+                self._watch.stop()
+            self._watch = None
+            if not self._closed:
+                self._watch = FolderWatch([folder.path for folder in self.files.folders], self._changed)
+                self._watch.start()
+
+    def close(self) -> None:
+        """Stop watching. Blocks for a moment."""
+        self._closed = True
+        for end in self._ends:
+            end()
+        with self._lock:
+            if self._watch is not None:
+                self._watch.stop()

@@ -1,0 +1,339 @@
+"""The agents as a person edits them: files, checks while typing, what each side could use, a dry run (R-DEF-11 … 16).
+
+Nothing here asks a model. ``AgentFileDesk`` holds one file; its methods block, as those of every file do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from desktop.conversation.agent_text import MAX_BYTES, AgentText, read_text
+from desktop.conversation.agents import AgentFile, AgentFiles, AgentSource, shown_problem
+from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_spec import Ready, SideSpec, ready, request_of, round_limit, stop_problem
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.debates import SidePreview, ToolOffer
+from desktop.domain.definitions import SIDES, AgentDefinition, DefinitionProblem, SideName
+from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.domain.models import ModelRef
+from desktop.domain.skills import SkillProblem
+from desktop.skills.editing.yaml_text import change_key
+from desktop.supervision.budgets import BudgetTracker
+from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
+
+DEFAULT_TURNS = 50
+_COPY = re.compile(r"(.*?)(?:_(\d+))?(_agent)?")
+_TEMPLATE = """\
+name: {name}
+title: {title}
+description: What it is for, in a sentence.
+sideA:
+  prompt: assistant
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """A file in the list. ``agent`` None: it says nothing usable; ``tool_problem`` why it cannot be a tool."""
+
+    path: str
+    source: AgentSource
+    agent: AgentDefinition | None
+    problems: tuple[DefinitionProblem, ...] = ()
+    kept: bool = False
+    writable: bool = False
+    tool_problem: str = ""
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What is wrong with it, a sentence each."""
+        return tuple(shown_problem(problem) for problem in self.problems if not problem.warning)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCheck:
+    """What a text says while it is typed. ``problems`` are for an editor, with line and column."""
+
+    said: AgentText
+    problems: tuple[SkillProblem, ...] = ()
+
+    @property
+    def definition(self) -> AgentDefinition | None:
+        """What it would be; None while there is an error."""
+        return self.said.definition
+
+
+class AgentFileDesk:
+    """One file, for the text's view-model. ``saved`` is called after every write."""
+
+    def __init__(self, path: Path, saved: Callable[[], object], taken: Callable[[str, str], str]) -> None:
+        self.path = path
+        self._file = PersonFile(path, MAX_BYTES)
+        self._saved = saved
+        self._taken = taken
+
+    def read(self) -> ToolsFile:
+        """The text on the disk."""
+        return self._file.read()
+
+    def check(self, text: str) -> AgentCheck:
+        """Everything that can be said about a text without looking at skills."""
+        path = str(self.path)
+        said = read_text(text, path)
+        taken = self._taken(said.definition.name, path) if said.definition is not None else ""
+        if taken:
+            problem = DefinitionProblem("name", "name.duplicate", f"the name is already taken by {taken}")
+            said = replace(said, definition=None, problems=(*said.problems, problem))
+        return AgentCheck(said, placed(said, path))
+
+    def save(self, text: str, stamp: str, *, over: bool = False) -> ToolsFile:
+        """Write it and put it in force. Raises ToolsFileConflict, or CannotSaveTools, also for a text with errors."""
+        wrong = [problem for problem in self.check(text).problems if problem.severity == "error"]
+        if wrong:
+            raise CannotSaveTools(f"Line {wrong[0].line}: {wrong[0].message}", next_step="Correct it, then save.")
+        written = self._file.write(text, stamp, over=over)
+        self._saved()
+        return written
+
+    def reload(self) -> None:
+        """Read the folders again."""
+        self._saved()
+
+    def reload_if_changed(self) -> None:
+        """The watch does that already."""
+
+
+class AgentDesk:
+    """``mine`` is the person's folder, ``trash`` keeps what was deleted; ``tool_problems`` are agents whose name as a
+    tool is not free."""
+
+    def __init__(
+        self, files: AgentFiles, runtime: Callable[[], Runtime], *, mine: Path, trash: Path,
+        tool_problems: Callable[[], Mapping[str, DefinitionProblem]] = dict,
+        changed: Callable[[], object] = lambda: None,
+    ) -> None:  # fmt: skip
+        self._files = files
+        self._runtime = runtime
+        self._mine = mine
+        self._trash = trash
+        self._tool_problems = tool_problems
+        self._changed = changed
+
+    # -- what there is ------------------------------------------------------------------------------------------------
+
+    def rows(self) -> tuple[AgentRow, ...]:
+        """All files, the person's first; from memory."""
+        wrong = self._tool_problems()
+        return tuple(self._row(file, wrong) for file in self._files.book.files)
+
+    def _row(self, file: AgentFile, wrong: Mapping[str, DefinitionProblem]) -> AgentRow:
+        problem = wrong.get(file.definition.name) if file.definition is not None else None
+        writable = file.source == "mine"
+        return AgentRow(
+            file.path, file.source, file.definition, file.problems, file.kept, writable, problem.text if problem else ""
+        )
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Called in whatever thread saw the change."""
+        return self._files.book.on_change(listener)
+
+    def file(self, path: str) -> AgentFileDesk:
+        """For the editor."""
+        return AgentFileDesk(Path(path), self._reload, self._taken)
+
+    def _taken(self, name: str, path: str) -> str:
+        files = self._files.book.files
+        owners = (file.path for file in files if file.definition is not None and file.definition.name == name)
+        return next((Path(owner).name for owner in owners if owner != path), "")
+
+    def _reload(self) -> None:
+        self._files.reload()
+        self._changed()
+
+    # -- files (all of these block) -----------------------------------------------------------------------------------
+
+    def create(self) -> str:
+        """A new file with the least that is an agent; its path."""
+        name = self._free("new_agent")
+        return self._write(name, _TEMPLATE.format(name=name, title=_title(name)))
+
+    def duplicate(self, path: str) -> str:
+        """A copy of the person's own, under a name that is free; its path. Raises CannotSaveTools."""
+        text = self.file(path).read().text
+        said = read_text(text, path)
+        if said.definition is None:
+            raise CannotSaveTools("A file with mistakes cannot be copied.", next_step="Correct it first.")
+        name = self._free(said.definition.name)
+        title = f"{said.definition.shown} (copy)"
+        if path.endswith(".json"):
+            return self._write(name, text.replace(f'"{said.definition.name}"', f'"{name}"', 1), ".json")
+        copied = change_key(change_key(text, ["name"], name), ["title"], title)
+        return self._write(name, copied)
+
+    def delete(self, path: str) -> str:
+        """Put a file of the person's away; what ``restore`` takes to bring it back. Raises CannotSaveTools."""
+        if not self._is_mine(path):
+            raise CannotSaveTools("Only agents of your own folder can be deleted.", next_step="Make a copy instead.")
+        kept = self._trash / f"{time.time_ns()}-{Path(path).name}"
+        try:
+            self._trash.mkdir(parents=True, exist_ok=True)
+            os.replace(path, kept)
+        except OSError as error:
+            raise CannotSaveTools(f"{Path(path).name} cannot be deleted: {error.strerror or error}.") from error
+        self._reload()
+        return str(kept)
+
+    def restore(self, kept: str, path: str) -> None:
+        """Undo ``delete``. Raises CannotSaveTools when another file stands there now."""
+        if os.path.lexists(path):
+            raise CannotSaveTools(f"There is another {Path(path).name} now.", next_step="Rename that one first.")
+        try:
+            os.replace(kept, path)
+        except OSError as error:
+            raise CannotSaveTools(f"{Path(path).name} cannot be brought back: {error.strerror or error}.") from error
+        self._reload()
+
+    def _write(self, name: str, text: str, suffix: str = ".yaml") -> str:
+        path = self._mine / f"{name}{suffix}"
+        if os.path.lexists(path):
+            raise CannotSaveTools(f"There is a file {path.name} already.", next_step="Rename that one first.")
+        PersonFile(path, MAX_BYTES).write(text, "absent", over=False)
+        self._reload()
+        return str(path)
+
+    def _is_mine(self, path: str) -> bool:
+        return os.path.dirname(os.path.realpath(path)) == os.path.realpath(self._mine)
+
+    def _free(self, name: str) -> str:
+        """The name, or the next one with a number that neither an agent nor a file has."""
+        match = _COPY.fullmatch(name)
+        stem, number, tail = (match[1], int(match[2] or 1), match[3] or "") if match else (name, 1, "")
+        while name in self._files.book.agents or os.path.lexists(self._mine / f"{name}.yaml"):
+            number += 1
+            name = f"{stem[:50]}_{number}{tail}"
+        return name
+
+    # -- without a model ----------------------------------------------------------------------------------------------
+
+    async def problems(self, agent: AgentDefinition) -> tuple[DefinitionProblem, ...]:
+        """What keeps it from running now: a prompt or a tool that is not there (R-DEF-11, R-DEF-13)."""
+        found: list[DefinitionProblem] = []
+        for name in SIDES:
+            spec = self._spec(agent, name)
+            if spec is not None:
+                found += await self._of_side(spec, f"side{name.upper()}")
+        return tuple(found)
+
+    async def _of_side(self, spec: SideSpec, at: str) -> list[DefinitionProblem]:
+        runtime = self._runtime()
+        try:
+            side = await ready(runtime, spec)
+        except KnownError as error:
+            return [DefinitionProblem(f"{at}.prompt", "prompt.missing", str(error))]
+        found = []
+        for field, wanted in (("stopTool", spec.stop_tool), ("endSessionTool", spec.end_session_tool)):
+            problem = await stop_problem(runtime, side, wanted) if wanted else None
+            if problem is not None:
+                found.append(DefinitionProblem(f"{at}.{field}", *problem))
+        return found
+
+    async def preview(self, agent: AgentDefinition, model: str = "") -> Mapping[SideName, SidePreview]:
+        """The dry run: each side's system text, tools and limits as they would be."""
+        problems = await self.problems(agent)
+        found: dict[SideName, SidePreview] = {}
+        for name in SIDES:
+            spec = self._spec(agent, name, model)
+            if spec is not None:
+                own = tuple(one for one in problems if one.path.startswith(f"side{name.upper()}"))
+                found[name] = await self._preview(agent, spec, own)
+        return found
+
+    async def _preview(
+        self, agent: AgentDefinition, spec: SideSpec, problems: tuple[DefinitionProblem, ...]
+    ) -> SidePreview:
+        runtime = self._runtime()
+        limits = tuple(limits_of(agent, spec, runtime))
+        window = runtime.context_window(spec.model) if spec.model.model else None
+        try:
+            side = await ready(runtime, spec)
+            request = await request_of(runtime, side, CancellationToken())
+        except KnownError:
+            return SidePreview("", (), str(spec.model), limits, window, problems)
+        return SidePreview(request.system, offers(side), str(spec.model), limits, window, problems)
+
+    def _spec(self, agent: AgentDefinition, name: SideName, model: str = "") -> SideSpec | None:
+        side = agent.side_a if name == "a" else agent.side_b
+        if side is None:
+            return None
+        return SideSpec(
+            agent=agent.name, shown=agent.shown, prompt=side.prompt, model=ModelRef.parse(model), side=name,
+            where=f"side{name.upper()}.prompt", stop_on_response=side.stop_on_response, stop_tool=side.stop_tool,
+            stop_property=side.stop_property, end_session_tool=side.end_session_tool, max_rounds=side.max_rounds,
+            environment=agent.environment,
+        )  # fmt: skip
+
+    async def prompts(self) -> Sequence[str]:
+        """Skills that can be a side's prompt."""
+        found = await self._runtime().skills.listed()
+        text = (one for one in found if one.kind in ("markdown", "folder") and one.state == "ready")
+        return sorted(one.name for one in text if one.role not in ("middleware", "main"))
+
+    async def tools(self, prompt: str) -> Sequence[ToolOffer]:
+        """What a prompt's skill allows at most; () for one that is none."""
+        spec = SideSpec(agent=prompt, shown=prompt, prompt=prompt, model=ModelRef("", ""))
+        try:
+            return offers(await ready(self._runtime(), spec))
+        except KnownError:
+            return ()
+
+    def changed_text(self, text: str, path: Sequence[str], value: object) -> str:
+        """The text with one field set, and everything else as it stands. Raises ConfigurationError."""
+        try:
+            return change_key(text, path, value)
+        except KnownError as error:
+            raise ConfigurationError(str(error), next_step="Change it in the text.") from error
+
+    async def reload(self) -> None:
+        """Read the folders again, in a thread."""
+        await asyncio.to_thread(self._reload)
+
+
+def offers(side: Ready) -> tuple[ToolOffer, ...]:
+    """The tools that a side may call."""
+    return tuple(ToolOffer(one.spec.name, one.spec.category.value, one.spec.description) for one in side.visible.usable)
+
+
+def limits_of(agent: AgentDefinition, spec: SideSpec, runtime: Runtime) -> Sequence[str]:
+    """What bounds a side, in words."""
+    limit = round_limit(spec.max_rounds, f"the agent {agent.name}", BudgetTracker(runtime.budget))
+    found = [f"at most {limit.value:g} rounds in a turn"]
+    if agent.type == "dual_ai":
+        set_here = agent.max_turns is not None
+        found.append(f"{agent.max_turns or DEFAULT_TURNS} turns of both{'' if set_here else ' (not set here)'}")
+    if spec.stop_tool:
+        found.append(f"{spec.stop_tool} ends a turn; its {spec.stop_property} is the result")
+    if not spec.stop_on_response:
+        found.append("a reply does not end a turn")
+    if spec.end_session_tool:
+        found.append(f"{spec.end_session_tool} ends everything")
+    return found
+
+
+def placed(said: AgentText, path: str) -> tuple[SkillProblem, ...]:
+    """The problems as an editor marks them."""
+    return tuple(
+        SkillProblem(
+            path, shown_problem(one), *said.place(one.path), "warning" if one.warning else "error", one.code
+        )
+        for one in said.problems
+    )  # fmt: skip
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
