@@ -14,7 +14,7 @@ from typing import Any
 from desktop.domain.code import CodeFailure, CodeLimits, CodeOutcome, ServeCode
 from desktop.domain.errors import ChildDied, ToolFailure
 from desktop.workers.js_code.messages import Violation
-from desktop.workers.js_code.piece import Piece
+from desktop.workers.js_code.piece import Pace, Piece
 from desktop.workers.js_code.process import Worker, WorkerSpec
 
 __all__ = ["JsEngine", "JsSession", "WorkerSpec"]
@@ -28,6 +28,7 @@ class JsEngine:
 
     def __init__(self, spec: Callable[[], WorkerSpec], limits: CodeLimits | None = None) -> None:
         self.limits = limits or CodeLimits()
+        self.pace = Pace()
         self._spec = spec
         self._ready: asyncio.Task[Worker] | None = None
         self._starting: set[asyncio.Task[Worker]] = set()
@@ -131,7 +132,7 @@ class JsSession:
         async with self._turn:
             worker = await self._at_hand()
             lost, self._lost = self._lost, False
-            piece = Piece(worker, self._engine.limits, serve)
+            piece = Piece(worker, self._engine.limits, serve, self._engine.pace)
             try:
                 outcome = await piece.run(code, args)
             except Violation as broken:

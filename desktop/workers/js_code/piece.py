@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from desktop.domain.code import CodeCall, CodeFailure, CodeLimits, CodeOutcome, ServeCode
 from desktop.domain.errors import KnownError, ToolFailure
@@ -15,6 +15,7 @@ from desktop.workers.js_code.messages import Violation
 from desktop.workers.js_code.process import Worker
 
 SLICE_S = 0.002
+T = TypeVar("T")
 AT_ONCE = 4
 """Calls that begin before others get their turn: the gates look at each for a while."""
 LOOK_S = 0.25
@@ -28,6 +29,27 @@ ENDINGS = ("finish", "fail")
 
 class OutOfTime(Violation):
     """The code computed for too long."""
+
+
+class Pace:
+    """What an engine's pieces compute on the loop for their calls, in slices: of many calls that come or are answered
+    at one time, others get their turn in between."""
+
+    def __init__(self) -> None:
+        self._one = asyncio.Lock()
+        self._spent = 0.0
+
+    async def do(self, work: Callable[..., T], *args: Any) -> T:
+        """What ``work`` returns or raises; it begins in the order in which it was asked for."""
+        async with self._one:
+            if self._spent > SLICE_S:
+                self._spent = 0.0
+                await asyncio.sleep(0)
+        began = time.perf_counter()
+        try:
+            return work(*args)
+        finally:
+            self._spent += time.perf_counter() - began
 
 
 @dataclass(slots=True)
@@ -70,8 +92,9 @@ class _Clock:
 class Piece:
     """Used once."""
 
-    def __init__(self, worker: Worker, limits: CodeLimits, serve: ServeCode) -> None:
+    def __init__(self, worker: Worker, limits: CodeLimits, serve: ServeCode, pace: Pace) -> None:
         self._worker = worker
+        self._pace = pace
         self._limits = limits
         self._serve = serve
         self._said = _Said()
@@ -142,11 +165,12 @@ class Piece:
     async def _answer(self, call: CodeCall, number: int) -> None:
         self._said.fresh -= 1
         try:
-            messages.fair(call)
+            await self._pace.do(messages.fair, call)
             value = await self._serve(call)
             if call.op == "finish":
                 self._said.finished, value = True, None
-            line = messages.answer(number, value, self._limits.message_bytes)
+            await self._pace.do(messages.weigh, value, self._limits.message_bytes)
+            line = await self._pace.do(messages.answer, number, value, self._limits.message_bytes)
         except ToolFailure as failure:
             line = messages.refusal(number, failure)
             if self._said.over:
@@ -175,7 +199,7 @@ class Piece:
         said, most = self._said, self._limits.output_bytes
         if said.size > 2 * most:
             raise Violation("it wrote too much")
-        said.stdout.append(text[: max(0, most - said.size)])
+        said.stdout.append(messages.whole(text[: max(0, most - said.size)]))
         said.size += max(1, len(text))
 
     def _outcome(self, ended: Mapping[str, Any]) -> CodeOutcome:
@@ -190,7 +214,7 @@ class Piece:
         return self._told(value)
 
     def _told(self, value: Any = None, failure: CodeFailure | None = None) -> CodeOutcome:
-        return CodeOutcome(value, failure, messages.whole("".join(self._said.stdout)), self._said.finished)
+        return CodeOutcome(value, failure, "".join(self._said.stdout), self._said.finished)
 
 
 def _first(failures: BaseExceptionGroup[Any]) -> BaseException:

@@ -4,7 +4,7 @@
   const { apply, construct, defineProperty: place, getOwnPropertyDescriptor: described, getPrototypeOf } = Reflect;
   const create = Object.create, define = Object.defineProperty, freeze = Object.freeze, keys = Object.keys;
   const then = Prom.prototype.then, exec = RegExp.prototype.exec;
-  const { slice, repeat, indexOf } = Str.prototype, { join } = Array.prototype, { get, set } = WeakMap.prototype;
+  const { slice, repeat, indexOf, charCodeAt } = Str.prototype, { join } = Array.prototype, { get, set } = WeakMap.prototype;
   const world = globalThis, now = Date.now, floor = Math.floor, evaluate = world.eval, asked = new WeakMap();
   const say = (...parts) => send(apply(join, parts, [''])) === true;
   const table = () => create(null);
@@ -177,8 +177,10 @@
     }
     const text = cut(line, room) + '\n';
     room -= text.length;
-    for (let at = 0; at < text.length; at += limits.piece) {
-      say('{"t":"log","text":', json(apply(slice, text, [at, at + limits.piece])), '}');
+    for (let at = 0, end; at < text.length; at = end) {
+      const last = apply(charCodeAt, text, [at + limits.piece - 1]);
+      end = at + limits.piece + (last >= 0xd800 && last < 0xdc00 ? 1 : 0);
+      say('{"t":"log","text":', json(apply(slice, text, [at, end])), '}');
     }
   };
   const console = freeze({ __proto__: null, log, info: log, warn: log, error: log, debug: log });

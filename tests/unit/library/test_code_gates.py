@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -21,9 +22,7 @@ from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.library.test_code_mode import HEAD, runs, told
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
-from tests.unit.workers.hostile_code import Count, Host, Program, programs
-
-LATE_MS = 100.0
+from tests.unit.workers.hostile_code import LATE_MS, Count, Host, Program, programs, steady
 
 
 class Never(Person):
@@ -109,7 +108,14 @@ async def run_gates(folder: Path, engine: JsEngine) -> Count:
 
 @pytest.mark.spec("R-COD-6", "R-COD-7", "R-COD-13", "R-COD-14", "R-COD-15", "R-INV-2", "R-INV-15")
 async def test_no_hostile_code_gets_a_call_past_a_gate(tmp_path: Path, engine: JsEngine) -> None:
-    count = await run_gates(tmp_path, engine)
+    numbers = itertools.count()
+
+    async def run() -> Count:
+        folder = tmp_path / str(next(numbers))
+        folder.mkdir()
+        return await run_gates(folder, engine)
+
+    count = await steady(run)
     assert not count.problems
     assert count.held == count.tried >= 70
     assert count.heart.worst_cpu_ms < LATE_MS

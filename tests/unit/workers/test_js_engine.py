@@ -17,7 +17,7 @@ from desktop.domain.errors import ChildDied, Denied, ToolFailure
 from desktop.safety.code_walls import code_walls
 from desktop.workers.js_code.engine import MAX_LIVE, JsEngine, WorkerSpec
 from tests.unit.workers import hostile_worker
-from tests.unit.workers.hostile_code import Heart, Host
+from tests.unit.workers.hostile_code import LATE_MS, Heart, Host
 
 SOURCE = Path(hostile_worker.__file__)
 LIMITS = CodeLimits(cpu_s=0.3)
@@ -101,7 +101,7 @@ async def test_a_worker_that_breaks_the_protocol_is_ended(engine_of: Make, mode:
     assert len(host.calls) <= LIMITS.calls + 1000
     assert len(outcome.stdout) <= LIMITS.output_bytes
     assert resident_mb() - before < MORE_MB
-    assert heart.worst_cpu_ms < 100
+    assert heart.worst_cpu_ms < LATE_MS
     await session.close()
 
 
@@ -269,7 +269,7 @@ async def test_a_message_of_256_kilobytes_passes_both_ways_and_one_byte_more_doe
     ask = "try { return (await ctx.manager.invoke('x', {n: %d})).length } catch (e) { return e.code + ' ' + e.message }"
     assert (await session.run(ask % (most - 2), serve)).value == most - 2
     assert (await session.run(ask % (most - 1), serve)).value == (
-        f"code.message The result is larger than {most} bytes; ask for less."
+        f"code.message The result is larger than {most} bytes or 20000 values; ask for less."
     )
     await session.close()
 
