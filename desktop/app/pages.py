@@ -77,7 +77,7 @@ class Pages(QObject):
             {
                 FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, demo),
                 "chats": lambda: self.chat,
-                "debates": page("desktop.ui.debates.page", "DebatesPage"),
+                "debates": self._debates_page,
                 "skills": self._skills_page,
                 "approvals": self._approvals_page,
                 "settings": page(
@@ -102,6 +102,21 @@ class Pages(QObject):
         close = self._shell.on_close
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
+
+    def _debates_page(self) -> QWidget:
+        m = self._models
+        made: Any = load("desktop.ui.debates.page", "DebatesPage")(m.debates)
+        dialog = RequestDialog(made.running, m.approvals, self._title_of, made.running.footer, m.rules)
+        dialog.open_inbox.connect(self.show_inbox)
+        made.opened.connect(dialog.show_for)
+        made.request_wanted.connect(dialog.reopen)
+        made.command_wanted.connect(self._shell.run_command)
+        return cast(QWidget, made)
+
+    def _on_debates(self, act: str, argument: str = "") -> None:
+        self._shell.go("debates")
+        debates: Any = self._window.page("debates")
+        getattr(debates, act)(argument) if argument else getattr(debates, act)()
 
     def _skills_page(self) -> QWidget:
         made: QWidget = load("desktop.ui.skills.page", "SkillsPage")(self._models.skills)
@@ -131,6 +146,9 @@ class Pages(QObject):
             quit_now()
 
     def _title_of(self, thread_id: str) -> str:
+        debate = self._models.debates.debates.rows.get(thread_id)
+        if debate is not None:
+            return debate.title
         return next((t.title for t in self._models.threads.threads if t.thread_id == thread_id), "") or "New chat"
 
     async def _last_thread(self) -> str:
@@ -159,8 +177,11 @@ class Pages(QObject):
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
         shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
-        shell.handle("stop", lambda _: m.chat.stop())
-        shell.handle("export", m.chat.export)
+        shell.handle("stop", lambda _: m.debates.debates.stop() if shell.page == "debates" else m.chat.stop())
+        shell.handle("export", lambda form: self._export(form))
+        shell.handle("new-debate", lambda _: self._on_debates("new_debate"))
+        shell.handle("debate", lambda thread_id: self._on_debates("open", thread_id))
+        shell.handle("debate-act", lambda name: self._on_debates("act", name))
         shell.handle("open-models", lambda _: self._open_models())
         shell.handle("rules", lambda _: self._show_rules(new=False))
         shell.handle("new-rule", lambda _: self._show_rules(new=True))
@@ -171,10 +192,17 @@ class Pages(QObject):
 
     def _find(self, on_chats: Callable[[str], None]) -> None:
         """In the skills, rules or activity while they are shown, else in the open thread."""
-        if self._shell.page in ("skills", "approvals"):
+        if self._shell.page in ("skills", "approvals", "debates"):
             self._window.page(self._shell.page).begin_find()  # type: ignore[attr-defined]  # its module is loaded late
         else:
             on_chats("begin_find")
+
+    def _export(self, form: str) -> None:
+        """What is open on the page that is shown."""
+        if self._shell.page == "debates":
+            self._on_debates("export", form)
+        else:
+            self._models.chat.export(form)
 
     def _show_rules(self, *, new: bool) -> None:
         self._shell.go("approvals")
@@ -193,6 +221,10 @@ class Pages(QObject):
         self.chat.open(thread_id)
 
     def _open_call(self, thread_id: str, call_id: str) -> None:
+        if thread_id in self._models.debates.debates.rows:
+            self._shell.go("debates")
+            self._window.page("debates").open_call(thread_id, call_id)  # type: ignore[attr-defined]  # loaded late
+            return
         self._shell.go("chats")
         self.chat.open_call(thread_id, call_id)
 

@@ -13,6 +13,7 @@ from desktop.conversation.run_code import mode_of
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
+from desktop.domain.threads import MessageRecord
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
 from desktop.presenter.boundaries import BoundariesViewModel
@@ -20,6 +21,8 @@ from desktop.presenter.bridge import Bridge
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Offer
 from desktop.presenter.cli_tools import CliToolsViewModel
+from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.presenter.debates import DebateModels, DebatesViewModel
 from desktop.presenter.grants import GrantsViewModel
 from desktop.presenter.keys import KeysViewModel
 from desktop.presenter.mcp_servers import McpServersViewModel
@@ -67,6 +70,7 @@ class ViewModels:
     offers: OffersViewModel
     attaching: AttachingViewModel
     agents: tuple[tuple[str, str], ...]
+    debates: DebateModels
     skills: SkillsModels
     trace: TraceViewModel
     modes: ToolModesViewModel
@@ -111,8 +115,10 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         skills=_skills_models(rooms, bridge, setup),
         trace=trace,
         modes=ToolModesViewModel(rooms.modes, lambda agent: _declared_mode(rooms, agent), bridge),
+        debates=_debates(rooms, bridge, board, approvals, setup),
     )
     shell.add_source(lambda: _thread_rows(threads))
+    shell.add_source(lambda: _debate_rows(made.debates.debates))
     shell.add_source(lambda: _model_rows(setup))
     return made
 
@@ -124,6 +130,16 @@ async def _declared_mode(rooms: Rooms, agent: str) -> str:
         return mode_of(skill.metadata, "") if skill is not None else ""
     except KnownError:
         return ""
+
+
+def _debates(
+    rooms: Rooms, bridge: Bridge, board: RunBoard, approvals: ApprovalsViewModel, models: ModelSetupViewModel
+) -> DebateModels:
+    async def path(thread_id: str, before: str | None, limit: int) -> Sequence[MessageRecord]:
+        return await rooms.service.path(thread_id, before=before, limit=limit)
+
+    debates = DebatesViewModel(rooms.debates, path, bridge, board)
+    return DebateModels(debates, DebateSetupViewModel(rooms.debates, bridge), approvals, models)
 
 
 def _rules(rooms: Rooms, bridge: Bridge, approvals: ApprovalsViewModel, chat: ChatViewModel) -> RulesModels:
@@ -225,6 +241,11 @@ def _icon(kind: str) -> str:
 def _thread_rows(threads: ThreadsViewModel) -> Iterable[PaletteRow]:
     newest = sorted(threads.threads, key=lambda thread: thread.updated_at, reverse=True)
     return (PaletteRow(f"thread:{t.thread_id}", t.title or "New chat", "", "Threads", "chats") for t in newest)
+
+
+def _debate_rows(debates: DebatesViewModel) -> Iterable[PaletteRow]:
+    newest = sorted(debates.rows.values(), key=lambda row: row.updated_at, reverse=True)
+    return (PaletteRow(f"debate:{row.thread_id}", row.title, "", "Debates", "debates") for row in newest)
 
 
 def _model_rows(setup: ModelSetupViewModel) -> Iterable[PaletteRow]:
