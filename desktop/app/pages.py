@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, Qt
@@ -40,6 +41,7 @@ class Pages(QObject):
         self._dialog: RequestDialog | None = None
         self._skills: Any = None
         self._approvals: Any = None
+        self._schedules: Any = None
         self._opened = False
         self._commands()
         self._connect()
@@ -80,6 +82,7 @@ class Pages(QObject):
                 "debates": self._debates_page,
                 "skills": self._skills_page,
                 "approvals": self._approvals_page,
+                "schedules": self._schedules_page,
                 "settings": page(
                     "desktop.ui.settings.page",
                     "SettingsPage",
@@ -130,20 +133,30 @@ class Pages(QObject):
         self._approvals = load("desktop.ui.approvals.page", "ApprovalsPage")(m.approvals, m.rules, self._title_of)
         return cast(QWidget, self._approvals)
 
-    def _leave(self, quit_now: Callable[[], None]) -> None:
-        """The person closes the window: a skill or a rule that is not saved comes first."""
-        if self._skills is not None and self._models.skills.editor.dirty:
-            self._shell.go("skills")
-            self._skills.leaving(lambda: self._leave_rules(quit_now))
-        else:
-            self._leave_rules(quit_now)
+    def _schedules_page(self) -> QWidget:
+        m = self._models
+        models = m.setup
+        made: Any = load("desktop.ui.schedules.page", "SchedulesPage")(
+            m.jobs, lambda: m.agents,
+            lambda: [(str(one.ref), models.describe(str(one.ref))[0]) for one in models.models],
+        )
+        made.settings_wanted.connect(lambda: self._show_settings("Approvals"))
+        self._schedules = made
+        return cast(QWidget, made)
 
-    def _leave_rules(self, quit_now: Callable[[], None]) -> None:
-        if self._approvals is not None and self._approvals.unsaved:
-            self._shell.go("approvals")
-            self._approvals.leaving(quit_now)
-        else:
-            quit_now()
+    def _leave(self, quit_now: Callable[[], None], asked: int = 0) -> None:
+        """The person closes the window: a skill, a rule or a job that is not saved comes first."""
+        could_lose: tuple[tuple[str, Any, bool], ...] = (
+            ("skills", self._skills, self._models.skills.editor.dirty),
+            ("approvals", self._approvals, self._approvals is not None and self._approvals.unsaved),
+            ("schedules", self._schedules, self._models.jobs.dirty),
+        )
+        for at, (name, made, unsaved) in enumerate(could_lose):
+            if at >= asked and made is not None and unsaved:
+                self._shell.go(name)
+                made.leaving(partial(self._leave, quit_now, at + 1))
+                return
+        quit_now()
 
     def _title_of(self, thread_id: str) -> str:
         debate = self._models.debates.debates.rows.get(thread_id)
@@ -182,6 +195,7 @@ class Pages(QObject):
         shell.handle("new-debate", lambda _: self._on_debates("new_debate"))
         shell.handle("debate", lambda thread_id: self._on_debates("open", thread_id))
         shell.handle("debate-act", lambda name: self._on_debates("act", name))
+        shell.handle("new-job", lambda _: self._new_job())
         shell.handle("open-models", lambda _: self._open_models())
         shell.handle("rules", lambda _: self._show_rules(new=False))
         shell.handle("new-rule", lambda _: self._show_rules(new=True))
@@ -189,6 +203,10 @@ class Pages(QObject):
         shell.handle("model", m.chat.set_model)
         shell.handle("theme", lambda choice: m.settings.set("appearance.theme", choice))
         shell.handle("text", self._scale)
+
+    def _new_job(self) -> None:
+        self._shell.go("schedules")
+        self._schedules.new_job()
 
     def _find(self, on_chats: Callable[[str], None]) -> None:
         """In the skills, rules or activity while they are shown, else in the open thread."""
@@ -246,6 +264,7 @@ class Pages(QObject):
         m.approvals.activity.thread_wanted.connect(self._open_call)
         for tools in (m.cli, m.mcp):
             tools.requests_wanted.connect(lambda: self._shell.go("approvals"))
+        m.jobs.thread_wanted.connect(self._open_thread)
         m.settings.refused.connect(self._setting_refused)
         m.approvals.changed.connect(self._pending)
         m.settings.changed.connect(lambda key: self._pending() if key == NOTIFY else None)
@@ -280,7 +299,10 @@ class Pages(QObject):
             show(request_id)
 
     def _open_models(self) -> None:
+        self._show_settings("Models and keys")
+
+    def _show_settings(self, name: str) -> None:
         self._shell.go("settings")
         show = getattr(self._window.page("settings"), "show_settings", None)
         if callable(show):
-            show("Models and keys")
+            show(name)

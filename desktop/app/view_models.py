@@ -24,6 +24,7 @@ from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debates import DebateModels, DebatesViewModel
 from desktop.presenter.grants import GrantsViewModel
+from desktop.presenter.jobs import JobsViewModel
 from desktop.presenter.keys import KeysViewModel
 from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel, Saved
@@ -73,6 +74,7 @@ class ViewModels:
     debates: DebateModels
     skills: SkillsModels
     trace: TraceViewModel
+    jobs: JobsViewModel
     modes: ToolModesViewModel
 
 
@@ -114,6 +116,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         agents=agents,
         skills=_skills_models(rooms, bridge, setup),
         trace=trace,
+        jobs=JobsViewModel(rooms.jobs, bridge),
         modes=ToolModesViewModel(rooms.modes, lambda agent: _declared_mode(rooms, agent), bridge),
         debates=_debates(rooms, bridge, board, approvals, setup),
     )

@@ -35,13 +35,13 @@ NEW = Job("", "", "", "0 9 * * mon-fri")
 
 class JobsViewModel(QObject):
     """``changed``: the list; ``opened``: another draft; ``checked``: its problems and next times; ``history_changed``.
-    ``said`` is a sentence for the person, with what undoes it or None."""
+    ``said`` is a sentence for the person and the token of what ``undo_delete`` takes back, or ""."""
 
     changed = Signal()
     opened = Signal()
     checked = Signal()
     history_changed = Signal()
-    said = Signal(str, object)
+    said = Signal(str, str)
     thread_wanted = Signal(str)
     _told = Signal()
 
@@ -55,6 +55,7 @@ class JobsViewModel(QObject):
         self.next_times: tuple[float, ...] = ()
         self.runs: tuple[JobRun, ...] = ()
         self.loaded = False
+        self._deleted: Job | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(CHECK_MS)
@@ -145,7 +146,7 @@ class JobsViewModel(QObject):
             if self.draft is draft:
                 self.kept = self.draft = kept
                 self.opened.emit()
-            self.said.emit(f"{kept.name} is saved.", None)
+            self.said.emit(f"{kept.name} is saved.", "")
 
         self._spawn(work(), "save a job")
 
@@ -186,12 +187,16 @@ class JobsViewModel(QObject):
             await self._desk.delete(job_id)
             if self.kept.job_id == job_id:
                 self.open("")
-            self.said.emit(f"{row.job.name} is deleted.", lambda: self._restore(row.job))
+            self._deleted = row.job
+            self.said.emit(f"{row.job.name} is deleted.", job_id)
 
         self._spawn(work(), "delete a job")
 
-    def _restore(self, job: Job) -> None:
-        self._do(self._desk.restore(job), "restore a job")
+    def undo_delete(self) -> None:
+        """The job that was deleted last is there again, with its history."""
+        if self._deleted is not None:
+            self._do(self._desk.restore(self._deleted), "restore a job")
+            self._deleted = None
 
     def _do(self, work: Awaitable[object], name: str) -> None:
         async def done() -> None:
@@ -204,7 +209,7 @@ class JobsViewModel(QObject):
 
     def _refused(self, error: AssentError) -> None:
         if isinstance(error, KnownError):
-            self.said.emit(f"{error} {error.next_step}".strip(), None)
+            self.said.emit(f"{error} {error.next_step}".strip(), "")
 
 
 # -- words ------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.presenter.fuzzy import Ranges, match
 
-PAGES = ("chats", "debates", "skills", "approvals", "settings")
+PAGES = ("chats", "debates", "skills", "approvals", "schedules", "settings")
 PALETTE_ROWS = 60
 """Most rows that the palette shows for one query."""
 
@@ -48,6 +48,7 @@ COMMANDS = (
     Command("page:debates", "Go to Debates", "Go to", "Ctrl+2", "debates"),
     Command("page:skills", "Go to Skills", "Go to", "Ctrl+3", "skills"),
     Command("page:approvals", "Go to Approvals", "Go to", "Ctrl+4", "approvals"),
+    Command("page:schedules", "Go to Schedules", "Go to", "Ctrl+6", "schedules"),
     Command("page:settings", "Go to Settings", "Go to", "Ctrl+5", "settings"),
     Command("new-chat", "New chat", "Actions", "Ctrl+N", "new"),
     Command("new-debate", "New debate", "Actions", "Ctrl+Shift+D", "debates"),
@@ -67,6 +68,7 @@ COMMANDS = (
     Command("choose-model", "Choose a model", "Actions", "Ctrl+M", "model"),
     Command("tool-mode", "How this agent calls its tools", "Actions", "", "code"),
     Command("rules", "Rules", "Go to", "", "rules"),
+    Command("new-job", "New job", "Actions", "", "schedules"),
     Command("new-rule", "New rule", "Actions", "", "rules"),
     Command("open-models", "Models and keys", "Actions", "", "key"),
     Command("export:md", "Export what is open as Markdown", "Actions", "", "export"),

@@ -21,8 +21,9 @@ from desktop.ui import shots_samples as samples
 from desktop.ui.approvals import activity_shots, rules_shots
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request_dialog import RequestDialog
-from desktop.ui.debates.page import DebatesPage
+from desktop.ui.debates import shots as debate_shots
 from desktop.ui.first_run.page import FirstRunPage
+from desktop.ui.schedules import shots as schedule_shots
 from desktop.ui.settings.boundaries import EntryRow
 from desktop.ui.settings.boundaries_page import BoundariesPage
 from desktop.ui.settings.cli_page import CliPage
@@ -78,7 +79,7 @@ class Stage:
             {
                 "chats": lambda: pane("surface"),
                 "first_run": lambda: FirstRunPage(any_setup),
-                "debates": DebatesPage,
+                "debates": debate_shots.page,
                 "skills": lambda: SkillsPage(skill_shots.sample_models()),
                 "approvals": lambda: ApprovalsPage(any_approvals, self.rules, self.title),
                 "settings": lambda: SettingsPage(
@@ -362,7 +363,6 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-deny-with-reason": lambda s: _dialog(s, "reason"),
     "02-edit-and-allow": lambda s: _dialog(s, "edit"),
     **{name: partial(_rules, name=name) for name in rules_shots.PICTURES},
-    "04-debates": lambda s: s.page("debates") and s.window,
     **{name: partial(_skills, show=show) for name, show in skill_shots.PICTURES.items()},
     "07-models": lambda s: _settings(s, "Models and keys"),
     "07-appearance": lambda s: _settings(s, "Appearance"),
@@ -480,7 +480,7 @@ def main(arguments: list[str]) -> int:
                 widget.close()
                 stage.window.close_for_good()
                 stage.window.deleteLater()
-        for name, picture in chat_pictures().items():
+        for name, picture in {**chat_pictures(), **schedule_shots.pictures(), **debate_shots.pictures()}.items():
             if wanted in name:
                 theme.set_scale(2.0 if name.endswith("-200") else 1.0)
                 save(picture(), folder, f"{name}-{mode}")

@@ -24,6 +24,7 @@ ITEMS = (
     ("debates", "Debates", "Ctrl+2"),
     ("skills", "Skills", "Ctrl+3"),
     ("approvals", "Approvals", "Ctrl+4"),
+    ("schedules", "Schedules", "Ctrl+6"),
     ("settings", "Settings", "Ctrl+5"),
 )
 TEXT_UNDER_ICON, TAB_FOCUS, NO_FOCUS = 3, 1, 0

@@ -45,7 +45,7 @@ class House:
         self.built: list[str] = []
         self.shell = ShellViewModel(self.saved.__setitem__)
         self.shell.restore(saved or {})
-        pages = ("chats", "debates", "skills", "approvals", "settings", FIRST_RUN)
+        pages = ("chats", "debates", "skills", "approvals", "schedules", "settings", FIRST_RUN)
         self.window = MainWindow(theme, self.shell, {name: self._factory(name) for name in pages})
 
     def _factory(self, name: str):
@@ -79,7 +79,7 @@ def test_only_the_page_that_shows_is_built_before_the_first_paint(house: House) 
 
 
 @pytest.mark.parametrize(
-    ("number", "page"), [(1, "chats"), (2, "debates"), (3, "skills"), (4, "approvals"), (5, "settings")]
+    ("number", "page"), [(1, "chats"), (2, "debates"), (3, "skills"), (4, "approvals"), (5, "settings"), (6, "schedules")]
 )
 def test_control_and_a_number_goes_to_a_page(house: House, number: int, page: str) -> None:
     house.window.show()

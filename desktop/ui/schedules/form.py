@@ -1,0 +1,243 @@
+"""A job's form: what it is to do, when, what it may do, and where it ends. Problems stand below their field."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from desktop.domain.jobs import Job
+from desktop.presenter.jobs import EXAMPLES, JobsViewModel, listed, moment, policy_words
+from desktop.ui.skills.flowing import FlowRow
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Notice
+from desktop.ui.widgets.fields import Combo, Field, Labelled, TextArea
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.toggles import Segmented
+
+READS, LISTED = "reads", "listed"
+MISSED = (("skip", "Note it only"), ("once", "Run once when Assent is open again"))
+NOBODY = (
+    "Nobody is asked while a job runs. What its list does not allow is denied, and the model is told so. Folders, the "
+    "blocklist and your rules that deny or ask hold as ever; rules that allow do not count here."
+)
+SWITCHED_OFF = "Admin calls of jobs are switched off in Settings, Approvals: they are denied whatever stands here."
+HINT = "read-file\nwrite-file(path=~/reports/**)\nbash(command=git *)"
+Choices = Sequence[tuple[str, str]]
+
+
+class JobForm(QWidget):
+    """Follows the view-model's draft. ``agents`` and ``models`` give (value, title) when the form is shown."""
+
+    settings_wanted = Signal()
+
+    def __init__(self, jobs: JobsViewModel, agents: Callable[[], Choices], models: Callable[[], Choices]) -> None:
+        super().__init__()
+        self._jobs, self._agents, self._models = jobs, agents, models
+        self._filling = False
+        self._asked_to_save = False
+        self._labelled: dict[str, Labelled] = {}
+        column = Column(self, spacing=16)
+        column.addWidget(self._what())
+        column.addWidget(self._when())
+        column.addWidget(self._may())
+        column.addWidget(self._ends())
+        jobs.opened.connect(self.fill)
+        jobs.checked.connect(self.show_problems)
+        self.fill()
+
+    # -- the cards ----------------------------------------------------------------------------------------------------
+
+    def _what(self) -> QWidget:
+        card, column = _card("What it does")
+        self.name = Field("Name", hint="Morning report")
+        self.name.setMaxLength(200)
+        self.message = TextArea("Message", hint="What to do, as you would write it to the agent")
+        sized(self.message, height=96)
+        self.agent, self.model = Combo("Agent"), Combo("Model")
+        column.addWidget(self._field("name", "Name", self.name))
+        column.addWidget(self._field("message", "Message", self.message))
+        row = Row(spacing=16)
+        row.addWidget(self._field("agent", "Agent", self.agent), 1)
+        row.addWidget(self._field("model", "Model", self.model), 1)
+        column.addLayout(row)
+        self.name.textEdited.connect(lambda text: self._edit(name=text))
+        self.message.textChanged.connect(lambda: self._edit(message=self.message.toPlainText()))
+        self.agent.activated.connect(lambda _: self._edit(agent=self.agent.currentData()))
+        self.model.activated.connect(lambda _: self._edit(model=self.model.currentData()))
+        return card
+
+    def _when(self) -> QWidget:
+        card, column = _card("When")
+        self.schedule = Field("Schedule", hint="0 9 * * mon-fri", mono=True)
+        self.schedule.setMaxLength(200)
+        self.zone = Field("Time zone", hint="This computer's")
+        row = Row(spacing=16)
+        words = "Minute, hour, day of month, month, weekday"
+        row.addWidget(self._field("schedule", "Schedule", self.schedule, words), 1)
+        row.addWidget(self._field("zone", "Time zone", self.zone, "Such as Europe/Berlin"), 1)
+        column.addLayout(row)
+        examples, buttons = FlowRow(gap=6), []
+        for title, text in EXAMPLES:
+            button = Button(title, "quiet", small=True, tip=text)
+            button.clicked.connect(lambda _=False, text=text: self._example(text))
+            buttons.append(button)
+        examples.set_items(buttons)
+        column.addWidget(examples)
+        self.next = Paragraph("", "small", "2")
+        column.addWidget(self.next)
+        self.missed = Combo("When its time passed while Assent was closed")
+        self.missed.fill([(title, value) for value, title in MISSED])
+        column.addWidget(self._field("missed", "When its time passed while Assent was closed", self.missed))
+        self.schedule.textEdited.connect(lambda text: self._edit(schedule=text))
+        self.zone.textEdited.connect(lambda text: self._edit(zone=text.strip()))
+        self.missed.activated.connect(lambda _: self._edit(missed=self.missed.currentData()))
+        return card
+
+    def _may(self) -> QWidget:
+        card, column = _card("What it may do")
+        column.addWidget(Paragraph(NOBODY, "small", "2"))
+        self.kind = Segmented("What it may do", ((READS, "Only read"), (LISTED, "What is listed")), small=True)
+        row = Row(spacing=8)
+        row.addWidget(self.kind)
+        row.addStretch(1)
+        column.addLayout(row)
+        self.tools = TextArea("Tools it may use", hint=HINT, mono=True)
+        sized(self.tools, height=84)
+        words = "One a line, as in rules. Beyond reading a pattern has to name its tool."
+        column.addWidget(self._field("policy.allowed_tools", "Tools it may use", self.tools, words))
+        self.admin = Field("Admin calls of these tools", hint="None", mono=True)
+        words = "Exact names only, by commas. Each of their admin calls passes without asking."
+        column.addWidget(self._field("policy.allow_admin", "Admin calls of these tools", self.admin, words))
+        self.off = Notice("ask", SWITCHED_OFF)
+        button = Button("Settings", "quiet", small=True)
+        button.clicked.connect(self.settings_wanted)
+        self.off.add(button)
+        column.addWidget(self.off)
+        self.summary = Paragraph("", "body")
+        column.addWidget(self.summary)
+        self.kind.chosen.connect(self._choose)
+        self.tools.textChanged.connect(self._tools_changed)
+        self.admin.textEdited.connect(lambda text: self._edit_policy(allow_admin=listed(text)))
+        return card
+
+    def _ends(self) -> QWidget:
+        card, column = _card("A run ends at the first of these")
+        self.limits: dict[str, Field] = {}
+        row = Row(spacing=16)
+        for name, title, hint in (
+            ("max_rounds", "Rounds", "20"), ("max_tokens", "Tokens", "No limit"), ("max_cost", "Cost in $", "No limit"),
+            ("deadline_s", "Seconds", "No limit"),
+        ):  # fmt: skip
+            field = self.limits[name] = Field(title, hint=hint)
+            field.textEdited.connect(lambda text, name=name: self._limit(name, text))
+            row.addWidget(self._field(f"policy.{name}", title, field), 1)
+        column.addLayout(row)
+        return card
+
+    def _field(self, path: str, caption: str, control: QWidget, words: str = "") -> Labelled:
+        found = self._labelled[path] = Labelled(caption, control, words)
+        return found
+
+    # -- from the draft -----------------------------------------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Show the draft as it is."""
+        job, self._filling, self._asked_to_save = self._jobs.draft, True, False
+        self.name.setText(job.name)
+        self.message.setPlainText(job.message)
+        self.agent.fill([(title, value) for value, title in _with(self._agents(), job.agent)], job.agent)
+        models = [("", "The default model"), *self._models()]
+        self.model.fill([(title, value) for value, title in _with(models, job.model)], job.model)
+        self.schedule.setText(job.schedule)
+        self.zone.setText(job.zone)
+        self.missed.setCurrentIndex(max(0, self.missed.findData(job.missed)))
+        self._fill_policy(job)
+        self._filling = False
+        self.show_problems()
+
+    def _fill_policy(self, job: Job) -> None:
+        policy = job.policy
+        self.kind.set_value(READS if policy.allowed_tools is None else LISTED)
+        self.tools.setPlainText("\n".join(policy.allowed_tools or ()))
+        self.admin.setText(", ".join(policy.allow_admin))
+        for name, field in self.limits.items():
+            value = getattr(policy, name)
+            field.setText("" if value is None else f"{value:g}")
+        self._show_policy()
+
+    def show_problems(self) -> None:
+        """What is wrong, below its field; of a new job what is empty only once it was to be saved."""
+        new = not self._jobs.draft.job_id and not self._asked_to_save
+        for path, labelled in self._labelled.items():
+            said = self._jobs.problem_of(path)
+            empty = new and path in ("name", "message", "model")
+            labelled.set_error("" if empty else shown_line(said))
+        now = time.time()
+        times = [moment(at, now) for at in self._jobs.next_times]
+        self.next.set_pieces("Next: " + "; ".join(times) if times else "")
+        self.next.setVisible(bool(times))
+
+    def ask_to_save(self) -> None:
+        """Save; from now on empty fields are wrong, too."""
+        self._asked_to_save = True
+        self.show_problems()
+        self._jobs.save()
+
+    # -- to the draft -------------------------------------------------------------------------------------------------
+
+    def _edit(self, **changes: object) -> None:
+        if not self._filling:
+            self._jobs.edit(**changes)
+
+    def _edit_policy(self, **changes: object) -> None:
+        if not self._filling:
+            self._jobs.edit_policy(**changes)
+            self._show_policy()
+
+    def _example(self, text: str) -> None:
+        self.schedule.setText(text)
+        self._edit(schedule=text)
+
+    def _choose(self, value: str) -> None:
+        self._edit_policy(allowed_tools=None if value == READS else listed(self.tools.toPlainText()))
+
+    def _tools_changed(self) -> None:
+        self._edit_policy(allowed_tools=listed(self.tools.toPlainText()))
+
+    def _limit(self, name: str, text: str) -> None:
+        """What is no number is shown as wrong and kept out of the draft."""
+        path, whole = f"policy.{name}", name in ("max_rounds", "max_tokens")
+        try:
+            value: float | None = (int(text) if whole else float(text)) if text.strip() else None
+        except ValueError:
+            self._labelled[path].set_error("Write a number.")
+            return
+        self._labelled[path].set_error("")
+        self._edit_policy(**{name: 20 if value is None and name == "max_rounds" else value})
+
+    def _show_policy(self) -> None:
+        policy = self._jobs.draft.policy
+        listed_only = policy.allowed_tools is not None
+        self._labelled["policy.allowed_tools"].setVisible(listed_only)
+        self._labelled["policy.allow_admin"].setVisible(listed_only or bool(policy.allow_admin))
+        self.off.setVisible(bool(policy.allow_admin) and not self._jobs.admin_allowed)
+        self.summary.set_pieces(shown_line(policy_words(policy, admin_allowed=self._jobs.admin_allowed)))
+
+
+def _card(title: str) -> tuple[QWidget, Column]:
+    card = pane("card")
+    card.setAccessibleName(title)
+    column = Column(card, margins=(16, 12, 16, 16), spacing=12)
+    column.addWidget(Text(title, "medium"))
+    return card, column
+
+
+def _with(choices: Choices, value: str) -> Choices:
+    """What is chosen stays to be seen, also where it is not offered any more."""
+    return choices if any(one == value for one, _ in choices) else [*choices, (value, value)]

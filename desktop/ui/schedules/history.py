@@ -1,0 +1,63 @@
+"""What became of a job's times: a row each, and the way to its thread."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtWidgets import QWidget
+
+from desktop.domain.jobs import JobRun
+from desktop.presenter.jobs import STATUS, JobsViewModel, duration, moment
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import clear
+from desktop.ui.widgets.marks import Icon
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+
+TONES = {"allow": "allow", "failed": "failed"}
+
+
+class JobHistory(QWidget):
+    """The card below the form; hidden for a job that is not saved yet."""
+
+    def __init__(self, jobs: JobsViewModel) -> None:
+        super().__init__()
+        self._jobs = jobs
+        column = Column(self, spacing=0)
+        card = pane("card")
+        card.setAccessibleName("History")
+        self._column = Column(card, margins=(16, 12, 16, 8), spacing=4)
+        column.addWidget(card)
+        jobs.history_changed.connect(self.refresh)
+        jobs.opened.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Follow the view-model."""
+        clear(self._column)
+        self.setVisible(bool(self._jobs.kept.job_id))
+        self._column.addWidget(Text("History", "medium"))
+        if not self._jobs.runs:
+            self._column.addWidget(Paragraph("It has not run yet.", "body", "2"))
+        now = time.time()
+        for run in self._jobs.runs:
+            self._column.addWidget(self._row(run, now))
+
+    def _row(self, run: JobRun, now: float) -> QWidget:
+        icon, word = STATUS[run.status]
+        holder = sized(QWidget(), height=32)
+        row = Row(holder, spacing=10)
+        row.addWidget(Icon(icon, TONES.get(icon, "text-2"), 16))
+        row.addWidget(sized(Text(moment(run.planned_at, now), "body"), width=150))
+        facts = [word, "tried by hand" if run.tried else "", duration(run), shown_line(run.detail)]
+        said = ", ".join(fact for fact in facts if fact)
+        row.addWidget(Text(said, "body", "2", elide="right"), 1)
+        holder.setAccessibleName(f"{moment(run.planned_at, now)}: {said}")
+        if run.thread_id:
+            button = Button("Open", "quiet", small=True, tip="Open the thread of this run")
+            button.setAccessibleName(f"Open the thread of {moment(run.planned_at, now)}")
+            button.clicked.connect(lambda: self._jobs.thread_wanted.emit(run.thread_id))
+            row.addWidget(button)
+        return holder

@@ -1,0 +1,244 @@
+"""Schedules: the jobs at the left, one of them at the right with its form and its history."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, QRect, QStringListModel, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
+
+from desktop.domain.jobs import JobRow
+from desktop.presenter.jobs import JobsViewModel, state_of
+from desktop.ui.schedules.form import Choices, JobForm
+from desktop.ui.schedules.history import JobHistory
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, glyph
+from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.containers import EmptyState, PaneHeader, Scroller
+from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.toast import Toast
+
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+NOTHING = "A job sends a message to an agent at its times, while Assent is open, and may do only what you list."
+
+
+class JobDelegate(RowDelegate):
+    """Name, and below it when it comes."""
+
+    height = 52
+
+    def __init__(self, jobs: JobsViewModel) -> None:
+        super().__init__()
+        self._jobs = jobs
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """Both lines, and a glyph for what runs or failed."""
+        if index.row() >= len(self._jobs.rows):
+            return
+        t, row = theme(), self._jobs.rows[index.row()]
+        failed = row.last is not None and row.last.status in ("failed", "limit", "interrupted")
+        icon = "running" if row.running else "pause" if not row.job.enabled else "failed" if failed else ""
+        room = box.width() - t.px(16) - (t.px(24) if icon else 0)
+        painter.setFont(t.font("body", 500 if selected else None))
+        painter.setPen(t.color("text" if row.job.enabled else "text-2"))
+        line = QRect(box.x() + t.px(8), box.y() + t.px(6), room, t.px(20))
+        name = shown_line(row.job.name)
+        painter.drawText(line, _LEFT, elided(name, "body", room, weight=500 if selected else None))
+        painter.setFont(t.font("small"))
+        painter.setPen(t.color("text-2"))
+        below = QRect(box.x() + t.px(8), box.y() + t.px(27), room, t.px(18))
+        painter.drawText(below, _LEFT, elided(state_of(row, time.time()), "small", room))
+        if icon:
+            place = QRect(box.right() - t.px(24), box.y(), t.px(16), box.height())
+            glyph(painter, place, icon, "failed" if icon == "failed" else "text-2", t.px(16))
+
+
+class JobRows(RowList):
+    """Delete deletes, Ctrl+N is the page's."""
+
+    delete_wanted = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys of the row under the cursor."""
+        if event.key() == Qt.Key.Key_Delete and self.currentIndex().isValid():
+            self.delete_wanted.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class SchedulesPage(QFrame):
+    """``settings_wanted`` when the person wants the switch for admin calls."""
+
+    settings_wanted = Signal()
+
+    def __init__(self, jobs: JobsViewModel, agents: Callable[[], Choices], models: Callable[[], Choices]) -> None:
+        super().__init__()
+        self._jobs = jobs
+        self._dialog: Dialog | None = None
+        self.setProperty("pane", "surface")
+        row = Row(self, spacing=0)
+        row.addWidget(self._list())
+        self.form = JobForm(jobs, agents, models)
+        self.history = JobHistory(jobs)
+        self._stack = QStackedLayout()
+        holder = QWidget()
+        holder.setLayout(self._stack)
+        new = Button("New job", "primary", icon="new")
+        new.clicked.connect(self.new_job)
+        self._empty = EmptyState("schedules", "No jobs yet", NOTHING, (new,))
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._detail())
+        row.addWidget(holder, 1)
+        self._connect()
+        jobs.refresh()
+
+    def _list(self) -> QWidget:
+        frame = sized(pane("list"), width=264)
+        column = Column(frame, spacing=0)
+        head = PaneHeader("Schedules", left=16, right=8)
+        head.setProperty("pane", "plain")
+        self.new = IconButton("new", "New job", shortcut="Ctrl+N")
+        head.add(self.new)
+        column.addWidget(head)
+        self._names = QStringListModel(self)
+        self.rows = JobRows("Jobs", JobDelegate(self._jobs))
+        self.rows.setModel(self._names)
+        column.addWidget(self.rows, 1)
+        return frame
+
+    def _detail(self) -> QWidget:
+        holder = QWidget()
+        column = Column(holder, spacing=0)
+        self._head = PaneHeader("New job")
+        self.attempt = Button("Try once", icon="play", small=True, tip="Run it now, under its own policy")
+        self.stop = Button("Stop", icon="stop", small=True, tip="Stop its run")
+        self.pause = Button("Pause", "quiet", icon="pause", small=True)
+        self.remove = IconButton("delete", "Delete this job")
+        for widget in (self.attempt, self.stop, self.pause, self.remove):
+            self._head.add(widget)
+        column.addWidget(self._head)
+        self.scroller = scroller = Scroller()
+        scroller.column.addWidget(self.form)
+        scroller.column.addWidget(self.history)
+        scroller.column.addStretch(1)
+        column.addWidget(scroller, 1)
+        foot = sized(pane("footer"), height=56)
+        row = Row(foot, margins=(24, 0, 24, 0), spacing=8)
+        row.addStretch(1)
+        self.discard = Button("Discard", "quiet")
+        self.save = Button("Save", "primary", key="Ctrl+S")
+        self.save.setShortcut("Ctrl+S")
+        row.addWidget(self.discard)
+        row.addWidget(self.save)
+        column.addWidget(foot)
+        self.toast = Toast(holder, foot)
+        return holder
+
+    def _connect(self) -> None:
+        jobs = self._jobs
+        self.new.clicked.connect(self.new_job)
+        self.rows.clicked.connect(self._open)
+        self.rows.activated.connect(self._open)
+        self.rows.delete_wanted.connect(self._delete)
+        self.remove.clicked.connect(self._delete)
+        self.attempt.clicked.connect(lambda: jobs.try_once(jobs.kept.job_id))
+        self.stop.clicked.connect(lambda: jobs.stop(jobs.kept.job_id))
+        self.pause.clicked.connect(lambda: jobs.set_enabled(jobs.kept.job_id, not jobs.kept.enabled))
+        self.save.clicked.connect(self.form.ask_to_save)
+        self.discard.clicked.connect(jobs.discard)
+        self.form.settings_wanted.connect(self.settings_wanted)
+        jobs.changed.connect(self._refresh)
+        jobs.opened.connect(self._opened)
+        jobs.checked.connect(self._state)
+        jobs.said.connect(self.toast.say)
+        self.toast.undone.connect(lambda _: jobs.undo_delete())
+
+    # -- following ----------------------------------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        names = [shown_line(row.job.name) for row in self._jobs.rows]
+        if names != self._names.stringList():
+            self._names.setStringList(names)
+        self.rows.viewport().update()
+        self._select()
+        if not self._jobs.rows and not self._jobs.dirty and self._stack.currentIndex() == 1 and not self._writing():
+            self._stack.setCurrentIndex(0)
+        elif self._jobs.rows and self._stack.currentIndex() == 0:
+            self._jobs.open(self._jobs.rows[0].job.job_id)
+        self._state()
+
+    def _writing(self) -> bool:
+        return self.isAncestorOf(self.focusWidget()) and not self._jobs.kept.job_id if self.focusWidget() else False
+
+    def _select(self) -> None:
+        ids = [row.job.job_id for row in self._jobs.rows]
+        kept = self._jobs.kept.job_id
+        index = self._names.index(ids.index(kept)) if kept in ids else QModelIndex()
+        self.rows.setCurrentIndex(index)
+
+    def _opened(self) -> None:
+        self._stack.setCurrentIndex(1)
+        self._head.title.setText(shown_line(self._jobs.kept.name) or "New job")
+        self._select()
+        self._state()
+
+    def _state(self) -> None:
+        jobs = self._jobs
+        row: JobRow | None = jobs.row(jobs.kept.job_id)
+        running = row is not None and row.running
+        for button in (self.pause, self.remove):
+            button.setVisible(row is not None)
+        self.attempt.setVisible(row is not None and not running)
+        self.stop.setVisible(running)
+        self.attempt.setEnabled(not jobs.dirty)
+        self.pause.set_label("Pause" if jobs.kept.enabled else "Resume")
+        self.save.setEnabled(jobs.dirty)
+        self.discard.setEnabled(jobs.dirty)
+
+    # -- acting -------------------------------------------------------------------------------------------------------
+
+    def new_job(self) -> None:
+        """A new draft, once what is not saved has been dealt with."""
+        self.leaving(lambda: self._begin(""))
+
+    def _begin(self, job_id: str) -> None:
+        self._jobs.open(job_id)
+        if not job_id:
+            self.form.name.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _open(self, index: QModelIndex) -> None:
+        if index.row() < len(self._jobs.rows):
+            job_id = self._jobs.rows[index.row()].job.job_id
+            if job_id != self._jobs.kept.job_id:
+                self.leaving(lambda: self._begin(job_id))
+
+    def _delete(self) -> None:
+        self._jobs.delete(self._jobs.kept.job_id)
+
+    @property
+    def dirty(self) -> bool:
+        """Whether something is not saved."""
+        return self._jobs.dirty
+
+    def leaving(self, go_on: Callable[[], None]) -> None:
+        """Ask about what is not saved, then ``go_on``; the safe answer stays here."""
+        if not self._jobs.dirty:
+            go_on()
+            return
+        answers = (Answer("stay", "Keep editing", key="Esc"), Answer("discard", "Discard the changes", "danger"))
+        name = shown_line(self._jobs.draft.name)[:60] or "This job"
+        self._dialog = Dialog(self.window(), f"{name} is not saved", "Its changes would be lost.", answers)
+        self._dialog.answered.connect(lambda value: self._left(value, go_on))
+        self._dialog.open()
+
+    def _left(self, value: str, go_on: Callable[[], None]) -> None:
+        self._select()
+        if value == "discard":
+            self._jobs.discard()
+            go_on()
