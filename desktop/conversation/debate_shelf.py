@@ -99,10 +99,7 @@ class DebateShelf:
 
     async def state(self, thread_id: str) -> DebateState:
         """How it stands."""
-        run = self._active.get(thread_id)
-        debate = run.debate if run is not None else await load(self._store, thread_id)
-        debate.judging = thread_id in self._judging
-        return debate.state()
+        return (await self._newest(thread_id)).state()
 
     async def turns(self, thread_id: str) -> Sequence[TurnRecord]:
         """All finished turns on its path."""
@@ -141,10 +138,10 @@ class DebateShelf:
 
     async def fork(self, thread_id: str, turn: int, setup: DebateSetup) -> str:
         """Another debate that goes on after ``turn``: a pointer, no copy. The topic stays, for it was said."""
-        turns = await self.turns(thread_id)
+        origin = await self._newest(thread_id)
+        turns = origin.turns
         if not 0 <= turn <= len(turns):
             raise KnownError(f"There is no turn {turn} in this debate.", next_step="Choose another one.")
-        origin = await load(self._store, thread_id)
         setup = self._clean(replace(setup, topic=origin.setup.topic))
         await self._refuse(setup)
         first = turns[turn - 1].last_message_id if turn else (await self._topic(origin)).message_id
@@ -154,7 +151,9 @@ class DebateShelf:
             thread=record, setup=to_plain(setup), origin=thread_id, turn=turn, message_id=first
         )
         self._told(record.thread_id, "created")
-        await self._changed(thread_id)
+        origin.forks = (*origin.forks, record.thread_id)
+        state = origin.state()
+        self._runtime.bus.publish(DebateChanged(thread_id=thread_id, run_id=state.run_id, state=state))
         return record.thread_id
 
     async def rename(self, thread_id: str, title: str) -> None:
@@ -171,6 +170,13 @@ class DebateShelf:
         self._told(thread_id, "restored")
 
     # -- inside -------------------------------------------------------------------------------------------------------
+
+    async def _newest(self, thread_id: str) -> Debate:
+        """As it stands: of one that runs, what the run knows. Raises NotFound."""
+        run = self._active.get(thread_id)
+        debate = run.debate if run is not None else await load(self._store, thread_id)
+        debate.judging = thread_id in self._judging
+        return debate
 
     async def _refuse(self, setup: DebateSetup) -> None:
         """Raise ConfigurationError with everything that is wrong (R-DEF-14)."""
