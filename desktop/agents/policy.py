@@ -8,6 +8,7 @@ are gone when the agent is (R-AG-9, R-PRV-11).
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import ExitStack
@@ -78,11 +79,15 @@ class _Agent:
             with ExitStack() as held:
                 value = await self._provided(visible, held, end)
         except BaseException as error:
-            end.update(status=_status_of(error, end), error=str(error)[:2000])
+            end.update(status=_status_of(error, end), error=self._told_of(error)[:2000])
             raise
         finally:
             self._trace.mark("agent-complete", end)
         return value
+
+    def _told_of(self, error: BaseException) -> str:
+        """A task that was ended says nothing by itself: why it was is known to its token (R-LIM-5)."""
+        return str(error) or self._call.meta.cancellation.reason or type(error).__name__
 
     async def _provided(self, visible: Visible, held: ExitStack, end: dict[str, Any]) -> Any:
         """The provider's work, between two callback refs that live exactly as long."""
@@ -121,11 +126,12 @@ class _Agent:
         return text if self._promise is None else f"{text}\n\n{self._promise.words(self._settings.mode)}"
 
     def _task(self) -> str:
-        """The first message: what the caller asked, or the default and what the skill was called with (R-AG-10)."""
+        """The first message: what the caller said, or the default, and what the skill was called with (R-AG-10)."""
+        said = str(self._args.get("userMessage") or TASK)
         given = dict(self._served.args) if self._served is not self._ctx else {}
         if not given:
-            return TASK
-        return f"{TASK}\n\nIt was given these arguments:\n{json.dumps(given, ensure_ascii=False, default=str)}"
+            return said
+        return f"{said}\n\nIt was given these arguments:\n{json.dumps(given, ensure_ascii=False, default=str)}"
 
     async def _asked(self, arguments: Mapping[str, Any]) -> Outcome:
         """The provider, by its name (R-AG-3)."""
@@ -209,7 +215,7 @@ def _missing(provider: str) -> ConfigurationError:
 
 
 def _status_of(error: BaseException, end: Mapping[str, Any]) -> str:
-    if isinstance(error, CancellationError):
+    if isinstance(error, (CancellationError, asyncio.CancelledError)):
         return "aborted"
     known = str(end.get("status") or "failed")
     return known if isinstance(error, KnownError) and known in ("limit", "budget") else "failed"

@@ -99,9 +99,16 @@ class Executor:
 
         return report
 
+    def _time_of(self, call: Call) -> tuple[float, str]:
+        """Seconds, and who set them (R-LIM-5)."""
+        spec, within = call.target.spec, call.request.default_timeout_s
+        if spec.timeout_s:
+            return spec.timeout_s, spec.name
+        return (within, "the code that calls it") if within else (self._timeout_of(spec.name), "the settings")
+
     async def _limited(self, call: Call) -> ToolResult:
         spec = call.target.spec
-        limit = spec.timeout_s or call.request.default_timeout_s or self._timeout_of(spec.name)
+        limit, where = self._time_of(call)
         seconds = None if spec.waits_for_person or limit == math.inf else limit + self._margin_s
         context = ToolCallContext(
             call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call),
@@ -131,9 +138,10 @@ class Executor:
         except TimeoutError as error:
             if task.done() and not task.cancelled():
                 raise  # the tool's own
-            call.meta.cancellation.cancel("time limit")
+            why = f"the time limit of {limit:g} s (set by {where})"
+            call.meta.cancellation.cancel(f"{spec.name} reached {why}")
             kept = await _wind_up(task, self._margin_s)
-            raise ToolTimeout(f"Stopped after the time limit of {limit:g} s." + _partial(kept)) from error
+            raise ToolTimeout(f"Stopped after {why}." + _partial(kept)) from error
         finally:
             call.invocation.clock = None
             around.remove(scope)

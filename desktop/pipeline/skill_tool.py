@@ -19,6 +19,8 @@ from desktop.skills.formats.problems import FormatError
 AGENT_LIMIT_S = 3600.0
 """Seconds for a markdown skill: an agent works in it, whose own limits come first."""
 
+PASSING_ON = "skill-invoke"
+
 _REASONS = {
     "untrusted": ("is in a project folder that is not trusted", "Trust the folder on the Skills page first."),
     "changed": ("is new or has changed since it was looked at", "Look at the difference on the Skills page first."),
@@ -67,9 +69,10 @@ def spec_of(definition: SkillDef) -> ToolSpec:
 
 def _limit_of(definition: SkillDef) -> float | None:
     """Seconds, or None for the person's setting. Inside an agent its own limits hold, so that neither the agent, nor
-    its provider, nor what lies between them has one; a persistent one works until it is stopped (R-PER-1)."""
+    its provider, nor what lies between them has one; a persistent one works until it is stopped (R-PER-1). What only
+    passes a call on has none beside that call's own."""
     name, model = definition.name, definition.metadata.get("model")
-    if name == "agent" or name.startswith("agent-"):
+    if name == "agent" or name.startswith("agent-") or (name == PASSING_ON and definition.source == "library"):
         return math.inf
     if definition.kind in ("markdown", "folder"):
         return math.inf if isinstance(model, Mapping) and model.get("persistent") is True else AGENT_LIMIT_S

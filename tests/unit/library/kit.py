@@ -41,8 +41,10 @@ class LibraryBench:
         self.fabric = SkillFabric.open(roots, pin_store=pins)
         self.world = SkillWorld(self.fabric, Table(*tools), data=str(folder / "data"), **options)
         self.owner = TaskOwner()
+        self.seconds = 120.0
+        limits = Settings(lambda _name: self.seconds, margin_s=0.05)
         self.pipeline = Pipeline(
-            self.world.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05), skills=self.world.side
+            self.world.table, self.owner.spawn, trust=person, settings=limits, skills=self.world.side
         )
         self.world.runs.pipeline = self.pipeline
         self.events: list[Any] = []

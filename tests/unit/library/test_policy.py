@@ -26,7 +26,7 @@ NUMBER = "  returns:\n    type: object\n    properties: {n: {type: number}}\n   
 def bench_of(tmp_path: Path, *rounds: Any, metadata: str = "  x: 1\n", more: str = "", **options: Any) -> LibraryBench:
     tmp_path.mkdir(exist_ok=True)
     model = options.pop("model", None) or ScriptedModel(rounds)
-    bench = LibraryBench(tmp_path, FakeTool("look"), model=model, **options)
+    bench = LibraryBench(tmp_path, FakeTool("look"), *options.pop("tools", ()), model=model, **options)
     bench.write("task.skill.md", HEAD.format(metadata=metadata, more=more))
     return bench
 
@@ -186,6 +186,31 @@ async def test_what_a_provider_of_its_own_uses_counts_against_the_budget(tmp_pat
     assert outcome.result.code == "limit.budget"
     assert "max_tokens 25" in outcome.result.text
     assert bench.budget.rounds == 3
+
+
+@pytest.mark.spec("R-LIM-5", "R-PER-1", "R-DSC-9")
+async def test_an_agent_that_is_called_through_skill_invoke_has_no_time_limit_but_its_own(tmp_path: Path) -> None:
+    async def slow(*_: Any) -> str:
+        await asyncio.sleep(1.4)
+        return "slow"
+
+    rounds = (calls("slow", {"path": "a"}), says("inner"))
+    bench = bench_of(tmp_path, *rounds, tools=(FakeTool("slow", body=slow, timeout_s=30),))
+    bench.seconds = 1.0
+    outcome = await bench.call("skill-invoke", {"ref": "task"})
+    assert outcome.result.text == "inner"
+
+
+@pytest.mark.spec("R-LIM-5", "R-TRC-4")
+async def test_an_agent_that_a_time_limit_ends_says_which_and_who_set_it(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, {"when": "", "steps": [{"hang": True}]})
+    bench.seconds = 0.3
+    bench.register("around", lambda ctx, _args: ctx.manager.invoke("task", {}))
+    outcome = await bench.call("around")
+    assert "the time limit of 0.3 s (set by the settings)" in outcome.result.text
+    told = next(e for e in bench.events if isinstance(e, AgentTraced) and e.type == "agent-complete").data
+    assert told["status"] == "aborted"
+    assert told["error"] == "around reached the time limit of 0.3 s (set by the settings)"
 
 
 # -- persistent agents ------------------------------------------------------------------------------------------------
