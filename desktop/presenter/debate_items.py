@@ -143,8 +143,12 @@ def ended_item(item: TurnItem, record: TurnRecord) -> TurnItem:
 def end_item(state: DebateState) -> TranscriptItem:
     """Why it ended, and what can be done now."""
     actions = [NoticeAction("Ask a judge", "judge"), NoticeAction("Fork…", "fork")]
-    if state.end_reason in ("max_session_turns", "cancelled", "interrupted", "error"):
+    if state.end_reason == "max_session_turns":
         actions.insert(0, NoticeAction("Continue with more turns", "more-turns"))
+    elif state.end_reason == "budget":
+        actions.insert(0, NoticeAction("Continue with twice as much", "more-turns"))
+    elif state.status == "paused" or state.end_reason == "cancelled":
+        actions.insert(0, NoticeAction("Continue", "continue"))
     severity = "error" if state.end_reason == "error" else "info"
     part = NoticePart("end", end_words(state), severity, tuple(actions))  # type: ignore[arg-type]
     return TranscriptItem(END, "human", "The end", f"after {state.turn} turns", (part,))

@@ -177,14 +177,17 @@ class DebatesViewModel(QObject):
         self._do(work(), "take back")
 
     def more_turns(self) -> None:
-        """Let one that had all its turns go on for some more."""
+        """Let one that had all its turns, or used up what it may, go on for some more."""
         state = self.state
         if state is None:
             return
-        turns = None if state.setup.max_turns is None else max(state.setup.max_turns, state.turn) + MORE_TURNS
+        setup, spent = state.setup, state.end_reason == "budget"
+        turns = None if setup.max_turns is None else max(setup.max_turns, state.turn) + MORE_TURNS
+        cost = setup.max_cost * 2 if spent and setup.max_cost else None
+        tokens = setup.max_tokens * 2 if spent and setup.max_tokens else None
 
         async def work() -> None:
-            await self._desk.extend(state.thread_id, max_turns=turns)
+            await self._desk.extend(state.thread_id, max_turns=turns, max_cost=cost, max_tokens=tokens)
             await self._desk.start(state.thread_id)
 
         self._do(work(), "continue debate")

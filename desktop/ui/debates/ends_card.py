@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QSpinBox, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.definitions import SIDES
 from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.ui.debates.numbers import NumberField
 from desktop.ui.skills.flowing import FlowRow
 from desktop.ui.widgets.fields import Combo
-from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.toggles import Check
 
 TURNS, COST, TOKENS = 10, 0.5, 200_000
 """What a box holds when it is first switched on."""
 PATHS = ("maxSessionTurns", "maxTurns", "maxCost", "maxTokens", "sideA.endSessionTool", "sideB.endSessionTool")
-
-
-def number_box(name: str, low: int, high: int, width: int, suffix: str = "") -> QSpinBox:
-    """A whole number."""
-    made = sized(QSpinBox(), width=width)
-    made.setAccessibleName(name)
-    made.setRange(low, high)
-    made.setSuffix(suffix)
-    made.setGroupSeparatorShown(high > 9999)
-    made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-    return made
 
 
 class EndsCard(QFrame):
@@ -35,14 +25,11 @@ class EndsCard(QFrame):
         super().__init__()
         self.setProperty("pane", "card")
         self._setup = setup
-        self.turns, self.turns_box = Check("after"), number_box("Turns of both sides", 1, 10_000, 56)
+        self.turns, self.turns_box = Check("after"), NumberField("Turns of both sides", 1, 10_000, width=56)
         self.tool, self.tool_box = Check("a side calls"), Combo("Tool that ends it")
-        self.cost, self.cost_box = Check("cost reaches"), sized(QDoubleSpinBox(), width=80)
-        self.tokens, self.tokens_box = Check("tokens reach"), number_box("Tokens", 1000, 1_000_000_000, 112)
-        self.cost_box.setAccessibleName("Cost in US dollars")
-        self.cost_box.setRange(0.01, 10_000.0)
-        self.cost_box.setPrefix("$")
-        self.cost_box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.cost = Check("cost reaches")
+        self.cost_box = NumberField("Cost in US dollars", 0.01, 10_000, width=72, decimals=2, prefix="$")
+        self.tokens, self.tokens_box = Check("tokens reach"), NumberField("Tokens", 1, 1_000_000_000, width=96)
         self._turn_words = Text("turns of both", "body")
         self._wrong = Paragraph("", "small", "failed")
         self._lay_out()
@@ -70,17 +57,17 @@ class EndsCard(QFrame):
     def _connect(self) -> None:
         for check in (self.turns, self.tool, self.cost, self.tokens):
             check.clicked.connect(lambda _: self._checked())
-        self.turns_box.valueChanged.connect(lambda _: self._checked())
-        self.cost_box.valueChanged.connect(lambda _: self._checked())
-        self.tokens_box.valueChanged.connect(lambda _: self._checked())
+        self.turns_box.changed.connect(self._checked)
+        self.cost_box.changed.connect(self._checked)
+        self.tokens_box.changed.connect(self._checked)
         self.tool_box.activated.connect(lambda _: self._tool_chosen())
         self.tool.clicked.connect(lambda _: self._tool_chosen())
 
     def _checked(self) -> None:
         self._setup.set(
-            max_turns=self.turns_box.value() if self.turns.isChecked() else None,
-            max_cost=round(self.cost_box.value(), 2) if self.cost.isChecked() else None,
-            max_tokens=self.tokens_box.value() if self.tokens.isChecked() else None,
+            max_turns=int(self.turns_box.number or 1) if self.turns.isChecked() else None,
+            max_cost=round(self.cost_box.number or 0.01, 2) if self.cost.isChecked() else None,
+            max_tokens=int(self.tokens_box.number or 1) if self.tokens.isChecked() else None,
         )
         self._enable()
 
@@ -90,7 +77,7 @@ class EndsCard(QFrame):
         self._enable()
 
     def _enable(self) -> None:
-        turns = self.turns_box.value()
+        turns = int(self.turns_box.number or 0)
         each = f", {turns // 2} a side" if turns % 2 == 0 else f", {turns // 2 + 1} and {turns // 2}"
         self._turn_words.setText(f"turns{each}")
         self._turn_words.updateGeometry()
@@ -109,10 +96,8 @@ class EndsCard(QFrame):
             (self.tokens, self.tokens_box, setup.max_tokens, TOKENS),
         )  # fmt: skip
         for check, box, value, usual in values:
-            box.blockSignals(True)
             check.setChecked(value is not None)
-            box.setValue(usual if value is None else value)  # type: ignore[arg-type]
-            box.blockSignals(False)
+            box.show_number(usual if value is None else value)
         tool = setup.a.end_session_tool or setup.b.end_session_tool
         names = dict.fromkeys(name for side in SIDES for name in self._setup.tools_of(side))
         if tool:

@@ -93,7 +93,7 @@ class DebateFooter(QFrame):
     def show_state(self, state: DebateState) -> None:
         """Only what can be done now."""
         going = state.status in ("running", "pausing")
-        over = state.status == "ended"
+        over = state.status == "ended" and state.end_reason != "cancelled"
         self.pause.setVisible(going)
         self.pause.setEnabled(state.status == "running")
         self.pause.set_label("Pausing after this turn" if state.status == "pausing" else "Pause after this turn")

@@ -223,7 +223,11 @@ class RunningPage(QFrame):
     def toggle_pause(self) -> None:
         """Space: pause after this turn, or go on."""
         state = self._debates.state
-        if state is None or state.status in ("ended", "pausing"):
+        if (
+            state is None
+            or state.status == "pausing"
+            or not (self.footer.pause.isEnabled() or self.footer.resume.isEnabled())
+        ):
             return
         (self._debates.pause if state.status == "running" else self._debates.go_on)()
 

@@ -222,9 +222,7 @@ class SetupPage(QFrame):
             column.addWidget(Text(f"Side {side.upper()}: {label}", "strong", f"side-{side}", elide="right"))
             window = f"{shown.context_window:,} tokens" if shown.context_window else "context unknown"
             column.addWidget(Paragraph(f"{shown.model or 'no model'}, {window}", "small", "2"))
-            column.addWidget(
-                MonoView(f"System text", shown.system[:200_000], rows=12, wrap=True)
-            )
+            column.addWidget(MonoView("System text", shown.system[:200_000], rows=12, wrap=True))
             tools = ", ".join(tool.name for tool in shown.tools) or "none"
             column.addWidget(Paragraph([("Tools: ", "strong"), (tools, "mono")], "small"))
             for limit in shown.limits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QFrame, QMenu, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QMenu, QSizePolicy, QWidget
 
 from desktop.domain.debates import ToolOffer
 from desktop.domain.definitions import SideName
@@ -12,6 +12,7 @@ from desktop.presenter.debate_setup import DebateSetupViewModel, problem_of
 from desktop.presenter.debate_words import model_hint
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.ui.debates.marks import SideMark
+from desktop.ui.debates.numbers import NumberField
 from desktop.ui.skills.flowing import FlowRow
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import BADGES, glyph, outline
@@ -64,16 +65,6 @@ class ToolChip(Ringed, QAbstractButton):
         glyph(painter, cross, "close", "text-2", t.px(14))
 
 
-def rounds_box(name: str) -> QSpinBox:
-    """A number; the lowest value means: as the prompt says."""
-    made = QSpinBox()
-    made.setAccessibleName(name)
-    made.setRange(0, MOST_ROUNDS)
-    made.setSpecialValueText("default")
-    made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-    return made
-
-
 class SideCard(QFrame):
     """Writes straight into the view-model; ``refresh`` takes over what another hand changed."""
 
@@ -88,7 +79,7 @@ class SideCard(QFrame):
         self.prompt, self.model = Combo(f"Prompt of side {side.upper()}"), Combo(f"Model of side {side.upper()}")
         self.ends = Combo(f"A turn of side {side.upper()} ends with")
         self.read = Field("Property of its result that is read", hint="whole result", mono=True)
-        self.rounds = rounds_box(f"Rounds a turn of side {side.upper()}")
+        self.rounds = NumberField(f"Rounds a turn of side {side.upper()}", 1, MOST_ROUNDS, hint="default")
         self.chips = FlowRow()
         self.add = IconButton("new", f"Add a tool to side {side.upper()}", side=24)
         self._hint = Paragraph("", "small", "3")
@@ -122,6 +113,7 @@ class SideCard(QFrame):
                 tools.addWidget(Text("Tools", "caption", "2"))
                 tools.addWidget(self.chips)
                 self._tools_wrong = Paragraph("", "small", "failed")
+                self._tools_wrong.hide()
                 tools.addWidget(self._tools_wrong)
                 column.addLayout(tools)
             column.addLayout(row)
@@ -138,7 +130,7 @@ class SideCard(QFrame):
         self.model.activated.connect(lambda _: self._model_chosen())
         self.ends.activated.connect(lambda _: self._ends_chosen())
         self.read.textEdited.connect(lambda text: change(stop_property=text.strip()))
-        self.rounds.valueChanged.connect(lambda number: change(max_rounds=number or None))
+        self.rounds.changed.connect(lambda: change(max_rounds=int(self.rounds.number or 0) or None))
         self.add.clicked.connect(self._offer_tools)
 
     def _change(self, **changes: object) -> None:
@@ -166,9 +158,7 @@ class SideCard(QFrame):
         if side.model not in {data for _, data in models}:
             models.insert(0, (side.model.partition("/")[2] or side.model or "The default model", side.model))
         self.model.fill(models, side.model)
-        self.rounds.blockSignals(True)
-        self.rounds.setValue(side.max_rounds or 0)
-        self.rounds.blockSignals(False)
+        self.rounds.show_number(side.max_rounds)
         self.refresh_tools()
         self._show_hint()
 
