@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.debate_setup import definition_of, from_plain, setup_of, to_plain
+from desktop.conversation.agent_saving import saver
+from desktop.conversation.agents import load_agents
+from desktop.conversation.debate_setup import from_plain, setup_of, to_plain
+from desktop.conversation.debates import DebateService
 from desktop.domain.debates import DebateSetup, SideSetup
-from desktop.domain.definitions import AgentDefinition
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.models.scripted import ScriptedModel, calls, says
 from tests.unit.agents.script import Script, call
@@ -98,22 +100,30 @@ async def test_every_template_is_complete_but_for_its_models(tmp_path: Path) -> 
             assert from_plain(json.loads(json.dumps(to_plain(made)))) == made
 
 
-async def test_a_set_up_and_a_definition_become_each_other(tmp_path: Path) -> None:
-    saved: list[AgentDefinition] = []
-
-    async def save(definition: AgentDefinition) -> str:
-        saved.append(definition)
-        return "/agents/x.yaml"
-
+@pytest.mark.spec("R-DEF-1", "R-DEF-16")
+async def test_a_set_up_is_saved_as_an_agent_and_read_back(tmp_path: Path) -> None:
+    folder = tmp_path / "agents"
     async with debate_world(tmp_path, ScriptedModel([])) as w:
         with pytest.raises(KnownError):
             await w.debates.save_as_agent(setup(), "x", "")
-        w.debates._save_agent = save
-        made = setup(a={"max_rounds": 3, "stop_tool": "t", "stop_property": "p"}, title="T")
-        assert await w.debates.save_as_agent(made, "my_agent", "about") == "/agents/x.yaml"
-        again = setup_of(saved[0], made.topic, MODEL)
-        assert again == replace(made, agent="my_agent")
-        assert definition_of(again, "my_agent", "about") == saved[0]
+        desk = DebateService(w.runtime, w.owner, saver(folder))
+        made = setup(
+            a={"max_rounds": 3, "stop_tool": "t", "stop_property": "p", "label": 'He said: "#1" \n- ü'},
+            b={"stop_on_response": False, "end_session_tool": "close"}, title="T: yes", environment={"CITY": "no"},
+        )  # fmt: skip
+        path = await desk.save_as_agent(made, "my_agent", "about")
+        assert path == str(folder / "my_agent.yaml")
+        kept = load_agents(folder).agents["my_agent"]
+        assert (kept.description, kept.type) == ("about", "dual_ai")
+        label = kept.side_a.label
+        assert setup_of(kept, made.topic, MODEL) == replace(made, agent="my_agent", a=replace(made.a, label=label))
+        assert label.startswith('He said: "#1"')
+        with pytest.raises(ConfigurationError, match="already"):
+            await desk.save_as_agent(made, "my_agent", "about")
+        for name in ("../evil", "Upper", ""):
+            with pytest.raises(ConfigurationError, match="name"):
+                await desk.save_as_agent(made, name, "about")
+    assert [p.name for p in folder.iterdir()] == ["my_agent.yaml"]
     assert from_plain({"a": 5, "b": {"tools": "x", "odd": 1}, "environment": 3}) == DebateSetup(
         "", SideSetup(""), SideSetup("")
     )

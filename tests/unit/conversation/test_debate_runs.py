@@ -295,7 +295,7 @@ async def test_everything_is_told_live(tmp_path: Path) -> None:
         assert any(isinstance(e, RunStarted) for e in w.events)
 
 
-@pytest.mark.spec("R-SES-23")
+@pytest.mark.spec("R-SES-23", "R-SES-19")
 async def test_pause_step_and_resume(tmp_path: Path) -> None:
     model = Script([TextDelta("a"), Hang()], last=speaks("words"))
     async with debate_world(tmp_path, model) as w:
@@ -317,6 +317,8 @@ async def test_pause_step_and_resume(tmp_path: Path) -> None:
             await w.debates.step(thread)
         state = await w.rest(thread)
         assert (state.status, state.end_reason, state.turn) == ("ended", "max_session_turns", 6)
+        runs = await w.store.runs.of_thread(thread_id=thread)
+        assert len(runs) == len([e for e in w.events if isinstance(e, RunStarted)]) == 3
 
 
 @pytest.mark.spec("R-SES-18", "R-SES-23", "R-LOOP-10")

@@ -1,0 +1,87 @@
+"""Definitions written as files: YAML with S4's names, read back before anything is stored (R-DEF-1, R-DEF-16)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from desktop.conversation.agent_text import read_text
+from desktop.conversation.agents import shown_problem
+from desktop.domain.definitions import AgentDefinition, SideDefinition
+from desktop.domain.errors import ConfigurationError, KnownError
+
+
+def definition_text(definition: AgentDefinition) -> str:
+    """The file's text; what is at its default is left out. Values are JSON, which YAML reads as it is."""
+    lines = list(_lines(_fields(definition), ""))
+    return "\n".join(lines) + "\n"
+
+
+def _fields(definition: AgentDefinition) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "name": definition.name, "title": definition.title, "type": definition.type,
+        "description": definition.description, "icon": definition.icon, "maxSessionTurns": definition.max_turns,
+        "exposeAsTool": definition.expose_as_tool, "toolDescription": definition.tool_description,
+        "handoff": definition.handoff if definition.handoff != "call" else "",
+        "sideA": _side(definition.side_a), "tenvs": dict(definition.environment),
+    }  # fmt: skip
+    if definition.side_b is not None:
+        fields["sideB"] = _side(definition.side_b)
+    return fields
+
+
+def _side(side: SideDefinition) -> dict[str, Any]:
+    return {
+        "label": side.label, "prompt": side.prompt, "stopOnResponse": None if side.stop_on_response else False,
+        "stopTool": side.stop_tool, "stopToolResponseProperty": side.stop_property, "maxSteps": side.max_rounds,
+        "endSessionTool": side.end_session_tool,
+    }  # fmt: skip
+
+
+def _lines(fields: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for key, value in fields.items():
+        if isinstance(value, Mapping):
+            if value:
+                yield f"{indent}{key}:"
+                yield from _lines(value, indent + "  ")
+        elif value is False and key == "stopOnResponse":
+            yield f"{indent}{key}: false"
+        elif value not in (None, "", False):
+            yield f"{indent}{key}: {json.dumps(value)}"
+
+
+def saver(folder: Path) -> Callable[[AgentDefinition], Awaitable[str]]:
+    """How definitions get into ``folder``. The function raises ConfigurationError for one that is none or whose file is
+    there already, KnownError when it cannot be written; it returns the file's path."""
+
+    async def save(definition: AgentDefinition) -> str:
+        return await asyncio.to_thread(_save, folder, definition)
+
+    return save
+
+
+def _save(folder: Path, definition: AgentDefinition) -> str:
+    text = definition_text(definition)
+    path = folder / f"{definition.name}.yaml"
+    said = read_text(text, path.name)
+    wrong = "; ".join(shown_problem(problem) for problem in said.problems if not problem.warning)
+    if said.definition is None:
+        raise ConfigurationError(f"This cannot be saved as an agent: {wrong}.", next_step="Correct it and try again.")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ConfigurationError(
+            f"There is an agent file {path.name} already.", next_step="Choose another name."
+        ) from None
+    except OSError as error:
+        raise KnownError(
+            f"{path} cannot be written: {error.strerror or error}.", next_step="Look at the folder's permissions.",
+            code="agents.unwritable",
+        ) from error  # fmt: skip
+    return str(path)
