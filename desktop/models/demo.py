@@ -1,8 +1,8 @@
 """The demo model: a built-in script that plays a model, offline and deterministic, and says that it is not an AI.
 
 What comes next follows only from the messages, so that regenerate, branch and restart work as with a real model.
-In a chat it walks through a tour (Markdown, a read, a write that asks, a refusal at the boundary); in a debate with
-the prompts of ``demo_texts.DEBATE_PROMPTS`` it argues for six turns.
+In a chat it walks through a tour (Markdown, a read, a write that asks, a refusal at the boundary); with the prompt of a
+template's side, or of a sample agent, it plays that role (``demo_roles``).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from desktop.domain.cancellation import RunMeta
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta, ToolCallProgress
 from desktop.models import demo_texts as texts
+from desktop.models.demo_roles import OVER, Role, role_of
 
 PACE_S = 0.02  # seconds between words: about fifty a second, fast to read along and slow enough to see
-_SIDE = re.compile(r"\[demo debate, side ([ab])\]")
 _LIST, _READ, _WRITE = "list_directory", "read_file", "write_file"
 
 
@@ -59,9 +59,9 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _scene(request: ModelRequest) -> _Scene:
-    side = _SIDE.search(request.system)
-    if side is not None:
-        return _Scene(_debate_line(side[1], request.messages))
+    role = role_of(request.system)
+    if role is not None:
+        return _played(role, request)
     tools = {str(tool.get("name")) for tool in request.tools}
     asked = _last_person(request.messages)
     results = [b for m in request.messages[asked + 1 :] for b in m.blocks if isinstance(b, ToolResultBlock)]
@@ -70,10 +70,24 @@ def _scene(request: ModelRequest) -> _Scene:
     return _chosen(words, first)(results, tools)
 
 
-def _debate_line(side: str, messages: Sequence[ChatMessage]) -> str:
-    own = sum(1 for message in messages if message.role == "assistant" and message.text)
-    lines = texts.DEBATE_LINES[side]
-    return lines[own] if own < len(lines) else texts.DEBATE_OVER
+def _played(role: Role, request: ModelRequest) -> _Scene:
+    """The step of the turn at hand: turns are told by what it has answered before, steps by the results since."""
+    messages, last = request.messages, _last_person(request.messages)
+    before = sum(1 for message in messages[:max(last, 0)] if _is_answer(message))
+    if before >= len(role.turns) and not role.again:
+        return _Scene(OVER)
+    steps = role.turns[min(before, len(role.turns) - 1)]
+    done = sum(1 for m in messages[last + 1 :] for block in m.blocks if isinstance(block, ToolResultBlock))
+    step = steps[min(done, len(steps) - 1)]
+    tools = {str(tool.get("name")) for tool in request.tools}
+    while step.tool and step.tool not in tools and step is not steps[-1]:
+        step = steps[steps.index(step) + 1]
+    return _Scene(step.text, step.tool if step.tool in tools else "", step.arguments)
+
+
+def _is_answer(message: ChatMessage) -> bool:
+    """Whether a turn of its own ended with this."""
+    return message.role == "assistant" and bool(message.text) and not message.tool_calls
 
 
 def _last_person(messages: Sequence[ChatMessage]) -> int:

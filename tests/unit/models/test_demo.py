@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +11,10 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
 from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, user_message
 from desktop.domain.models import Finished, ModelRequest, TextDelta
-from desktop.models import demo_texts
 from desktop.models.demo import DemoModel
 from tests.servers.hosts import meta, request
 
+ROOT = Path(__file__).resolve().parents[3]
 TOOLS = tuple({"name": name} for name in ("read_file", "write_file", "list_directory", "bash"))
 
 
@@ -96,17 +97,61 @@ async def test_what_it_does_not_know_it_says() -> None:
     assert end.tool_calls == ()
 
 
-async def test_two_sides_argue_for_six_turns() -> None:
+def prompt_of(name: str) -> str:
+    """A prompt of the library as a run sends it."""
+    (path,) = (ROOT / "skills").glob(f"*/{name}.skill.md")
+    return path.read_text().split("---\n", 2)[2].strip()
+
+
+PAIRS = [
+    ("debate-for", "debate-against", 6, ""), ("red-team-planner", "red-team-attacker", 6, ""),
+    ("negotiator-a", "negotiator-b", 4, "agree"), ("author", "critic", 4, "accept"),
+    ("worker", "reviewer", 4, "accept"),
+    ("code-author", "code-critic", 4, "accept"),
+]  # fmt: skip
+
+
+@pytest.mark.spec("R-UI-11")
+@pytest.mark.parametrize(("a", "b", "turns", "ends_with"), PAIRS)
+async def test_each_template_is_played_to_its_end_and_says_what_it_is(
+    a: str, b: str, turns: int, ends_with: str
+) -> None:
+    tools = (*TOOLS, {"name": "agree"}, {"name": "accept"})
     spoken: list[tuple[str, str]] = []
-    for turn in range(demo_texts.DEBATE_TURNS):
+    last: list[str] = []
+    for turn in range(turns):
         side = "ab"[turn % 2]
         seen = [ChatMessage("assistant" if s == side else "user", (TextBlock(t),)) for s, t in spoken]
-        opening = [user_message(demo_texts.DEBATE_TOPIC)]
-        text, end = await play([*opening, *seen], system=demo_texts.DEBATE_PROMPTS[side], tools=())
-        assert end.stop_reason == "end"
-        spoken.append((side, text))
-    assert len({text for _, text in spoken}) == 6
+        messages = [user_message("The topic."), *seen]
+        for _ in range(5):
+            text, end = await play(messages, system=prompt_of((a, b)[turn % 2]), tools=tools)
+            if not end.tool_calls:
+                break
+            last = [call.tool for call in end.tool_calls]
+            messages.append(ChatMessage("assistant", (TextBlock(text), *end.tool_calls)))
+            done = [ToolResultBlock(call.call_id, call.tool, "done") for call in end.tool_calls]
+            messages.append(ChatMessage("tool", tuple(done)))
+        spoken.append((side, text if turn > 1 else "".join(m.text for m in messages if m.role == "assistant") + text))
+    assert len({text for _, text in spoken}) == turns
     assert all("script, not an AI" in text for _, text in spoken[:2])
+    assert (last[-1:] or [""])[0] == ends_with
+
+
+ALONE = [
+    ("judge", "finish"), ("intent-classifier", "classify"), ("researcher", "source_reader_agent"),
+    ("source-reader", "list_directory"), ("fact-checker", "list_directory"),
+]  # fmt: skip
+
+
+@pytest.mark.spec("R-UI-11")
+@pytest.mark.parametrize(("name", "tool"), ALONE)
+async def test_each_sample_agent_is_played_by_what_it_may_call(name: str, tool: str) -> None:
+    tools = ({"name": tool},)
+    text, end = await play([user_message("Hello")], system=prompt_of(name), tools=tools)
+    assert "script, not an AI" in text
+    assert [call.tool for call in end.tool_calls] == [tool]
+    _, end = await play([user_message("Hello")], system=prompt_of(name), tools=())
+    assert end.tool_calls == ()
 
 
 async def test_it_costs_nothing_and_counts_no_tokens() -> None:
