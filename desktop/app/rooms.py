@@ -19,6 +19,7 @@ from desktop.app.key_rooms import KeyRooms, open_keys
 from desktop.app.mcp_rooms import mcp_servers
 from desktop.app.rule_rooms import RuleRooms, open_rules
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
+from desktop.conversation.agent_saving import saver
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.debates import DebateService
 from desktop.conversation.jobs import JobService, JobSurroundings
@@ -240,7 +241,8 @@ async def _rooms(
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
-        grants=grants, rules=rules, service=service, agent_room=room, debates=DebateService(runtime, owner),
+        grants=grants, rules=rules, service=service, agent_room=room,
+        debates=DebateService(runtime, owner, saver(home / "agents")),
         traces=TraceDesk(store, agents, runtime.budget), jobs=await _jobs(runtime, service, settings, rules),
     )  # fmt: skip
 
