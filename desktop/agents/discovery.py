@@ -52,20 +52,26 @@ def resolve_visible_tools(
 
 
 @dataclass(frozen=True, slots=True)
-class _NotItself:
-    """A list without the skill that an agent works in."""
+class _OwnCalls:
+    """What an agent may call: ``allowed``, which is ``own`` and what is permitted above it. Whether it named itself,
+    or an agent, is for its own list to say: those above have no reason to."""
 
     allowed: AllowedTools
+    own: AllowedTools
     serving: str
 
     def offers(self, spec: ToolSpec) -> bool:
-        return spec.name != self.serving and self.allowed.offers(spec)
+        return self._not_itself(spec) and self.allowed.offers(spec)
 
     def permits(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> bool:
-        return spec.name != self.serving and self.allowed.permits(spec, arguments)
+        return self._not_itself(spec) and self.allowed.permits(spec, arguments)
 
     def names(self, name: str) -> bool:
-        return self.allowed.names(name)
+        """Hidden tools that are no agents stay hidden from who is called by somebody that does not see them."""
+        return self.own.names(name) if name == self.serving or is_agent(name) else self.allowed.names(name)
+
+    def _not_itself(self, spec: ToolSpec) -> bool:
+        return spec.name != self.serving or self.own.names(self.serving)
 
     def constraints(self, spec: ToolSpec) -> Sequence[str]:
         """What the list says of a tool's arguments, for skill-describe."""
@@ -81,9 +87,20 @@ class _NotItself:
         return self.allowed.exact_names
 
 
+def own_calls(allowed: AllowedTools, own: AllowedTools, serving: str) -> AllowedTools:
+    """The list for an agent's own calls: within ``allowed``; the skill that it works in, the agent and providers only
+    where its ``own`` list names them exactly (R-AG-7, R-AG-8)."""
+    return _OwnCalls(allowed, own, serving)
+
+
 def not_itself(allowed: AllowedTools, serving: str) -> AllowedTools:
-    """The list for an agent's own calls: the skill that it works in only where it is named exactly (R-AG-8)."""
-    return allowed if allowed.names(serving) else _NotItself(allowed, serving)
+    """``own_calls`` where nobody is above."""
+    return _OwnCalls(allowed, allowed, serving)
+
+
+def is_agent(name: str) -> bool:
+    """Whether this is the agent or a provider by its name (S-PRV-2)."""
+    return name == "agent" or name.startswith("agent-")
 
 
 async def visible_tools(table: ToolTable, allowed: AllowedTools, *, serving: str = "") -> Visible:
@@ -107,7 +124,7 @@ def _role(tool: Tool) -> str:
 
 def _shown(tool: Tool, allowed: AllowedTools, serving: str, *, hidden: bool) -> bool:
     name = tool.spec.name
-    if name == "agent" or name.startswith("agent-"):
+    if is_agent(name):
         return False
     if (tool.spec.visibility == "hidden" and not hidden) or name == serving:
         return allowed.names(name)

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.directives import Course, inbox_of
-from desktop.agents.discovery import Visible, not_itself, visible_tools
+from desktop.agents.discovery import Visible, own_calls, visible_tools
 from desktop.agents.documents import code_tool, document, finish_tool
 from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.agents.made_calls import Calls
@@ -64,8 +64,9 @@ class _Agent:
         self._promise = Promise.of(args.get("returns"), self._served, host.pipeline.validator)
         self._settings = PolicySettings.of(self._config, where, returns=self._promise is not None)
         own, above = host.allowed_of(args.get("allowedTools")), ctx.nonlocals.get(PERMISSIONS)
-        self._allowed = own if above is None else host.together(above, own)
-        ctx.nonlocals[PERMISSIONS] = self._allowed
+        permitted = own if above is None else host.together(above, own)
+        ctx.nonlocals[PERMISSIONS] = permitted
+        self._allowed = own_calls(permitted, own, self._served.run.tool.name)
         self._host = replace(host, budget=host.budget.child(ExecutionBudget(), where))
         ctx.nonlocals[HOST] = self._host
         self._trace = self._made_trace()
@@ -91,8 +92,7 @@ class _Agent:
 
     async def _provided(self, visible: Visible, held: ExitStack, end: dict[str, Any]) -> Any:
         """The provider's work, between two callback refs that live exactly as long."""
-        own = not_itself(self._allowed, self._served.run.tool.name)
-        caller = Caller("native", self._call.request.caller.chain, own)
+        caller = Caller("native", self._call.request.caller.chain, self._allowed)
         calls = Calls(self._host, self._call, caller, self._settings, self._promise, visible, self._args.get("memory"))
         course = Course(self._host, self._call, self._settings, self._promise, calls, self._trace, self._ctx)
         held.callback(lambda: end.update(course.summary()))

@@ -85,6 +85,27 @@ async def test_a_narrow_agent_narrows_nobody_beside_it(tmp_path: Path) -> None:
     assert deep.write.calls == [{"path": "a"}]
 
 
+@pytest.mark.spec("R-AG-8", "R-AG-7", "R-AG-5")
+async def test_below_somebody_who_may_do_everything_a_list_that_names_itself_or_an_agent_means_it(
+    tmp_path: Path,
+) -> None:
+    again = (calls("inner", {}), says("deepest"))
+    asks = (calls("agent", {"prompt": "You are asked."}), says("by an agent"))
+    deep = Deep(tmp_path, calls("inner", {}), *again, *asks, calls("quiet", {}), says("in"), says("out"))
+    deep.bench.register("quiet", lambda _ctx, _args: "quiet ran", visibility="hidden")
+    deep.bench.write("outer.skill.md", skill("outer", "*"))
+    deep.bench.write("inner.skill.md", skill("inner", "inner agent quiet look"))
+    assert (await deep.bench.call("outer")).result.text == "out"
+    results = [one.blocks[0] for one in deep.bench.model.requests[-2].messages if one.role == "tool"]
+    assert [one.text.split("\n")[-1] for one in results[:2]] == ["deepest", "by an agent"]
+    assert results[2].is_error  # hidden for who called it
+    assert deep.offered("inner")[0] == ["inner", "look"]
+    deep.bench.write("other.skill.md", skill("other", "* look"))
+    deep.bench.model = ScriptedModel([calls("other", {}), calls("agent", {"prompt": "x"}), says("out")])
+    await deep.bench.call("other")
+    assert [one.blocks[0].is_error for one in deep.bench.model.requests[2].messages if one.role == "tool"] == [True] * 2
+
+
 @pytest.mark.spec("R-PRM-5", "R-SK-12")
 async def test_the_text_of_a_skill_is_made_of_the_arguments_that_the_person_edited(tmp_path: Path) -> None:
     person = Person(lambda _request: Decision("allow_edited", "digest", edited_arguments={"name": "Bob"}), "allow_once")
