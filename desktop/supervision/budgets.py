@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from desktop.domain.errors import BudgetExhausted
 from desktop.domain.limits import Limit
@@ -56,13 +57,7 @@ class BudgetTracker:
         if usage is None or usage.cost_usd is None:
             self.cost_known = False
         if usage is not None:
-            known = Usage(
-                usage.input_tokens,
-                usage.output_tokens,
-                usage.reasoning_tokens,
-                usage.cached_tokens,
-                usage.cost_usd or 0.0,
-            )
+            known = usage if usage.cost_usd is not None else replace(usage, cost_usd=0.0)
             self.used = self.used.plus(known)
         if self._parent is not None:
             self._parent.consume(usage)

@@ -34,13 +34,15 @@ Place = tuple[str, int]
 @dataclass(frozen=True, slots=True)
 class Asked:
     """An effect that an agent asks for. ``digest`` stands for its arguments; ``repeatable``: if nobody knows whether it
-    was done, it may be done again unasked (a read)."""
+    was done, it may be done again unasked (a read). ``exact``: its value is made of what JSON has, and so is the same
+    when it is read back."""
 
     kind: EffectKind
     name: str
     digest: str
     summary: str = ""
     repeatable: bool = True
+    exact: bool = False
 
 
 class Recalled:
@@ -61,11 +63,11 @@ class Recalled:
 
 class EffectJournal:
     """``load`` it first, ``end`` it last. ``redact`` cleans a text for a person's eyes, ``mask`` takes known secrets
-    out of plain data. What could not be written is not done: every later effect raises the store's error too."""
+    out of the texts in a value. What could not be written is not done: every later effect raises the store's error too."""
 
     def __init__(
         self, run_id: str, log: EffectLog, *, redact: Callable[[str], str] = lambda text: text,
-        mask: Callable[[Any], Any] = lambda value: value, clock: Callable[[], float] = time.time,
+        mask: Callable[[str], str] | None = None, clock: Callable[[], float] = time.time,
     ) -> None:  # fmt: skip
         self.run_id = run_id
         self._log = log
@@ -126,27 +128,34 @@ class EffectJournal:
     # -- what happens -------------------------------------------------------------------------------------------------
 
     async def begin(self, place: Place, asked: Asked) -> None:
-        """Done when it is written, with everything before it: only then the effect may be done."""
+        """What may not be done twice waits until its line, and every line before it, is written. What may be repeated
+        goes ahead while its line is on the way: if the process dies just then, it is done again all the same.
+        """
         self._put(place, asked, "begun", "", self._redact(asked.summary)[:MAX_SUMMARY] if asked.summary else "")
-        await self.settle()
+        if not asked.repeatable:
+            self._flush()
+            if self._last is not None:
+                await self._last  # nobody else waits for this very batch
+        if self._broken is not None:
+            raise self._broken
 
     def complete(self, place: Place, asked: Asked, value: Any) -> Any:
         """The effect is done. Returns the value as the journal holds it, which is what the agent gets to see."""
-        text = to_text(self._mask(value))
+        text, changed = to_text(value, self._mask)
         self._put(place, asked, "completed", text)
-        return json.loads(text)
+        return value if asked.exact and not changed else json.loads(text)
 
     def fail(self, place: Place, asked: Asked, error: KnownError) -> KnownError:
         """The effect ended in an error, which is its outcome. Returns it as the journal holds it."""
         plain = error_to_plain(error)
-        text = to_text(self._mask({**plain, "text": self._redact(plain["text"])}))
+        text, _ = to_text({**plain, "text": self._redact(plain["text"])}, self._mask)
         self._put(place, asked, "failed", text)
         return error_from_plain(json.loads(text))
 
     def end_agent(self, agent: str, outcome: AgentOutcome) -> None:
         """The terminal entry of one agent."""
-        plain = self._mask(outcome_to_plain(outcome))
-        self._put((agent, 0), Asked("return", "", ""), outcome.status, to_text(plain))
+        text, _ = to_text(outcome_to_plain(outcome), self._mask)
+        self._put((agent, 0), Asked("return", "", ""), outcome.status, text)
 
     async def end(self, status: AgentStatus, detail: str = "") -> None:
         """The terminal entry of the run, exactly once (R-JRN-5). BugError for a second one."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -15,7 +15,7 @@ from desktop.domain import errors
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.errors import KnownError
 from desktop.domain.messages import ChatMessage, Usage, block_from_plain, to_plain
-from desktop.domain.models import ModelRequest
+from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.tools import ToolResult
 
 _ERRORS: Mapping[str, type[KnownError]] = {
@@ -23,12 +23,8 @@ _ERRORS: Mapping[str, type[KnownError]] = {
     for name, found in vars(errors).items()
     if isinstance(found, type) and issubclass(found, KnownError)
 }  # fmt: skip
+MAX_SEEN = 1000
 _SCALARS = (str, int, float, bool, type(None))
-
-
-def to_text(value: Any) -> str:
-    """``value`` as compact JSON in ASCII; what JSON does not know becomes its text."""
-    return json.dumps(value, separators=(",", ":"), default=_plain)
 
 
 def _plain(value: Any) -> Any:
@@ -39,37 +35,71 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
+_ENCODE = json.JSONEncoder(separators=(",", ":"), default=_plain).encode
+_SORTED = json.JSONEncoder(separators=(",", ":"), default=_plain, sort_keys=True).encode
+
+
+def to_text(value: Any, mask: Callable[[str], str] | None = None) -> tuple[str, bool]:
+    """``value`` as compact JSON in ASCII, and whether secrets were taken out; what JSON does not know becomes its text.
+
+    ``mask`` takes secrets out of a text. It knows them escaped for JSON too, so one look at the whole tells whether
+    there are any; only then each text is looked at.
+    """
+    text = _ENCODE(value)
+    if mask is None or mask(text) == text:
+        return text, False
+    return _ENCODE(_masked(json.loads(text), mask)), True
+
+
+def _masked(value: Any, mask: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, dict):
+        return {mask(key): _masked(item, mask) for key, item in value.items()}
+    return [_masked(item, mask) for item in value] if isinstance(value, list) else value
+
+
 def digest_of(*parts: Any) -> str:
     """16 hex digits of sha256 over plain values, whatever the order of their keys."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=_plain)
+    text = _SORTED(parts)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class RequestDigests:
-    """Digests of model requests. A conversation grows at its end, so each message is looked at once."""
+    """Digests of model requests. A conversation grows at its end, so what the last request began with is not looked at
+    again; a message that stands elsewhere now is not turned into text again."""
 
     def __init__(self) -> None:
         self._seen: dict[int, tuple[object, bytes]] = {}
+        self._before: tuple[object, ...] = ()
+        self._state = hashlib.sha256()
 
     def of(self, request: ModelRequest) -> str:
         """16 hex digits for model, system text, tools, options and messages."""
-        parts = (request.system, request.tools, request.options, *request.messages)
-        whole = hashlib.sha256(str(request.model).encode())
-        for part in parts:
-            whole.update(self._part(part))
-        if len(self._seen) > 2 * len(parts) + 16:
-            now = {id(part) for part in parts}
-            self._seen = {key: found for key, found in self._seen.items() if key in now}
-        return whole.hexdigest()[:16]
+        parts = (request.model, request.system, request.tools, request.options, *request.messages)
+        known = len(self._before)
+        if not known or parts[:known] != self._before:
+            self._state, known = hashlib.sha256(), 0
+        for part in parts[known:]:
+            self._state.update(self._part(part))
+        self._before = parts
+        return self._state.hexdigest()[:16]
 
     def _part(self, part: object) -> bytes:
         found = self._seen.get(id(part))
         if found is not None and found[0] is part:
             return found[1]
-        plain = message_to_plain(part) if isinstance(part, ChatMessage) else part
-        made = digest_of(plain).encode()
+        if len(self._seen) > MAX_SEEN:
+            self._seen.clear()
+        made = digest_of(_of_request(part)).encode()
         self._seen[id(part)] = (part, made)
         return made
+
+
+def _of_request(part: object) -> object:
+    if isinstance(part, ChatMessage):
+        return message_to_plain(part)
+    return str(part) if isinstance(part, ModelRef) else part
 
 
 def message_to_plain(message: ChatMessage) -> dict[str, Any]:

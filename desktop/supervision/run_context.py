@@ -52,7 +52,7 @@ class EffectPorts:
     tool: Callable[[str, Mapping[str, Any], RunMeta], Awaitable[ToolResult]]
     repeatable: Callable[[str, Mapping[str, Any]], bool]
     publish: Callable[[str, Any, str], None]
-    describe: Callable[[str, Mapping[str, Any]], str] = lambda name, arguments: f"{name} {dict(arguments)}"[:1000]
+    describe: Callable[[str, Mapping[str, Any]], str] = lambda name, arguments: f"{name} {dict(arguments)}"[:600]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class AgentRun:
 
     async def ask_model(self, request: ModelRequest, do: Callable[[], Awaitable[ChatMessage]]) -> ChatMessage:
         """``llm`` with another way to do it, for a loop that shows an answer while it comes."""
-        asked, place = Asked("llm", str(request.model), self._digests.of(request)), self._place()
+        asked, place = Asked("llm", str(request.model), self._digests.of(request), exact=True), self._place()
         found = self._journal.recall(place, asked)
         if found is None or found.phase == "begun":
             message = await self._asked_now(request, asked, place, do)
@@ -132,16 +132,22 @@ class AgentRun:
         node.check_budget()
         if self._queue.full:
             node.does(NodeState.QUEUED)
-        async with self._queue.place(node.supervision.priority, node.token):
+
+        made: list[tuple[ChatMessage, dict[str, Any]]] = []
+
+        async def plain() -> dict[str, Any]:
+            message = await do()
+            made.append((message, message_to_plain(message)))
+            return made[0][1]
+
+        await self._queue.acquire(node.supervision.priority, node.token)
+        try:
             node.does(NodeState.THINKING, model=asked.name)
-
-            async def plain() -> dict[str, Any]:
-                return message_to_plain(await do())
-
-            try:
-                return message_from_plain(await self._do(place, asked, plain))
-            finally:
-                node.does(NodeState.WORKING)
+            given = await self._do(place, asked, plain)
+            return made[0][0] if given is made[0][1] else message_from_plain(given)
+        finally:
+            self._queue.release()
+            node.does(NodeState.WORKING)
 
     async def tool(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """One tool call through every gate."""
