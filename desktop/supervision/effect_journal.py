@@ -63,7 +63,8 @@ class Recalled:
 
 class EffectJournal:
     """``load`` it first, ``end`` it last. ``redact`` cleans a text for a person's eyes, ``mask`` takes known secrets
-    out of the texts in a value. What could not be written is not done: every later effect raises the store's error too."""
+    out of the texts in a value. What could not be written is not done: every later effect raises the store's error.
+    """
 
     def __init__(
         self, run_id: str, log: EffectLog, *, redact: Callable[[str], str] = lambda text: text,
