@@ -143,8 +143,8 @@ REVIEWER = Role("You check work against the task", (
     (
         Step(SCRIPT + "I look at the file myself:\n", "read_file", {"path": "notes.md"}),
         Step(
-            "The task wants the files with their sizes. If the card above shows the table, it has one row and no sizes: "
-            "that is not done yet.\n"
+            "The task wants the files with their sizes. If the card above shows the table, it has one row and no "
+            "sizes: that is not done yet.\n"
         ),
     ),
     (
