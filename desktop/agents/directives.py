@@ -20,6 +20,7 @@ from desktop.domain.messages import Usage
 from desktop.domain.scopes import Interrupt
 from desktop.pipeline.context import Call
 from desktop.pipeline.skill_context import Context
+from desktop.supervision.topics import Subscription, Topics
 
 PERMANENT = frozenset({
     "model.key_refused", "model.bad_request", "model.unknown", "model.context_too_long", "limit", "limit.budget",
@@ -52,7 +53,23 @@ class Course:
         self._round = 0
         self._errors = 0
         self._limit: Limit | None = None
+        self._inbox: Subscription | None = None
         self.failure: KnownError | None = None
+
+    def listen(self) -> None:
+        """A persistent agent hears from its beginning on what comes into its inbox, also in the middle of a round."""
+        if self._settings.persistent:
+            self._inbox = self._topics.subscribe(inbox_of(self._trace.context_id), self._call.meta.run_id)
+
+    def close(self) -> None:
+        """It listens no more."""
+        if self._inbox is not None:
+            self._topics.unsubscribe(self._inbox.subscription_id, self._inbox.owner)
+
+    @property
+    def _topics(self) -> Topics:
+        found: Topics = self._ctx.globals["topics"]
+        return found
 
     async def hook(self, ctx: Context, event: Mapping[str, Any]) -> Directive:
         """One event. What is no event of the table is ignored."""
@@ -155,11 +172,12 @@ class Course:
 
     async def _next_input(self) -> Directive:
         """Wait for something to do instead of spinning (R-PER-6): an event on the agent's inbox."""
-        topics, topic = self._ctx.globals["topics"], inbox_of(self._trace.context_id)
+        topics, inbox = self._topics, self._inbox
+        assert inbox is not None
         async with Interrupt(self._call.meta.cancellation):
             event = None
             while event is None:
-                event = await topics.wait_for(topic, _LISTENING_S)
+                event = await topics.wait(inbox.subscription_id, inbox.owner, _LISTENING_S)
         data = event.data
         text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
         return {"continue": True, "message": text}

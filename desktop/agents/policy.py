@@ -96,6 +96,8 @@ class _Agent:
         calls = Calls(self._host, self._call, caller, self._settings, self._promise, visible, self._args.get("memory"))
         course = Course(self._host, self._call, self._settings, self._promise, calls, self._trace, self._ctx)
         held.callback(lambda: end.update(course.summary()))
+        held.callback(course.close)
+        course.listen()
         invoke_ref = self._callback(held, "agent-invoke", calls.serve)
         hook_ref = self._callback(held, "agent-hook", course.hook)
         async with calls:

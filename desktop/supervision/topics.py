@@ -1,7 +1,7 @@
 """Topics: what skills of a process tell each other (``event-emit``, ``event-subscribe``, ``event-wait``).
 
-A topic keeps its last events, so that a subscriber who comes a moment late misses nothing; everything is bounded, and
-emitting never waits.
+A topic keeps its last events, so that a subscriber who reads a moment late misses nothing; everything is bounded, and
+emitting never waits. Topics that nobody listens to make room for new ones.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ class Subscription:
 class _Topic:
     events: deque[TopicEvent] = field(default_factory=lambda: deque(maxlen=MAX_KEPT))
     news: asyncio.Event = field(default_factory=asyncio.Event)
+    held: int = 0
+    """By so many subscriptions and waits."""
 
 
 class Topics:
@@ -78,7 +80,7 @@ class Topics:
         """Listen from now on. Raises ToolFailure when there are too many subscriptions."""
         if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
             raise ToolFailure(f"There are {MAX_SUBSCRIPTIONS} subscriptions already.", code="denied.limit")
-        self._topic(topic)
+        self._topic(topic).held += 1
         found = Subscription(short_id(), topic, owner, ref, self._last, caller)
         self._subscriptions[found.subscription_id] = found
         return found
@@ -88,7 +90,7 @@ class Topics:
         found = self._subscriptions.get(subscription_id)
         if found is None or found.owner != owner:
             return False
-        del self._subscriptions[subscription_id]
+        self._end(found)
         return True
 
     def listeners(self, topic: str, owner: str) -> list[Subscription]:
@@ -97,7 +99,8 @@ class Topics:
 
     def forget(self, owner: str) -> None:
         """The run is over."""
-        self._subscriptions = {key: one for key, one in self._subscriptions.items() if one.owner != owner}
+        for one in [one for one in self._subscriptions.values() if one.owner == owner]:
+            self._end(one)
 
     async def wait(self, subscription_id: str, owner: str, timeout_s: float) -> TopicEvent | None:
         """The next event of a subscription, or None after ``timeout_s`` seconds."""
@@ -110,10 +113,22 @@ class Topics:
         """The next event of a topic from now on, or None after ``timeout_s`` seconds."""
         return await self._next(Subscription("", topic, "", seen=self._last), timeout_s)
 
+    def _end(self, one: Subscription) -> None:
+        del self._subscriptions[one.subscription_id]
+        self._topic(one.topic).held -= 1
+
     async def _next(self, one: Subscription, timeout_s: float) -> TopicEvent | None:
+        topic = self._topic(one.topic)
+        topic.held += 1
+        try:
+            return await self._news(one, topic, timeout_s)
+        finally:
+            topic.held -= 1
+
+    @staticmethod
+    async def _news(one: Subscription, topic: _Topic, timeout_s: float) -> TopicEvent | None:
         until = time.monotonic() + timeout_s
         while True:
-            topic = self._topic(one.topic)
             found = next((event for event in topic.events if event.number > one.seen), None)
             if found is not None:
                 one.seen = found.number
@@ -129,6 +144,13 @@ class Topics:
         topic = self._topics.get(name)
         if topic is None:
             if len(self._topics) >= MAX_TOPICS:
-                self._topics.popitem(last=False)
+                self._make_room()
             topic = self._topics[name] = _Topic()
         return topic
+
+    def _make_room(self) -> None:
+        """Forget the oldest topic that nobody listens to."""
+        oldest = next((name for name, topic in self._topics.items() if not topic.held), None)
+        if oldest is None:
+            raise ToolFailure(f"All of {MAX_TOPICS} topics are listened to.", code="denied.limit")
+        del self._topics[oldest]

@@ -237,6 +237,27 @@ async def test_a_persistent_agent_goes_on_beyond_thirty_and_waits_for_input_inst
     assert (await asyncio.wait_for(task, 10)).state == "aborted"
 
 
+@pytest.mark.spec("R-PER-6")
+async def test_what_arrives_while_a_persistent_agent_works_is_its_next_input(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, says("unused"), metadata="  model: {persistent: true, agent: agent-mine}\n")
+
+    async def provider(ctx: Any, args: Any) -> list[str]:
+        topics, heard = bench.world.topics, []
+        inbox = next(f"inbox.{e.context_id}" for e in bench.events if isinstance(e, AgentTraced))
+        topics.emit(inbox, "first")
+        for number in range(2):
+            await ctx.manager.invoke(args["hookRef"], {"type": "turn-start"})
+            if not number:
+                topics.emit(inbox, "second")
+            said = await ctx.manager.invoke(args["hookRef"], {"type": "turn-end", "result": "text"})
+            heard.append(said["message"])
+        return heard
+
+    bench.register("agent-mine", provider)
+    assert (await asyncio.wait_for(bench.call("task"), 30)).result.structured == ["first", "second"]
+    assert not bench.world.topics._subscriptions
+
+
 @pytest.mark.spec("R-PER-3")
 async def test_errors_are_waited_out_longer_and_longer_and_a_success_starts_anew(tmp_path: Path) -> None:
     slept: list[float] = []

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from desktop.domain.errors import ToolFailure
-from desktop.supervision.topics import MAX_KEPT, MAX_SUBSCRIPTIONS, Topics
+from desktop.supervision.topics import MAX_KEPT, MAX_SUBSCRIPTIONS, MAX_TOPICS, Topics
 
 
 async def test_who_subscribed_misses_nothing_and_sees_each_event_once() -> None:
@@ -39,6 +39,31 @@ async def test_subscriptions_belong_to_their_run_and_end_with_it() -> None:
     assert not topics.listeners("news", "mine")
     with pytest.raises(ToolFailure):
         await topics.wait(mine.subscription_id, "mine", 1)
+
+
+async def test_a_topic_that_is_listened_to_is_not_forgotten_for_others() -> None:
+    topics = Topics()
+    waiting = asyncio.ensure_future(topics.wait_for("waited", 30))
+    one = topics.subscribe("subscribed", "run")
+    topics.emit("subscribed", "early")
+    topics.emit("nobody's", "lost")
+    await asyncio.sleep(0)
+    for number in range(2 * MAX_TOPICS):
+        topics.emit(f"x{number}", number)
+    topics.emit("waited", "late")
+    found = await waiting
+    assert found is not None
+    assert found.data == "late"
+    first = await topics.wait(one.subscription_id, "run", 30)
+    assert first is not None
+    assert first.data == "early"
+    topics.unsubscribe(one.subscription_id, "run")
+    for number in range(MAX_TOPICS):
+        topics.subscribe(f"y{number}", "other")
+    with pytest.raises(ToolFailure):
+        topics.emit("one more", 1)
+    topics.forget("other")
+    assert topics.emit("one more", 1).topic == "one more"
 
 
 async def test_topics_are_bounded() -> None:
