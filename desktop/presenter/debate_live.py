@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from desktop.domain.debates import TurnRecord
+from desktop.domain.definitions import SideName
 from desktop.domain.events import Event, MessageOpened, SideTurnStarted
 from desktop.presenter.debate_items import BROKEN, TurnItem, ended_item, live_item
 from desktop.presenter.live_answer import Delta, LiveAnswer
@@ -43,6 +45,11 @@ class LiveTurns:
         """A side turn began."""
         answer = LiveAnswer(event.label, event.model, event.side)
         self._turns[event.side] = LiveTurn(answer, event.number, time.time(), 1, limit)
+
+    def limit(self, rounds: Mapping[SideName, int]) -> None:
+        """How many rounds a turn of each side may have, as the runtime says."""
+        for side, turn in self._turns.items():
+            turn.limit = rounds.get("b" if side == "b" else "a", 0) or turn.limit
 
     def apply(self, event: Event) -> tuple[LiveTurn | None, Delta | None]:
         """(the turn that changed, the delta to append: else draw it anew)."""

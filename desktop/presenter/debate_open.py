@@ -181,6 +181,7 @@ class OpenDebate(QObject):
     def _changed(self, state: DebateState) -> None:
         before = self.state
         self.state = state
+        self._live.limit({side: meter.round_limit for side, meter in state.meters.items()})
         if self._put_ends() or (before is not None and before.verdict != state.verdict):
             self.items_reset.emit(tuple(self.items.values()))
         self.state_changed.emit(state)

@@ -1,0 +1,146 @@
+"""The debate page: two sides streaming at once, and opening a long debate. Offscreen, with real fonts and painting."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QTimer
+
+from desktop.app.event_loop import AssentEventLoop
+from desktop.domain.debates import DebateSetup, DebateState, SideMeter, SideSetup, TurnRecord
+from desktop.domain.messages import TextBlock, Usage
+from desktop.domain.threads import MessageRecord
+from desktop.presenter.bridge import Bridge
+from desktop.presenter.debate_items import TurnItem
+from desktop.presenter.debate_open import OpenDebate
+from desktop.presenter.transcript_items import TextPart
+from desktop.ui.debates.lanes import DebateView
+from desktop.ui.theme import Theme
+from tests.bench.bench_transcript import app, percentile, spin
+from tests.bench.registry import Figure, bench
+
+TOKENS_A_SECOND, SECONDS = 1000, 5.0
+TURNS = 500
+WORDS = "A gauge that drifts is **worse** than one that stops, because nobody looks at it twice. "
+SETUP = DebateSetup("Topic", SideSetup("pro", "Pro"), SideSetup("con", "Con"), TURNS)
+
+
+def view() -> DebateView:
+    app()
+    made = DebateView(Theme.install(app()))
+    made.resize(1216, 700)
+    made.show()
+    app().processEvents()
+    return made
+
+
+class Lateness(QObject):
+    """Of a 5 ms timer, in milliseconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.late: list[float] = []
+        self._at = time.perf_counter()
+        self._timer = QTimer(self, interval=5)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+        self._timer.start()
+
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self.late.append(max(0.0, (now - self._at) * 1000 - 5))
+        self._at = now
+
+
+@bench("two debate sides at 1,000 tokens/s each, both drawn: lateness p99", target="<= 10", unit="ms")
+def two_sides() -> Figure:
+    shown = view()
+    sides: Sequence[Any] = ("a", "b")
+    start = [
+        TurnItem(f"m{s}", s, s, "turn", (TextPart(f"t{s}", WORDS * 20, live=True),), live=True, number=n + 1,
+                 started_at=time.time())
+        for n, s in enumerate(sides)
+    ]  # fmt: skip
+    shown.set_items(start)
+    tokens = WORDS.replace(" ", " |").split("|")
+    began, sent = time.perf_counter(), 0
+
+    def feed() -> None:
+        nonlocal sent
+        due = int((time.perf_counter() - began) * TOKENS_A_SECOND)
+        text = "".join(tokens[n % len(tokens)] + ("\n\n" if n % 60 == 59 else "") for n in range(sent, due))
+        sent = due
+        for side in sides:
+            shown.append_text(f"m{side}", f"t{side}", text)
+
+    timer = QTimer(interval=33)
+    timer.timeout.connect(feed)
+    timer.start()
+    late = Lateness()
+    work = time.thread_time()
+    spin(SECONDS)
+    timer.stop()
+    used = (time.thread_time() - work) / SECONDS * 100
+    p99, worst = percentile(late.late, 0.99), max(late.late)
+    shown.close()
+    return Figure(p99, note=f"max {worst:.1f} ms, {used:.0f} % of a core, {sent} tokens a side")
+
+
+class Stored:
+    """A debate of ``TURNS`` turns, in memory: what the store takes is measured in its own bench."""
+
+    def __init__(self) -> None:
+        self.messages = [MessageRecord("m0", "t", None, "user", (TextBlock("Topic"),), 0.0)]
+        self.turns_made: list[TurnRecord] = []
+        for n in range(1, TURNS + 1):
+            side: Any = "a" if n % 2 else "b"
+            text = TextBlock((WORDS * 12 + "\n\n") * 2)
+            self.messages.append(MessageRecord(f"m{n}", "t", f"m{n - 1}", "assistant", (text,), float(n), side=side))
+            self.turns_made.append(
+                TurnRecord("t", n, side, f"m{n}", f"m{n}", "", "response", 1, 0, Usage(), float(n), n + 0.5)
+            )
+
+    async def state(self, _: str) -> DebateState:
+        return DebateState("t", "Long", SETUP, "paused", TURNS, meters={"a": SideMeter(), "b": SideMeter()})
+
+    async def turns(self, _: str) -> list[TurnRecord]:
+        return self.turns_made
+
+    async def path(self, _: str, before: str | None, limit: int) -> list[MessageRecord]:
+        end = len(self.messages) if before is None else int(before[1:])
+        return self.messages[max(0, end - limit) : end]
+
+
+def opening() -> tuple[float, float]:
+    """Milliseconds until the last screen is painted, and until everything can be scrolled."""
+    stored, shown = Stored(), view()
+    loop = AssentEventLoop(app())
+    asyncio.set_event_loop(loop)
+
+    async def go() -> tuple[float, float]:
+        bridge = Bridge(loop=loop)
+        opened = OpenDebate(stored, stored.path, bridge)  # type: ignore[arg-type]
+        opened.items_reset.connect(shown.set_items)
+        opened.items_prepended.connect(shown.prepend_items)
+        first: list[float] = []
+        opened.items_reset.connect(lambda _: (shown.repaint(), first.append(time.perf_counter())))
+        whole = loop.create_future()
+        opened.loaded.connect(lambda: whole.set_result(time.perf_counter()))
+        began = time.perf_counter()
+        opened.open("t")
+        done = await whole
+        await bridge.shutdown()
+        return (first[0] - began) * 1000, (done - began) * 1000
+
+    with loop:
+        found = loop.run_until_complete(go())
+    assert len(shown.page) == TURNS + 1
+    shown.close()
+    return found
+
+
+@bench("a debate of 500 turns opens: everything scrollable", target="<= 150", unit="ms")
+def open_long() -> Figure:
+    first, whole = opening()
+    return Figure(whole, note=f"last screen painted after {first:.0f} ms")

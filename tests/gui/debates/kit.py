@@ -1,0 +1,107 @@
+"""The Debates page over the real runtime: store, pipeline, ``DebateService``, a scripted model, and a person."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from desktop.domain.threads import MessageRecord
+from desktop.presenter.approvals import ApprovalsViewModel
+from desktop.presenter.bridge import Bridge
+from desktop.presenter.debate_items import TurnItem
+from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.presenter.debates import DebateModels, DebatesViewModel
+from desktop.presenter.run_board import RunBoard
+from desktop.presenter.transcript_items import NoticePart, TextPart
+from desktop.ui.debates.page import DebatesPage
+from desktop.ui.shots_samples import SampleApprovals, SampleSetup
+from tests.unit.conversation.debate_kit import DebateWorld, debate_world
+
+PATIENCE = 30
+
+
+class Watched:
+    """The page and what is on it."""
+
+    def __init__(self, world: DebateWorld, bridge: Bridge) -> None:
+        self.world, self.bridge, self.board = world, bridge, RunBoard()
+
+        async def path(thread_id: str, before: str | None, limit: int) -> Sequence[MessageRecord]:
+            return await world.service.path(thread_id, before=before, limit=limit)
+
+        self.debates = DebatesViewModel(world.debates, path, bridge, self.board)
+        self.setup = DebateSetupViewModel(world.debates, bridge)
+        self.said: list[str] = []
+        self.debates.said.connect(self.said.append)
+        self.setup.said.connect(self.said.append)
+        models = cast(Any, SampleSetup())
+        models.default_model = ""
+        approvals = cast(ApprovalsViewModel, SampleApprovals())
+        self.page = DebatesPage(DebateModels(self.debates, self.setup, approvals, models))
+        self.page.resize(1216, 800)
+        self.page.show()
+        bridge.events.connect(self.board.take)
+
+    @property
+    def running(self) -> Any:
+        return self.page.running
+
+    @property
+    def shown(self) -> list[Any]:
+        """What the lanes show, from the top."""
+        return [message.item for message in self.running.view.page.messages]
+
+    @property
+    def turns(self) -> list[TurnItem]:
+        return [item for item in self.shown if isinstance(item, TurnItem)]
+
+    @property
+    def texts(self) -> list[str]:
+        """All that is said, in order, as it is laid out or will be."""
+        return [message.source() for message in self.running.view.page.messages]
+
+    @property
+    def notices(self) -> str:
+        return "\n".join(part.text for item in self.shown for part in item.parts if isinstance(part, NoticePart))
+
+    @property
+    def state(self) -> Any:
+        return self.debates.state
+
+    async def until(self, true: Callable[[], Any], what: str) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not true():
+                    await asyncio.sleep(0.005)
+        except TimeoutError:
+            raise AssertionError(f"never: {what}; {self.state}; {self.texts}; {self.said}") from None
+
+    async def open(self, thread_id: str) -> None:
+        self.page.open(thread_id)
+        await self.until(lambda: self.state is not None and not self.bridge.task_names, "the debate opened")
+
+    async def status(self, status: str) -> None:
+        await self.until(lambda: self.state is not None and self.state.status == status, status)
+
+
+def said(item: Any) -> str:
+    return "".join(part.markdown for part in item.parts if isinstance(part, TextPart))
+
+
+@asynccontextmanager
+async def watched(path: Path, client: Any, *tools: Any, **options: Any) -> AsyncIterator[Watched]:
+    async with debate_world(path, client, *tools, **options) as world:
+        bridge = Bridge()
+        world.bus.listen(bridge.sink)
+        made = Watched(world, bridge)
+        try:
+            yield made
+        finally:
+            await world.debates.close()
+            await bridge.shutdown(2.0)
+            made.setup._later.stop()
+            made.page.close()
+            made.page.deleteLater()
+            made.setup.deleteLater()
+            made.debates.deleteLater()

@@ -1,0 +1,91 @@
+"""The set-up: out of the box, wrong and right, and what each side would be given."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from desktop.models.scripted import ScriptedModel, says
+from desktop.presenter.debate_words import conditions, model_hint
+from tests.gui.debates.kit import said, watched
+from tests.unit.conversation.debate_kit import answering, setup
+from tests.unit.conversation.kit import MODEL
+
+
+def words(pieces: list[tuple[str, str]]) -> str:
+    return "".join(text for text, _ in pieces)
+
+
+@pytest.mark.spec("R-SES-22", "R-SES-24")
+async def test_a_template_starts_with_two_keys_and_runs(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says("for"), says("against")], repeat=True)
+    async with watched(tmp_path, model) as w:
+        page = w.page.setup
+        await w.until(lambda: len(page._cards) == 5 and w.setup.prompts, "the templates")
+        w.setup.take(setup(max_turns=2))
+        page.topic.setPlainText("Should it rain?")
+        for side in ("a", "b"):
+            w.setup.set_side(side, model=MODEL)  # type: ignore[arg-type]
+        QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await w.until(lambda: w.state is not None and w.state.status == "ended", "the debate ended")
+        await w.until(lambda: [said(t) for t in w.turns] == ["for", "against"], "both turns")
+        assert "Should it rain?" in w.texts[0]
+
+
+@pytest.mark.spec("R-DEF-14")
+async def test_what_is_wrong_stands_beside_its_field_while_it_is_typed(theme: Any, tmp_path: Path) -> None:
+    async with watched(tmp_path, ScriptedModel([says("x")])) as w:
+        page = w.page.setup
+        w.setup.take(setup(a={"prompt": "no-such-skill"}))
+        await w.until(lambda: w.setup.errors, "the problem")
+        assert page.sides["a"].places["prompt"]._below.text()
+        assert not page.start_button.isEnabled()
+        page.start()
+        assert w.debates.open.thread_id == ""
+        w.setup.set_side("a", prompt="pro")
+        await w.until(lambda: not w.setup.errors, "it is right again")
+        assert page.start_button.isEnabled()
+        assert not page.sides["a"].places["prompt"]._below.isVisible()
+
+
+async def test_tools_are_taken_away_and_added_again_and_the_dry_run_asks_no_model(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says("x")])
+    tools = (answering("look"), answering("weigh"))
+    async with watched(tmp_path, model, *tools, allowed="look weigh") as w:
+        card = w.page.setup.sides["a"]
+        w.setup.take(setup())
+        await w.until(lambda: len(w.setup.offers["a"]) == 2, "the tools that the prompt allows")
+        first = card.chips._items[0]
+        first.click()
+        assert w.setup.setup.a.tools == ("weigh",)
+        card.add_tool("look")
+        assert w.setup.setup.a.tools is None, "all of them is what the prompt allows"
+        w.page.setup.preview_button.click()
+        await w.until(lambda: w.page.setup.dialog is not None, "the dry run")
+        assert not model.requests
+        w.page.setup.dialog.answer("close")
+
+
+async def test_ends_are_numbers_or_nothing(theme: Any, tmp_path: Path) -> None:
+    async with watched(tmp_path, ScriptedModel([says("x")])) as w:
+        w.setup.take(setup(max_turns=4))
+        ends = w.page.setup.ends
+        assert ends.turns_box.text() == "4"
+        ends.turns_box.clear()
+        QTest.keyClicks(ends.turns_box, "6")
+        assert w.setup.setup.max_turns == 6
+        ends.cost.click()
+        assert w.setup.setup.max_cost == 0.5
+        ends.turns.click()
+        assert w.setup.setup.max_turns is None
+        assert not ends.turns_box.isEnabled()
+
+
+@pytest.mark.spec("R-SES-22")
+def test_what_ends_it_is_a_sentence_and_the_unknown_says_so() -> None:
+    made = setup(a={"end_session_tool": "agree"}, max_cost=0.5)
+    assert words(conditions(made)).startswith("Ends after 4 turns, when a side calls agree, or at $0.50.")
+    assert words(conditions(setup(max_turns=None))).startswith("Ends when you stop it.")
+    assert model_hint(None) == "context unknown, cost unknown"

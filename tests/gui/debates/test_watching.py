@@ -1,0 +1,204 @@
+"""A person watches and steers a debate: the page over the real runtime."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.presenter.debate_items import END, VERDICT
+from tests.gui.debates.kit import said, watched
+from tests.unit.agents.script import Hang, Script
+from tests.unit.agents.script import says as speaks
+from tests.unit.conversation.debate_kit import setup
+from tests.unit.conversation.kit import MODEL
+
+MARKS = {"argument": 7, "answer": 6, "honesty": 9, "clarity": 8}
+
+
+@pytest.mark.spec("R-SES-22", "R-UI-3")
+async def test_label_turn_rounds_calls_tokens_and_the_end_are_on_the_page(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says("a1"), says("b1"), says("a2"), says("b2")])
+    async with watched(tmp_path, model) as w:
+        thread, _ = await w.world.run(setup())
+        await w.open(thread)
+        assert [(t.author, t.number, said(t)) for t in w.turns] == [
+            ("Pro", 1, "a1"), ("Con", 2, "b1"), ("Pro", 3, "a2"), ("Con", 4, "b2"),
+        ]  # fmt: skip
+        assert all("1 round" in turn.time for turn in w.turns)
+        assert w.running.header._count.text() == "4 / 4"
+        assert "4 of 4 turns done" in w.running.header.pips.accessibleName()
+        strip = w.running.meters.sides["a"].accessibleName()
+        assert strip.startswith("Pro: rounds 2")
+        assert "tokens " in strip
+        assert "cost " in strip
+        assert "calls 0" in strip
+        assert "It had its 4 turns." in w.notices
+        assert w.running.header.state.accessibleName() == "ended"
+
+
+@pytest.mark.spec("R-SES-22")
+async def test_a_turn_streams_into_its_lane_while_it_is_written(theme: Any, tmp_path: Path) -> None:
+    client = Script(speaks("one"), [*speaks("tw")[:1], Hang()])
+    async with watched(tmp_path, client) as w:
+        thread = await w.world.debates.create(setup())
+        await w.open(thread)
+        w.running.footer.resume.click()
+        await w.until(lambda: len(w.turns) == 2 and w.turns[1].live and "t" in w.texts[-1], "the second turn")
+        assert w.state.turn == 2
+        a, b = (w.running.view.page.place(turn.message_id) for turn in w.turns)
+        left, width = w.running.view.span(a)
+        assert w.running.view.span(b)[0] > left + width, "B has a lane of its own"
+        assert 0 < w.running.view.page.top(b) - w.running.view.page.top(a) < 60, "and stands beside A"
+        w.running.footer.stop.click()
+        await w.status("ended")
+        assert "You stopped it." in w.notices
+        assert "broke off" in w.notices
+
+
+@pytest.mark.spec("R-SES-22")
+async def test_a_debate_that_is_opened_in_the_middle_of_a_turn_shows_what_has_come(theme: Any, tmp_path: Path) -> None:
+    client = Script([*speaks("early words")[:-1], Hang()])
+    async with watched(tmp_path, client) as w:
+        thread = await w.world.debates.create(setup())
+        await w.world.debates.start(thread)
+        await w.until(lambda: w.debates.open._lives and w.debates.open._lives[thread].items(), "it speaks")
+        w.page.open(thread)
+        await w.until(lambda: w.turns and w.turns[0].live, "the turn under way")
+        assert len(w.turns) == 1
+        assert not any("broke off" in part.text for part in w.turns[0].parts if hasattr(part, "text"))
+
+
+@pytest.mark.spec("R-SES-23")
+async def test_space_pauses_after_the_turn_and_resumes_and_step_takes_one(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says(f"t{n}") for n in range(1, 5)])
+    async with watched(tmp_path, model) as w:
+        thread = await w.world.debates.create(setup())
+        await w.open(thread)
+        w.running.footer.step.click()
+        await w.until(lambda: w.state.status == "paused" and len(w.turns) == 1, "one turn")
+        assert not w.running.footer.pause.isVisible()
+        w.running.view.setFocus()
+        QTest.keyClick(w.running.view, Qt.Key.Key_Space)
+        await w.status("ended")
+        await w.until(lambda: [said(t) for t in w.turns] == ["t1", "t2", "t3", "t4"], "all turns")
+        assert w.running.end_shown
+
+
+@pytest.mark.spec("R-SES-23")
+async def test_what_the_moderator_says_waits_can_be_taken_back_and_stands_before_the_next_turn(
+    theme: Any, tmp_path: Path
+) -> None:
+    model = ScriptedModel([says("a1"), says("b1")])
+    async with watched(tmp_path, model) as w:
+        thread = await w.world.debates.create(setup(max_turns=2))
+        await w.open(thread)
+        w.running.footer.step.click()
+        await w.until(lambda: w.state.status == "paused" and len(w.turns) == 1, "one turn")
+        for words in ("Be brief.", "Never mind."):
+            w.running.footer.field.setText(words)
+            QTest.keyClick(w.running.footer.field, Qt.Key.Key_Return)
+        await w.until(lambda: len(w.state.waiting) == 2, "two wait")
+        chips = w.running.footer.chips._items
+        assert [chip.text() for chip in chips] == ["Be brief.", "Never mind."]
+        chips[1].click()
+        await w.until(lambda: w.state.waiting == ("Be brief.",), "one is taken back")
+        w.running.footer.resume.click()
+        await w.status("ended")
+        await w.until(lambda: any(i.author == "Moderator" for i in w.shown), "the moderator's card")
+        kinds = [item.author for item in w.shown if item.author in ("Pro", "Con", "Moderator")]
+        assert kinds == ["Pro", "Moderator", "Con"]
+        assert any("Be brief." in m.text for m in model.requests[1].messages)
+
+
+@pytest.mark.spec("R-SES-4", "R-SES-5")
+async def test_each_side_can_be_looked_at_and_copied_exactly(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says("**a1**"), says("b1")])
+    async with watched(tmp_path, model) as w:
+        thread, _ = await w.world.run(setup(max_turns=2))
+        await w.open(thread)
+        w.running.show_view("b")
+        shown = w.running.side_view.text
+        await w.until(lambda: "b1" in shown.toPlainText(), "what B sees")
+        text = shown.toPlainText()
+        assert "You are con." in text
+        assert "user\n**a1**\n\nassistant\nb1" in text
+        w.running.side_view.copy.click()
+        assert '"role": "assistant"' in QGuiApplication.clipboard().text()
+
+
+@pytest.mark.spec("R-SES-22")
+async def test_a_fork_stands_beside_its_origin_and_shares_what_was_before(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says("a1"), says("b1"), says("a2"), says("b2"), says("other")])
+    async with watched(tmp_path, model) as w:
+        thread, _ = await w.world.run(setup())
+        await w.open(thread)
+        w.running._act(w.turns[1].message_id, "branch")
+        dialog = w.running.fork_dialog
+        assert dialog.turn == 2
+        dialog.text.setPlainText("You are someone else.")
+        dialog.buttons["fork"].click()
+        await w.until(lambda: w.debates.open.thread_id != thread and w.state is not None, "the fork is open")
+        await w.until(lambda: not w.bridge.task_names, "both are read")
+        assert w.running._stack.currentWidget() is w.running.comparison
+        assert (w.state.status, w.state.forked_from, w.state.forked_at) == ("paused", thread, 2)
+        assert w.state.setup.a.prompt_text == "You are someone else."
+        w.debates.step()
+        fork = w.running.comparison.fork.view
+        await w.until(lambda: any("other" in m.source() for m in fork.page.messages), "the fork's own turn")
+        origin = [m.source() for m in w.running.comparison.origin.view.page.messages]
+        assert "a2" in origin
+        assert "a1" not in origin, "what both share is one line"
+
+
+@pytest.mark.spec("R-SES-22")
+async def test_a_verdict_is_a_card_and_an_end_by_turns_can_be_gone_on_from(theme: Any, tmp_path: Path) -> None:
+    verdict = {
+        "winner": "a", "summary": "A had the facts.", "reasons": {"a": "Facts.", "b": "None."},
+        "scores": {"a": {**MARKS, "honesty": 8}, "b": {**MARKS, "honesty": 3}},
+    }  # fmt: skip
+    model = ScriptedModel([says("a1"), says("b1"), calls("finish", verdict), *(says(f"t{n}") for n in range(4))])
+    async with watched(tmp_path, model) as w:
+        thread, _ = await w.world.run(setup(max_turns=2))
+        await w.open(thread)
+        w.debates.judge(MODEL)
+        await w.until(lambda: w.state.verdict is not None, "a verdict")
+        assert w.running.view.page.place(VERDICT) is not None
+        assert "Winner: Pro" in "\n".join(w.texts)
+        assert "| honesty | 8 | 3 |" in "\n".join(w.texts)
+        w.running._act(END, "more-turns")
+        await w.until(lambda: w.state.status == "ended" and len(w.turns) == 6, "four turns more")
+
+
+async def test_the_list_is_searched_renamed_and_a_deleted_debate_comes_back(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says("x")])
+    async with watched(tmp_path, model) as w:
+        tea = await w.world.debates.create(setup("Tea or coffee?"))
+        await w.world.debates.create(setup("Cats or dogs?"))
+        w.debates.refresh()
+        await w.until(lambda: len(w.debates.rows) == 2, "both are listed")
+        w.page.list.field.setText("tea")
+        assert w.debates.model().rowCount() == 2, "the day and one debate"
+        w.page.list.field.clear()
+        w.debates.rename(tea, "Hot drinks")
+        await w.until(lambda: w.debates.rows[tea].title == "Hot drinks", "the new title")
+        await w.open(tea)
+        w.debates.delete(tea)
+        assert tea not in w.debates.rows
+        assert w.page._stack.currentWidget() is w.page.setup
+        w.debates.undo_delete(tea)
+        await w.until(lambda: tea in w.debates.rows, "it is back")
+
+
+async def test_an_export_is_written_where_the_person_chose(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says("a1"), says("b1")])
+    async with watched(tmp_path, model) as w:
+        thread, _ = await w.world.run(setup(max_turns=2))
+        await w.open(thread)
+        for form in ("md", "html", "json"):
+            w.debates.export(str(tmp_path / f"out.{form}"), form)  # type: ignore[arg-type]
+            await w.until((tmp_path / f"out.{form}").exists, form)
+            assert "a1" in (tmp_path / f"out.{form}").read_text()
