@@ -1,5 +1,8 @@
 """``assent run AGENT-OR-SKILL "message"``: the same runtime without a window.
 
+An agent answers in a thread of its own. A skill is called as any other call would (R-AG-1): one in words by an agent
+with its limits, provider and promised value, one in code with its arguments; that leaves no thread.
+
 Nobody can be asked here, so what no rule allows is denied (R-PRM-6); ``--allow`` adds rules for this run only. The
 answer goes to stdout, with ``--json`` every event as a line of JSON; what went wrong goes to stderr. Exit codes: 0 when
 it came to its end, 1 when it did not, 2 when it could not begin, 130 when it was stopped. Once nobody reads its stdout
@@ -16,22 +19,27 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from desktop.app.headless_output import Output, say_error
 from desktop.app.home import home_path, open_home
 from desktop.app.logs import Logs
 from desktop.app.rooms import Rooms, open_rooms
-from desktop.conversation.agents import SKILL
-from desktop.conversation.rule_text import read_rule
-from desktop.domain.errors import ConfigurationError, KnownError, NotFound
-from desktop.domain.events import Event, RunEnded, TextArrived, ToolCallFinished
-from desktop.pipeline.context import Outcome
+from desktop.conversation.endings import EMPTY
+from desktop.conversation.rule_text import problem_of, read_rule
+from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolAborted, ValidationFailure
+from desktop.domain.events import AgentTraced, Event, MessageClosed, RunEnded, TextArrived, ToolCallFinished
+from desktop.domain.models import ModelRef
+from desktop.domain.skills import SkillDef
 from desktop.settings import SettingsService
-from desktop.skills.patterns import PatternError
+from desktop.skills.patterns.grammar import Pattern
 
 DONE, FAILED, REFUSED, STOPPED = 0, 1, 2, 130
+STOPPED_BY = "stopped by the person"
+_NEVER_BEGAN = frozenset({ConfigurationError.code, ValidationFailure.code})
+"""Codes of results of a call that came to nothing before anything was done."""
 ENDED_WELL = frozenset({"response", "stop_tool", "end_session_tool"})
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -39,6 +47,8 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 def main(arguments: Sequence[str]) -> int:
     """The whole command; returns its exit code."""
     options = _parser().parse_args(arguments)
+    if sys.stdout is None:
+        return _refused(ConfigurationError("stdout is closed, so there is no place for an answer."))
     try:
         home = open_home(home_path(options.home, os.environ))
     except KnownError as error:
@@ -48,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     except KnownError as error:
         return _refused(error)
     except KeyboardInterrupt:
-        _say_error("assent: stopped")
+        say_error("assent: stopped")
         return STOPPED
     finally:
         home.release()
@@ -57,7 +67,9 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="assent run", description="Run an agent or a skill without a window.")
     parser.add_argument("name", metavar="AGENT-OR-SKILL", help="the name of an agent, or of a skill")
-    parser.add_argument("message", help="what to say to it; for a skill in code, its arguments as a JSON object")
+    parser.add_argument(
+        "message", help="what to say to it; for a skill that takes arguments also these, as a JSON object"
+    )
     parser.add_argument("--json", action="store_true", help="print every event as a line of JSON")
     parser.add_argument(
         "--allow", metavar="RULE", action="append", default=[],
@@ -74,24 +86,39 @@ async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
     allowed = [_rule(text) for text in options.allow]
     settings = SettingsService(home)
     await settings.load()
+    for problem in settings.problems:
+        say_error(f"assent: {problem}")
     rooms = await open_rooms(
-        home, settings, None, windows=lambda _ref: None, script=options.script, allowed=allowed
+        home, settings, None, windows=lambda _ref: None, script=options.script, allowed=allowed, model=options.model
     )  # fmt: skip
     written = Logs(logs, rooms.redactor.redact_text)
     try:
+        _look_at(allowed, rooms)
         return await _Headless(rooms, options).go()
     finally:
+        await rooms.debates.close()
         await rooms.service.close()
         await rooms.stop_children()
         await rooms.close()
         written.stop()
 
 
-def _rule(text: str) -> Any:
-    try:
-        return read_rule(text, "allow")
-    except PatternError as error:
-        raise ConfigurationError(f"--allow {text!r} is no rule: {error}.", next_step="See README, Rules.") from error
+def _rule(text: str) -> Pattern:
+    """Raises ConfigurationError. A tool may be named as models and events name it (``write_file``)."""
+    name, bracket, rest = text.partition("(")
+    canonical = (name if "/" in name else name.replace("_", "-")) + bracket + rest
+    problem = problem_of(canonical, "allow")
+    if problem is not None:
+        raise ConfigurationError(f"--allow {text!r} is no rule: {problem.message}", next_step="See README, Rules.")
+    return read_rule(canonical, "allow")
+
+
+def _look_at(allowed: Sequence[Pattern], rooms: Rooms) -> None:
+    """Say which rules name nothing that there is: they would look as if they counted."""
+    for one in allowed:
+        name = one.selector.text
+        if re.fullmatch(r"[a-z0-9-]+", name) and rooms.skills.table.find(name) is None:
+            say_error(f"assent: --allow {one.text}: there is no tool and no skill named {name} here")
 
 
 class _Headless:
@@ -101,106 +128,150 @@ class _Headless:
         self._rooms = rooms
         self._options = options
         self._end: RunEnded | None = None
-        self._line_open = False
-        self._unheard = False
+        self._empty = False
+        self._limit = ""
+        self._stopped = False
+        self._thread = ""
         self._stop: Callable[[], None] = lambda: None
+        self._out = Output(rooms.redactor, self._unheard)
 
     async def go(self) -> int:
-        """An agent, or a skill with a prompt, answers the message; a skill in code is called with its arguments."""
+        """An agent answers the message; a skill is called."""
+        loop = asyncio.get_running_loop()
         name = str(self._options.name)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._interrupted)
         if name in self._rooms.agents.agents:
             return await self._answered(name)
-        skill = await self._rooms.skills.find(name)
-        if skill is None:
-            raise NotFound(f"There is no agent and no skill named {name!r}.", next_step="Look at the Skills page.")
-        return await (self._called(name) if skill.is_code else self._answered(f"{SKILL}{name}"))
+        return await self._called(await self._skill(name))
+
+    def _interrupted(self) -> None:
+        self._stopped = True
+        self._stop()
+
+    def _unheard(self) -> None:
+        self._stop()
+
+    def _model(self) -> str:
+        """Raises KnownError where none is chosen, or one that nothing leads to."""
+        chosen = str(self._options.model or self._rooms.settings.current.models.default)
+        then = "Choose one in the app, or give --model CONNECTION/MODEL."
+        if not chosen:
+            raise KnownError("No model is chosen.", next_step=then, code="model.none")
+        if not self._rooms.models.reaches(ModelRef.parse(chosen)):
+            known = ", ".join(one.connection_id for one in self._rooms.models.connections.saved()) or "none"
+            raise KnownError(
+                f"There is no connection for the model {chosen!r}; connections: {known}.", next_step=then,
+                code="model.unknown",
+            )  # fmt: skip
+        return chosen
+
+    async def _skill(self, name: str) -> SkillDef:
+        """Raises NotFound, with what is wrong with a file that could have been it."""
+        rooms = self._rooms
+        skill = await rooms.skills.find(name)
+        if skill is not None and skill.state != "broken":
+            return skill
+        await asyncio.to_thread(rooms.skills.fabric.refresh)
+        problems = [str(one) for one in (skill.problems if skill else rooms.desk.problems_near(name))]
+        if problems:
+            raise ConfigurationError(f"The skill {name} cannot be used.", next_step="\n  ".join(problems))
+        raise NotFound(f"There is no agent and no skill named {name!r}.", next_step="Look at the Skills page.")
+
+    # -- an agent -----------------------------------------------------------------------------------------------------
 
     async def _answered(self, agent: str) -> int:
-        rooms, options = self._rooms, self._options
-        model = options.model or rooms.settings.current.models.default
-        if not model:
-            then = "Choose one in the app, or give --model."
-            raise KnownError("No model is chosen.", next_step=then, code="model.none")
-        thread = await rooms.service.create_thread(agent=agent, model=model)
+        rooms = self._rooms
+        thread = await rooms.service.create_thread(agent=agent, model=self._model())
+        self._thread = thread.thread_id
         rooms.bus.listen(self._tell)
-        loop = asyncio.get_running_loop()
-        stopped: list[bool] = []
-
-        def stop() -> None:
-            stopped.append(True)
-            self._stop()
-
         self._stop = lambda: _spawned(rooms, thread.thread_id)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop)
-        await rooms.service.send(thread.thread_id, options.message)
+        if not self._stopped:
+            await rooms.service.send(thread.thread_id, self._options.message)
         while not await rooms.service.wait(thread.thread_id, 3600):
             pass
-        self._newline()
+        self._out.newline()
         end = self._end
-        if self._unheard:
-            _say_error("assent: stopped, because nobody reads what it says")
-            return FAILED
         if end is not None and end.reason in ENDED_WELL:
-            return DONE
-        _say_error(f"assent: {end.detail or end.reason}" if end is not None else "assent: it did not end")
-        if end is not None and end.next_step:
-            _say_error(f"  {end.next_step}")
-        return STOPPED if stopped else FAILED
+            return self._ended(DONE)
+        reason = (end.detail or end.reason) if end is not None else "it did not end"
+        return self._ended(FAILED, reason, end.next_step if end is not None else "")
 
-    async def _called(self, name: str) -> int:
-        try:
-            arguments = json.loads(self._options.message) if self._options.message.strip() else {}
-        except ValueError as error:
-            raise ConfigurationError(
-                f"{name} is written in code: its arguments are a JSON object.", next_step='As in: \'{"path": "a.txt"}\''
-            ) from error
-        if not isinstance(arguments, dict):
-            raise ConfigurationError(f"{name} is written in code: its arguments are a JSON object.")
-        _, _, work = self._rooms.desk.try_it(name, arguments, self._tell)
-        outcome: Outcome = await work
+    def _ended(self, code: int, reason: str = "", then: str = "") -> int:
+        if self._out.unheard:
+            say_error(f"assent: stopped, because {self._out.unheard}")
+            return FAILED
+        if self._stopped:
+            say_error("assent: stopped")
+            return STOPPED
+        if self._empty and code == DONE:
+            say_error(f"assent: {EMPTY.text}")
+        if reason:
+            say_error(f"assent: {reason}" + (f"\n  {then}" if then else ""))
+        return code
+
+    # -- a skill ------------------------------------------------------------------------------------------------------
+
+    async def _called(self, skill: SkillDef) -> int:
+        """Call it as a person does; the result is what it returned."""
+        if not skill.is_code or self._options.model:
+            self._model()
+        args, said = self._given(skill)
+        call = self._rooms.desk.try_it(skill.name, args, self._tell, said)
+        self._stop = lambda: call.token.cancel(STOPPED_BY)
+        if self._stopped:
+            self._stop()
+        outcome = await call.work
         result = outcome.result
+        self._out.newline()
         if self._options.json:
-            self._say({"type": "result", "state": outcome.state, "text": result.text, "value": result.structured})
-        else:
-            (_say_error if result.is_error else self._out)(result.text + "\n" * (not result.is_error))
-        return FAILED if result.is_error else DONE
+            self._out.event({
+                "type": "result", "run_id": call.run_id, "state": outcome.state, "text": result.text,
+                "value": result.structured, "code": result.code, "usage": dataclasses.asdict(call.usage),
+            })  # fmt: skip
+        elif not result.is_error and not result.facts.get("empty"):
+            self._out.text(result.text + "\n")
+        if not result.is_error:
+            self._empty = not skill.is_code and not result.text.strip()
+            return self._ended(FAILED, f"Stopped: {self._limit}.") if self._limit else self._ended(DONE)
+        if result.code == ToolAborted.code:
+            return self._ended(FAILED, result.text)
+        return self._ended(REFUSED if result.code in _NEVER_BEGAN else FAILED, result.text)
+
+    def _given(self, skill: SkillDef) -> tuple[Mapping[str, Any], str]:
+        """(arguments, what is said): a JSON object where the skill takes arguments, else the words themselves."""
+        text = str(self._options.message)
+        try:
+            found = json.loads(text) if text.strip() else {}
+        except ValueError:
+            found = None
+        if isinstance(found, dict) and (skill.is_code or skill.params is not None):
+            return found, ""
+        if skill.is_code:
+            raise ConfigurationError(
+                f"{skill.name} is written in code: its arguments are a JSON object.",
+                next_step='As in: \'{"path": "a.txt"}\'',
+            )
+        return {}, text
+
+    # -- what happens -------------------------------------------------------------------------------------------------
 
     def _tell(self, event: Event) -> None:
-        if isinstance(event, RunEnded):
+        own = event.thread_id == self._thread  # an agent that was called has a thread of its own
+        if isinstance(event, RunEnded) and own:
             self._end = event
+        elif isinstance(event, AgentTraced) and event.type == "agent-complete" and not event.ancestor_context_id:
+            self._limit = str(event.data.get("limit") or "")
+        elif isinstance(event, MessageClosed) and own:
+            self._empty = any(notice.code == EMPTY.code for notice in event.notices)
         if self._options.json:
             kind = _CAPITAL.sub("-", type(event).__name__).lower()
-            self._say({"type": kind, **dataclasses.asdict(event)})
-        elif isinstance(event, TextArrived):
-            self._line_open = True
-            self._out(event.text)
+            self._out.event({"type": kind, **dataclasses.asdict(event)})
+        elif isinstance(event, TextArrived) and own:
+            self._out.text(event.text)
         elif isinstance(event, ToolCallFinished):
-            self._newline()
-            _say_error(f"[{event.tool}: {event.state}]")
-
-    def _say(self, event: dict[str, Any]) -> None:
-        """One line, with nothing in it that the keyring holds (R-SEC-4)."""
-        self._out(json.dumps(self._rooms.redactor.mask_data(event), ensure_ascii=False, default=str) + "\n")
-
-    def _out(self, text: str) -> None:
-        """To stdout, as long as somebody reads it; a run that nobody hears is ended."""
-        if self._unheard:
-            return
-        try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            self._unheard = True
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())  # what is still buffered is written at the end of the process
-            os.close(nowhere)
-            self._stop()
-
-    def _newline(self) -> None:
-        if self._line_open:
-            self._line_open = False
-            self._out("\n")
+            self._out.newline()
+            say_error(f"[{event.tool}: {event.state}]")
 
 
 def _spawned(rooms: Rooms, thread_id: str) -> None:
@@ -208,10 +279,5 @@ def _spawned(rooms: Rooms, thread_id: str) -> None:
 
 
 def _refused(error: KnownError) -> int:
-    _say_error(f"assent: {error}" + (f"\n  {error.next_step}" if error.next_step else ""))
+    say_error(f"assent: {error}" + (f"\n  {error.next_step}" if error.next_step else ""))
     return REFUSED
-
-
-def _say_error(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()

@@ -180,14 +180,16 @@ async def open_rooms(
     windows: Callable[[ModelRef], int | None],
     script: Path | None = None,
     allowed: Sequence[Pattern] = (),
+    model: str = "",
 ) -> Rooms:
     """Open the store and make every room. Raises what ``Store.open`` raises. Whatever goes wrong half-way, nothing is
-    left open. ``asker`` None: nobody can be asked; ``allowed`` are rules of this start only."""
+    left open. ``asker`` None: nobody can be asked; ``allowed`` are rules of this start only; ``model`` is lent to
+    skills that a person calls, instead of the default one."""
     store = Store(home / "data" / "assent.db")
     await store.open()
     async with contextlib.AsyncExitStack() as left_open:
         left_open.push_async_callback(store.close)
-        rooms = await _rooms(store, home, settings, asker, windows=windows, script=script, allowed=allowed)
+        rooms = await _rooms(store, home, settings, asker, windows=windows, script=script, allowed=allowed, model=model)
         left_open.pop_all()
     return rooms
 
@@ -201,6 +203,7 @@ async def _rooms(
     windows: Callable[[ModelRef], int | None],
     script: Path | None,
     allowed: Sequence[Pattern],
+    model: str,
 ) -> Rooms:
     known = await open_agents(settings, home, RESOURCES / "agents")
     agents = known.book
@@ -231,7 +234,7 @@ async def _rooms(
     _keep_skills(skills, settings, home, owner)
     desk = SkillDesk(
         skills, pipeline, agents, mine=home / "skills", trash=home / "data" / "deleted-skills",
-        host=lambda: _host(runtime, settings),
+        host=lambda: _host(runtime, model or settings.current.models.default),
     )  # fmt: skip
     service = ConversationService(runtime, owner)
     room = AgentRooms(known, settings, walls.tools, skills, owner).open(runtime, service, home, RESOURCES / "agents")
@@ -259,9 +262,9 @@ async def _jobs(
     return jobs
 
 
-def _host(runtime: Runtime, settings: SettingsService) -> Host | None:
-    """What a skill that is tried has of a model: the default one, if there is one."""
-    ref = ModelRef.parse(settings.current.models.default)
+def _host(runtime: Runtime, model: str) -> Host | None:
+    """What a skill that a person calls has of a model, if one is chosen."""
+    ref = ModelRef.parse(model)
     return host_of(runtime, ref, BudgetTracker(runtime.budget)) if ref.connection_id and ref.model else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,10 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import EventSink
 from desktop.domain.ids import new_id
-from desktop.domain.messages import ToolCallBlock
+from desktop.domain.messages import ToolCallBlock, Usage
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.domain.tools import Category, ToolSpec
-from desktop.pipeline.context import CallRequest, Invocation
+from desktop.pipeline.context import CallRequest, Invocation, Outcome
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.pipeline.skill_tool import category_of, spec_of
@@ -91,6 +91,24 @@ class Checked:
     definitions: tuple[SkillDef, ...]
     problems: tuple[SkillProblem, ...]
     raw: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillCall:
+    """A call that a person makes: ``work`` has not begun; cancelling ``token`` stops it."""
+
+    run_id: str
+    token: CancellationToken
+    work: Coroutine[Any, Any, Outcome]
+    host: Host | None
+
+    @property
+    def usage(self) -> Usage:
+        """What models were asked for so far, all agents in it together."""
+        budget = self.host.budget if self.host is not None else None
+        if budget is None:
+            return Usage(cost_usd=0.0)
+        return budget.used if budget.cost_known else replace(budget.used, cost_usd=None)
 
 
 class SkillDesk:
@@ -274,9 +292,11 @@ class SkillDesk:
 
     # -- trying -------------------------------------------------------------------------------------------------------
 
-    def try_it(self, name: str, args: Mapping[str, Any], sink: EventSink) -> tuple[str, CancellationToken, Any]:
-        """(run id, token, coroutine of the Outcome): call a skill as a person, through every gate; requests come like
-        those of any run. The caller owns the task and cancels the token to stop it."""
+    def try_it(
+        self, name: str, args: Mapping[str, Any], sink: EventSink, said: str = ""
+    ) -> SkillCall:  # fmt: skip
+        """Call a skill as a person, through every gate; requests come like those of any run. ``said`` is told to the
+        agent that works on a skill in words. The caller owns the task, and cancels the token to stop it."""
         run_id, token = new_id(), CancellationToken()
         everything = AllowedList.of(f"* {name}")
         host = self._host()
@@ -285,9 +305,15 @@ class SkillDesk:
             inherited[HOST] = host
         root = Invocation(RunMeta(run_id, token, ""), inherited=inherited, shared=self._world.shared)
         request = CallRequest(
-            ToolCallBlock(new_id(), name, dict(args)), Caller("native", ("You",), everything), root, sink
+            ToolCallBlock(new_id(), name, dict(args)), Caller("native", ("You",), everything), root, sink, said=said
         )
-        return run_id, token, self._pipeline.invoke(request)
+        return SkillCall(run_id, token, self._pipeline.invoke(request), host)
+
+    def problems_near(self, name: str) -> tuple[SkillProblem, ...]:
+        """What is wrong with files and folders of this name that hold no skill that could be called by it."""
+        catalog = self.catalog()
+        found = [problem for row in catalog.named(name) for problem in catalog.problems(row)]
+        return tuple(problem for problem in found if problem.severity == "error")
 
     # -- inside -------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
-from desktop.domain.models import Connection, ModelClient, ModelRequest, SecretStore, StreamItem
+from desktop.domain.models import Connection, ModelClient, ModelRef, ModelRequest, SecretStore, StreamItem
 from desktop.domain.processes import Child, ChildRefused, ChildStream
 from desktop.models import providers
 from desktop.models.catalogue import Catalogue
@@ -161,6 +161,12 @@ class Models:
     client: ModelClient
     catalogue: Catalogue
     connections: Connections
+    special: frozenset[str] = frozenset()
+
+    def reaches(self, ref: ModelRef) -> bool:
+        """Whether there is a connection for this model; whether it has the model only asking would tell."""
+        known = ref.connection_id in self.special or self.connections.find(ref.connection_id) is not None
+        return bool(ref.model) and known
 
 
 def build(
@@ -181,4 +187,4 @@ def build(
     demo = DemoModel() if demo_pace_s is None else DemoModel(pace_s=demo_pace_s)
     scripted = None if script is None else ScriptedModel.load(script)
     client = ModelRouter(HostModelClient(child, secrets, known), demo, scripted)
-    return Models(client, Catalogue(child, secrets, known, scripted=scripted is not None), known)
+    return Models(client, Catalogue(child, secrets, known, scripted=scripted is not None), known, client.special)

@@ -45,5 +45,10 @@ class ModelRouter:
         if scripted is not None:
             self._special[SCRIPTED] = scripted
 
+    @property
+    def special(self) -> frozenset[str]:
+        """The connections that need no set-up."""
+        return frozenset(self._special)
+
     def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncIterator[StreamItem]:
         return self._special.get(request.model.connection_id, self._host).stream(request, meta)

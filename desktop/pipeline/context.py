@@ -100,7 +100,8 @@ class CallRequest:
     caller will store the result; ``parent`` is the invocation it is nested in, or a root made by the caller.
     ``overrides`` are middleware keys for this call alone; ``serves`` is set when the call is middleware at
     work, which itself is not ``counted`` as a tool call. ``default_timeout_s`` holds where the tool has no limit of its
-    own (R-COD-15); ``place`` is set for calls of model-written code."""
+    own (R-COD-15); ``place`` is set for calls of model-written code; ``said`` is what a person says to a skill that an
+    agent works on, beside its arguments (R-AG-10)."""
 
     block: ToolCallBlock
     caller: Caller
@@ -114,6 +115,7 @@ class CallRequest:
     counted: bool = True
     default_timeout_s: float | None = None
     place: CodePlace | None = None
+    said: str = ""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -171,6 +171,8 @@ class SkillRuns:
         if isinstance(metadata.get("returns"), Mapping):
             arguments["returns"] = dict(metadata["returns"])
         request, invocation = call.request, call.invocation
+        if request.said:
+            arguments["userMessage"] = request.said
         served = Served(ctx, _onward(call.request.serves))
         outcome = await pipeline.invoke(  # type: ignore[union-attr]  # checked in _context
             CallRequest(
@@ -221,6 +223,9 @@ class _Unmanaged:
         self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
     ) -> Any:
         raise NotMiddleware("The served skill does not run yet; call through your own manager.")
+
+    def calls_back(self, ref: str) -> bool:
+        return False
 
     def finish(self, value: Any = None) -> None:
         raise NotMiddleware("Finish through your own manager: it records the served result.")

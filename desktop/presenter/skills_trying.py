@@ -98,8 +98,9 @@ class SkillTrials(QObject):
         if self.running:
             return
         self.trial = Trial(name, started_at=time.monotonic())
-        self._run_id, self._token, work = self._desk.try_it(name, args, self._heard.emit)
-        self._bridge.spawn(self._tried(work), name=f"try {name}", on_error=self._broke)
+        call = self._desk.try_it(name, args, self._heard.emit)
+        self._run_id, self._token = call.run_id, call.token
+        self._bridge.spawn(self._tried(call.work), name=f"try {name}", on_error=self._broke)
         self.changed.emit()
 
     def stop(self) -> None:

@@ -19,6 +19,7 @@ frontmatter = {
                 "events": {"type": "string", "description": "A topic to tell events to."},
                 "name": {"type": "string", "description": "Its name in logs and requests."},
                 "memory": {"type": "object", "description": "What its code starts out knowing."},
+                "userMessage": {"type": "string", "description": "What is said to it; else it is told to begin."},
             },
             "required": ["prompt"],
             "additionalProperties": False,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from desktop.app.headless import main
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ("--model", "scripted/scripted")
@@ -30,8 +33,11 @@ class Home:
 
     def command(self, *words: str) -> list[str]:
         hidden = "from tests.harness import hide_qt; import sys; from desktop.app.main import main; sys.exit(main())"
-        script = ("--script", str(self.path / "script.json"), "--home", str(self.path))
-        return [sys.executable, "-c", hidden, "run", *words, *script]
+        return [sys.executable, "-c", hidden, "run", *words, *self.options]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return ("--script", str(self.path / "script.json"), "--home", str(self.path))
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(self.command(*words), cwd=ROOT, capture_output=True, text=True, timeout=120)
@@ -98,6 +104,122 @@ def test_a_skill_with_a_prompt_answers_and_a_skill_in_code_is_called(tmp_path: P
     assert listed.returncode == 0, listed.stderr
     result = json.loads(listed.stdout.splitlines()[-1])
     assert [row["name"] for row in result["value"]] == ["pirate"]
+
+
+SKILL = (
+    "---\nname: task\ndescription: x\nallowed-tools: list-directory\nmetadata:\n  category: read\n{more}---\nDo it.\n"
+)
+RETURNS = "  returns: {type: object, required: [n], properties: {n: {type: integer}}}\n"
+LOOK = call("list_directory", path=".")
+
+
+@pytest.mark.spec("R-AG-1", "R-AG-3", "R-AG-10", "R-RET-4", "R-LIM-2", "R-LIM-5", "R-LIM-7")
+@pytest.mark.parametrize(
+    ("more", "rounds", "code", "out", "said"),
+    [
+        (RETURNS, [[{"text": "words"}], call("finish", n=3)], 0, '{"n": 3}\n', "[task: done]"),
+        (RETURNS, [[{"text": "words"}]] * 9, 1, "", "ended with no valid result"),
+        ("  model: {maxTurns: 2}\n", [LOOK, LOOK, [{"text": "more"}]], 1, "Stopped: maxTurns 2 (set by the skill task)",
+         "Stopped: maxTurns 2 (set by the skill task)."),
+        ("  model: {maxSteps: 1}\n", [LOOK, LOOK, LOOK], 1, "", "maxSteps 1 (set by the skill task)"),
+        ("  model: {maxTurns: 0}\n", [LOOK], 2, "", "maxTurns"),
+        ("  model: {agent: agent-nope}\n", [LOOK], 2, "", "There is no agent provider named agent-nope"),
+        ("  model: {agent: agent-demo}\n", [LOOK], 0, "", "[task: done]"),
+        ("", [[]], 0, "", "The model answered with nothing."),
+        ("", [[{"error": {"code": "model.key_refused", "message": "The key is wrong."}}]], 1, "", "The key is wrong."),
+    ],
+)  # fmt: skip
+def test_a_skill_in_words_keeps_to_what_it_declares(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: str, rounds: list[Any], code: int, out: str, said: str
+) -> None:
+    home = Home(tmp_path / "h", *rounds)
+    (home.path / "skills").mkdir()
+    (home.path / "skills" / "task.skill.md").write_text(SKILL.format(more=more))
+    returned = main(["task", "hello", *MODEL, *home.options])
+    told = capsys.readouterr()
+    assert returned == code, told
+    assert out in told.out
+    assert said in told.err
+
+
+def test_a_skill_in_words_hears_the_message_or_takes_arguments_and_tells_what_happens_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(tmp_path / "h", [{"text": "Ahoy."}, {"usage": {"input": 7, "output": 2}}])
+    (home.path / "skills").mkdir()
+    params = "  params: {type: object, properties: {n: {type: integer}}, required: [n]}\n"
+    (home.path / "skills" / "task.skill.md").write_text(SKILL.format(more=params))
+    assert main(["task", '{"n": 3}', "--json", *MODEL, *home.options]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    told = [event["type"] for event in events if event["type"] != "message"]
+    ends = ["turn-end", "agent-complete", "tool-call-finished", "result"]
+    assert told == ["tool-call-started", "agent-start", "turn-start", *ends]
+    assert (events[0]["arguments"], events[-1]["text"]) == ({"n": 3}, "Ahoy.")
+    assert events[-1]["usage"]["input_tokens"] == 7
+    assert len({event["run_id"] for event in events}) == 1
+    assert main(["task", "three", *MODEL, *home.options]) == 2  # it takes a number: nothing was begun
+    assert '"n" is a required property' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("assistant", "x", "--allow", "*"), "--allow '*' is no rule: A rule that allows names its tool"),
+        (("assistant", "x", "--allow", "#write"), "--allow '#write' is no rule"),
+        (("assistant", "x", "--model", "nothing"), "no connection for the model 'nothing'"),
+        (("assistant", "x", "--model", "local/x"), "no connection for the model 'local/x'; connections: none"),
+        (("broken", "x"), "broken.skill.md:4:1: "),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_before_anything_begins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    home = Home(tmp_path / "h", [{"text": "never"}])
+    (home.path / "skills").mkdir()
+    (home.path / "skills" / "broken.skill.md").write_text("---\nname: broken\ndescription: [\n---\nx")
+    (home.path / "config.yaml").write_text("limits:\n  concurrent_runs: many\n")
+    assert main([*words, *home.options]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    if "--allow" not in words:
+        assert "config.yaml, line 2" in told.err
+    assert told.out == ""
+
+
+@pytest.mark.spec("R-PRM-11")
+def test_a_rule_may_name_a_tool_as_events_do_and_one_that_names_nothing_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(tmp_path / "h", call("write_file", path="a.txt", content="x"), [{"text": "Done."}])
+    rules = ("--allow", "write_file(path=a*)", "--allow", "not_there")
+    assert main(["assistant", "go", *rules, *MODEL, *home.options]) == 0
+    assert (home.workspace / "a.txt").read_text() == "x"
+    assert "there is no tool and no skill named not-there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("into", "code", "said"), [(">/dev/full", 1, "No space left"), (">&-", 2, "stdout is closed")])
+def test_an_answer_that_cannot_be_written_is_no_traceback(tmp_path: Path, into: str, code: int, said: str) -> None:
+    home = Home(tmp_path / "h", [{"text": "begin"}])
+    command = f"{shlex.join(home.command('assistant', 'go', *MODEL))} {into}"
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code
+    assert done.stderr.startswith("assent: ")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+
+
+def test_a_skill_in_code_lends_the_given_model_to_the_skills_that_it_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(tmp_path / "h", [{"text": "Ahoy."}])
+    (home.path / "skills").mkdir()
+    (home.path / "skills" / "task.skill.md").write_text(SKILL.format(more=""))
+    code = 'frontmatter = {"name": "outer", "description": "x", "metadata": {"category": "read"}}\n'
+    (home.path / "skills" / "outer.skill.py").write_text(
+        f"{code}async def run(ctx, args):\n    return await ctx.manager.invoke('task', {{}})\n"
+    )
+    assert main(["outer", "{}", *MODEL, *home.options]) == 0, capsys.readouterr().err
+    assert capsys.readouterr().out == "Ahoy.\n"
 
 
 @pytest.mark.spec("R-CAN-1")

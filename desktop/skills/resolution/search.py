@@ -95,6 +95,10 @@ class SkillCatalog:
             rows.is_skill(row) and self.shadowing(row).wins not in (row, -1), rows.path(row),
         )  # fmt: skip
 
+    def named(self, name: str) -> tuple[int, ...]:
+        """The rows of this name; a file without a skill in it goes by its own."""
+        return tuple(self._rows.named(name))
+
     def find(self, key: tuple[str, str]) -> int | None:
         """The row with this key, to keep a selection across catalogues."""
         return next((row for row in self._rows.named(key[1]) if self._rows.path(row) == key[0]), None)

@@ -35,7 +35,7 @@ async def test_a_javascript_skill_of_ones_own_runs_in_the_app(tmp_path: Path) ->
     rooms = await open_rooms(tmp_path, settings, Nobody(), windows=lambda _ref: None)
     try:
         await asyncio.to_thread(rooms.skills.fabric.refresh)
-        _, _, outcome = rooms.desk.try_it("js-sum", {"all": [1, 2, 3]}, lambda _event: None)
+        outcome = rooms.desk.try_it("js-sum", {"all": [1, 2, 3]}, lambda _event: None).work
         async with asyncio.timeout(LONG):
             done = await outcome
         assert done.result.structured == {"sum": 6, "skills": True}, done.result.text
