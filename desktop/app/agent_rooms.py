@@ -14,10 +14,11 @@ from desktop.conversation.agent_calls import AgentCalls, forget_children
 from desktop.conversation.agent_desk import AgentDesk
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import AgentFiles, AgentFolder
+from desktop.conversation.debate_calls import CalledDebates
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_world import SkillWorld
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import BugError, KnownError
 from desktop.settings import SettingsService
 from desktop.skills.resolution.watch import FolderWatch
 from desktop.supervision.tasks import TaskOwner
@@ -62,16 +63,25 @@ class AgentRooms:
         self._closed = False
         self._ends: list[Callable[[], None]] = []
         self.tools: AgentTools | None = None
-        self.desk: AgentDesk | None = None
+        self._desk: AgentDesk | None = None
+
+    @property
+    def desk(self) -> AgentDesk:
+        """For the editor. After ``open``."""
+        if self._desk is None:
+            raise BugError("the agents are not open yet")
+        return self._desk
 
     def open(self, runtime: Runtime, service: ConversationService, home: Path, library: Path) -> AgentRooms:
         """Make the tools and the editor's desk; what has to be read is read in the background."""
         self._folders = lambda: folders_of(self._settings, home, library)
-        calls = AgentCalls(lambda: runtime, self._owner, handover=service.hand_over)
+        calls = AgentCalls(
+            lambda: runtime, self._owner, handover=service.hand_over, two_sides=CalledDebates(lambda: runtime)
+        )
         self.tools = AgentTools(
             self.files.book, self._skills, self._registry, calls.carry, lambda name: reserved_by(self._skills, name)
         )
-        self.desk = AgentDesk(
+        self._desk = AgentDesk(
             self.files, lambda: runtime, mine=home / FOLDER, trash=home / "data" / "deleted-agents",
             tool_problems=lambda: self.tools.problems if self.tools is not None else {}, changed=self.refresh,
         )  # fmt: skip

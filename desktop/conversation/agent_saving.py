@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from desktop.conversation.agent_text import read_text
-from desktop.conversation.agents import shown_problem
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError, KnownError
 
@@ -68,7 +67,7 @@ def _save(folder: Path, definition: AgentDefinition) -> str:
     text = definition_text(definition)
     path = folder / f"{definition.name}.yaml"
     said = read_text(text, path.name)
-    wrong = "; ".join(shown_problem(problem) for problem in said.problems if not problem.warning)
+    wrong = "; ".join(problem.shown for problem in said.problems if not problem.warning)
     if said.definition is None:
         raise ConfigurationError(f"This cannot be saved as an agent: {wrong}.", next_step="Correct it and try again.")
     try:

@@ -81,14 +81,16 @@ def broken_off(result: SideResult, because: str | None) -> Ending:
 
 
 def due(
-    setup: DebateSetup, turns: Sequence[TurnRecord], budget: BudgetTracker, rounds: int, limit: Limit | None = None
-) -> Ending | None:
-    """Whether the debate is over after these turns. ``limit`` is what stopped the last one, ``rounds`` of the run."""
+    setup: DebateSetup, turns: Sequence[TurnRecord], budget: BudgetTracker, rounds: int, limit: Limit | None = None,
+    *, begun: bool = True,
+) -> Ending | None:  # fmt: skip
+    """Whether the debate is over after these turns. ``limit`` is what stopped the last one, ``rounds`` of the run; not
+    ``begun``: a person lets it go on, also after two empty turns."""
     last = turns[-1] if turns else None
     if last is not None and last.ended_by == "end_session_tool":
         side = setup.side(last.side).label or f"Side {last.side.upper()}"
         return Ending("end_session_tool", f"{side} ended it with {setup.side(last.side).end_session_tool}.")
-    if len(turns) > 1 and turns[-1].ended_by == turns[-2].ended_by == "empty":
+    if begun and len(turns) > 1 and turns[-1].ended_by == turns[-2].ended_by == "empty":
         return Ending("error", "Both sides answered with nothing, one after the other.", "debate.empty",
                       "Change a prompt or a model, and fork before these turns.")  # fmt: skip
     if setup.max_turns is not None and len(turns) >= setup.max_turns:

@@ -22,17 +22,18 @@ from desktop.conversation.debate_ends import (
     stop_for,
     turn_over,
 )
-from desktop.conversation.debate_setup import DEBATE, label_of, spec_of
+from desktop.conversation.debate_setup import DEBATE, label_of
 from desktop.conversation.debate_state import Debate
-from desktop.conversation.debate_turn import take_in_turn
+from desktop.conversation.debate_turn import bounds, meta_of, spec_below, take_in_turn
 from desktop.conversation.endings import Ending, aborted, failed
 from desktop.conversation.masking import masked
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.recorder import RunRecorder
+from desktop.conversation.run import CalledBy
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import SideSpec, round_limit
 from desktop.conversation.side_turn import Given, SideTurn
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SideMeter, TurnRecord
 from desktop.domain.errors import CancellationError, KnownError, NotFound
 from desktop.domain.events import (
@@ -46,35 +47,41 @@ from desktop.domain.events import (
     SideTurnStarted,
     UserMessageTaken,
 )
-from desktop.domain.ids import AgentId, new_id
+from desktop.domain.ids import new_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import TextBlock, Usage
 from desktop.domain.middleware import MiddlewareTermination
-from desktop.domain.supervision import ExecutionBudget, Supervision
 from desktop.domain.threads import MessageRecord, RunRecord
-from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.journal import Journal
 
 _log = logging.getLogger(__name__)
 
 
 class DebateRun:
-    """Carries a debate on. ``single``: one turn only; ``pausing`` may be set at any time; ``over`` is set last."""
+    """Carries a debate on. ``single``: one turn only; ``pausing`` may be set at any time; ``over`` is set last.
 
-    def __init__(self, runtime: Runtime, debate: Debate, *, single: bool = False) -> None:
+    With ``called_by`` the debate works for an agent that called it as a tool (R-AAT-4): with the caller's token, within
+    its budget and what it may use, and without slots of its own.
+    """
+
+    def __init__(
+        self, runtime: Runtime, debate: Debate, *, single: bool = False, called_by: CalledBy | None = None
+    ) -> None:
         self._runtime = runtime
+        self._above = called_by
         self.debate = debate
         self._single = single
         self.pausing = False
         self.run_id = debate.run_id = new_id()
-        self.token = CancellationToken()
+        self.token = called_by.meta.cancellation if called_by is not None else CancellationToken()
         self.over = asyncio.Event()
         self._stop = stop_for(Ending("interrupted"))
         self._rounds = 0
         self._used = Usage(cost_usd=0.0)
         self._limit: Limit | None = None
         self._seen = Perspectives()
-        self._budget = self._bounds()
+        self._budget = bounds(runtime, debate, called_by)
+        self._meta = meta_of(runtime, debate, self.run_id, self.token, called_by)
         self._journal = Journal(self.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
 
     async def go(self) -> None:
@@ -82,6 +89,11 @@ class DebateRun:
         await self._begin()
         self._stop = await self._ended()
         await self._conclude(self._stop)
+
+    @property
+    def ending(self) -> Ending:
+        """How it ended."""
+        return self._stop.ending
 
     def changed(self) -> None:
         """Tell how it stands."""
@@ -149,9 +161,9 @@ class DebateRun:
     # -- turns --------------------------------------------------------------------------------------------------------
 
     async def _alternate(self) -> Stop:
-        debate = self.debate
+        debate, begun = self.debate, False
         while True:
-            ending = due(debate.setup, debate.turns, self._budget, self._rounds, self._limit)
+            ending = due(debate.setup, debate.turns, self._budget, self._rounds, self._limit, begun=begun)
             if ending is not None:
                 return Stop("ended", ending)
             if self.pausing:
@@ -160,7 +172,7 @@ class DebateRun:
             broken = await self._turn()
             if broken is not None:
                 return stop_for(broken)
-            self.pausing = self.pausing or self._single
+            self.pausing, begun = self.pausing or self._single, True
 
     async def _take_waiting(self) -> None:
         """What the moderator said meanwhile, before both sides' next turns (R-SES-19, R-SES-23)."""
@@ -188,7 +200,7 @@ class DebateRun:
         """One side turn; None when it counts, else why it broke off."""
         debate, side = self.debate, self.debate.side
         number, started = len(debate.turns) + 1, time.time()
-        spec = spec_of(debate.setup, side)
+        spec = spec_below(debate.setup, side, self._above)
         label = label_of(debate.setup, side)
         recorder = RunRecorder(
             self._runtime.store, self._heard, thread_id=debate.thread.thread_id, run_id=self.run_id,
@@ -199,8 +211,8 @@ class DebateRun:
         self._publish(SideTurnStarted(**self._where, side=side, number=number, label=label, model=str(spec.model)))
         self.changed()
         turn = SideTurn(
-            runtime=self._runtime, spec=spec, meta=self._meta(), recorder=recorder, budget=self._budget,
-            journal=self._journal,
+            runtime=self._runtime, spec=spec, meta=self._meta, recorder=recorder, budget=self._budget,
+            journal=self._journal, below=self._above.below if self._above is not None else None,
         )  # fmt: skip
         given = self._given(spec, number)
         ending, over = await self._taken(turn, given)
@@ -215,7 +227,7 @@ class DebateRun:
     async def _taken(self, turn: SideTurn, given: Given) -> tuple[Ending, TurnOver | None]:
         """The turn, and how it went."""
         try:
-            result = await take_in_turn(turn, given)
+            result = await take_in_turn(turn, given, slot=self._above is None)
         except CancellationError as error:
             return aborted(error.reason), None
         except KnownError as error:
@@ -248,23 +260,6 @@ class DebateRun:
             messages=self._seen.next_for(spec.side), pinned=(topic,) if topic is not None else (),
             notes=(last_turn_note(self.debate.setup, number),), rounds_used=self._rounds,
         )  # fmt: skip
-
-    def _bounds(self) -> BudgetTracker:
-        """The app's budget for this run, and the debate's own for all of its runs."""
-        setup, above = self.debate.setup, self._runtime.budget
-        own = ExecutionBudget(max_tokens=setup.max_tokens, max_cost_usd=setup.max_cost)
-        tracker = BudgetTracker(above).child(own, "the debate")
-        used = self.debate.own_usage()
-        tracker.used = replace(used, cost_usd=used.cost_usd or 0.0)
-        return tracker
-
-    def _meta(self) -> RunMeta:
-        thread_id = self.debate.thread.thread_id
-        node = Supervision.root(
-            AgentId(self.debate.setup.agent or DEBATE, thread_id), session_id=thread_id,
-            execution_budget=self._runtime.budget,
-        )  # fmt: skip
-        return RunMeta(self.run_id, self.token, thread_id, node)
 
     def _heard(self, event: Event) -> None:
         """The recorder's events, counted on their way (R-SES-15, R-SES-22)."""

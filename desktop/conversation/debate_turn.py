@@ -1,4 +1,5 @@
-"""A side turn of a debate in its place: inside the agent-level chain, with a slot for the time that it takes.
+"""A side turn of a debate in its place: inside the agent-level chain, with a slot for the time that it takes, below
+whoever called the debate as a tool.
 
 A debate holds a slot for a turn and not for its whole length, so that many debates take turns, too (R-MW-6, R-SUP-14).
 """
@@ -8,22 +9,33 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
+from desktop.conversation.debate_setup import DEBATE, spec_of
+from desktop.conversation.debate_state import Debate
+from desktop.conversation.run import CalledBy
+from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_spec import SideSpec
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
-from desktop.domain.cancellation import RunMeta
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.debates import DebateSetup
+from desktop.domain.definitions import SideName
+from desktop.domain.ids import AgentId
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
 from desktop.domain.scopes import Interrupt
+from desktop.domain.supervision import ExecutionBudget, Supervision
 from desktop.pipeline.compose import compose
+from desktop.supervision.budgets import BudgetTracker
 
 
-async def take_in_turn(turn: SideTurn, given: Given) -> SideResult:
-    """Raises CancellationError while it waits for a slot, MiddlewareTermination, and what ``SideTurn.take`` raises."""
+async def take_in_turn(turn: SideTurn, given: Given, *, slot: bool = True) -> SideResult:
+    """Raises CancellationError while it waits for a slot, MiddlewareTermination, and what ``SideTurn.take`` raises.
+    Not ``slot``: whoever called has one."""
     layers = turn.runtime.agent_layers
     if not layers:
-        return await _taken(turn, given, turn.meta)
+        return await _taken(turn, given, turn.meta, slot)
     context = AgentContext(turn.meta, agent=turn.spec.agent)
 
     async def core() -> None:
-        context.result = await _taken(turn, given, context.meta)
+        context.result = await _taken(turn, given, context.meta, slot)
 
     await compose(layers)(context, core)
     if not isinstance(context.result, SideResult):
@@ -31,8 +43,41 @@ async def take_in_turn(turn: SideTurn, given: Given) -> SideResult:
     return context.result
 
 
-async def _taken(turn: SideTurn, given: Given, meta: RunMeta) -> SideResult:
+async def _taken(turn: SideTurn, given: Given, meta: RunMeta, slot: bool) -> SideResult:
     async with AsyncExitStack() as held:
-        async with Interrupt(meta.cancellation):
-            await held.enter_async_context(turn.runtime.slots.slot())
+        if slot:
+            async with Interrupt(meta.cancellation):
+                await held.enter_async_context(turn.runtime.slots.slot())
         return await replace(turn, meta=meta).take(given)
+
+
+def spec_below(setup: DebateSetup, side: SideName, above: CalledBy | None) -> SideSpec:
+    """A side as it runs; below a caller never with more than that has, and named after it (R-AAT-4, R-AAT-9)."""
+    spec = spec_of(setup, side)
+    if above is None:
+        return spec
+    return replace(spec, within=above.allowed, chain=(*above.chain, spec.agent, *spec.chain))
+
+
+def bounds(runtime: Runtime, debate: Debate, above: CalledBy | None) -> BudgetTracker:
+    """The app's budget for one run, within the caller's if there is one, and the debate's own for all of its runs."""
+    setup, used = debate.setup, debate.own_usage()
+    whole = BudgetTracker(runtime.budget, parent=above.budget if above is not None else None)
+    own = ExecutionBudget(max_tokens=setup.max_tokens, max_cost_usd=setup.max_cost)
+    tracker = whole.child(own, "the debate")
+    tracker.used = replace(used, cost_usd=used.cost_usd or 0.0)
+    return tracker
+
+
+def meta_of(
+    runtime: Runtime, debate: Debate, run_id: str, token: CancellationToken, above: CalledBy | None
+) -> RunMeta:
+    """What all turns of a run have in common."""
+    thread_id = debate.thread.thread_id
+    if above is not None:
+        return replace(above.meta, thread_id=thread_id)
+    node = Supervision.root(
+        AgentId(debate.setup.agent or DEBATE, thread_id), session_id=thread_id, execution_budget=runtime.budget,
+        spawn_budget=runtime.spawn_budget,
+    )  # fmt: skip
+    return RunMeta(run_id, token, thread_id, node)

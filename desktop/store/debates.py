@@ -62,6 +62,15 @@ class DebateRepository:
 
         await self._thread.write(work, durable=True)
 
+    async def adopt(self, *, setup: Mapping[str, Any], topic: MessageRecord) -> None:
+        """An empty thread, the topic's, becomes a debate that has not begun."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            _insert(connection, topic.thread_id, setup, "ready")
+            _update(connection, topic.thread_id, head_seq=tree.insert(connection, topic, make_leaf=True))
+
+        await self._thread.write(work)
+
     async def fork(
         self, *, thread: ThreadRecord, setup: Mapping[str, Any], origin: str, turn: int, message_id: str
     ) -> None:

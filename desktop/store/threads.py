@@ -34,13 +34,14 @@ class ThreadRepository:
         return await self._thread.read(lambda connection: _get(connection, thread_id))
 
     async def list_all(self, *, deleted: bool = False) -> list[ThreadRecord]:
-        """All chats, or all deleted ones: pinned first, then by their last message, newest first. No debates."""
-        condition = "IS NOT NULL" if deleted else "IS NULL"
+        """All chats, or everything deleted: pinned first, then by their last message, newest first. Debates have a list
+        of their own."""
+        chats = "IS NULL AND NOT EXISTS (SELECT 1 FROM debates d WHERE d.thread_id = t.thread_id)"
+        condition = "IS NOT NULL" if deleted else chats
 
         def work(connection: sqlite3.Connection) -> list[ThreadRecord]:
             rows = connection.execute(
                 f"SELECT {THREAD} FROM threads t WHERE t.deleted_at {condition} "
-                "AND NOT EXISTS (SELECT 1 FROM debates d WHERE d.thread_id = t.thread_id) "
                 "ORDER BY t.pinned DESC, t.updated_at DESC, t.seq DESC"
             )
             return [thread_from(row) for row in rows]

@@ -79,10 +79,10 @@ async def test_a_new_database_needs_no_backup(tmp_path):
 
 
 def test_migrations_are_numbered_without_gaps(tmp_path, newer):
-    (newer / "0009_too_far.sql").write_text("SELECT 1;")
+    (newer / "0099_too_far.sql").write_text("SELECT 1;")
     with pytest.raises(BugError, match="not numbered"):
         open_database(tmp_path / "a.db", newer)
-    (newer / "0009_too_far.sql").rename(newer / "nine.sql")
+    (newer / "0099_too_far.sql").rename(newer / "nine.sql")
     with pytest.raises(BugError, match=r"nine\.sql"):
         open_database(tmp_path / "a.db", newer)
 

@@ -1,0 +1,43 @@
+"""A debate as a tool: an agent of two sides works for the agent that called it (R-AAT-2, R-AAT-3, R-AAT-4)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from desktop.conversation.agent_calls import Answer, Child
+from desktop.conversation.debate_checks import DebateChecks
+from desktop.conversation.debate_run import DebateRun
+from desktop.conversation.debate_setup import setup_of, to_plain
+from desktop.conversation.debate_state import load
+from desktop.conversation.runtime import Runtime
+from desktop.domain.errors import ConfigurationError
+from desktop.domain.ids import new_id
+from desktop.domain.messages import TextBlock
+from desktop.domain.threads import MessageRecord
+
+
+class CalledDebates:
+    """Implements ``agent_calls.TwoSides``: the child's thread becomes a debate, both sides with the caller's model. The
+    answer is the last finished turn's outcome and why it ended."""
+
+    def __init__(self, runtime: Callable[[], Runtime]) -> None:
+        self._runtime = runtime
+
+    async def __call__(self, child: Child) -> Answer:
+        """Raises ConfigurationError before any model is asked when a piece is missing (R-DEF-11)."""
+        runtime, thread_id = self._runtime(), child.thread_id
+        setup = setup_of(child.definition, runtime.mask(child.message), child.model)
+        wrong = [p for p in await DebateChecks(runtime).problems(setup) if not p.warning]
+        if wrong:
+            told = "; ".join(f"{problem.path}: {problem.text}" for problem in wrong)
+            raise ConfigurationError(f"{child.definition.shown} cannot run: {told}.", next_step="Correct the agent.")
+        topic = MessageRecord(new_id(), thread_id, None, "user", (TextBlock(setup.topic),), time.time())
+        await runtime.store.debates.adopt(setup=to_plain(setup), topic=topic)
+        run = DebateRun(runtime, await load(runtime.store, thread_id), called_by=child.called_by)
+        try:
+            await run.go()
+        finally:
+            run.tell_end()
+        turns = run.debate.turns
+        return Answer(run.ending, turns[-1].outcome if turns else "")

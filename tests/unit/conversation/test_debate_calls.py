@@ -1,0 +1,100 @@
+"""An agent of two sides that another agent calls as a tool."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.conversation.agent_calls import AgentCalls, forget_children
+from desktop.conversation.agent_tools import AgentTools
+from desktop.conversation.agents import AgentBook
+from desktop.conversation.debate_calls import CalledDebates
+from desktop.domain.definitions import AgentDefinition, SideDefinition
+from desktop.domain.messages import ToolResultBlock
+from desktop.domain.models import TextDelta
+from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.supervision.tasks import RunSlots
+from desktop.tools.registry import ToolRegistry
+from tests.unit.agents.script import Hang, Script, call
+from tests.unit.agents.script import calls as many
+from tests.unit.conversation.debate_kit import DebateWorld, answering, debate_world, prompt, until
+from tests.unit.conversation.kit import MODEL
+
+BOSS = AgentDefinition("boss_agent", SideDefinition("boss"))
+TWO = AgentDefinition(
+    "two_agent", SideDefinition("pro", "Pro"), type="dual_ai", side_b=SideDefinition("con", "Con"), max_turns=3,
+    expose_as_tool=True, tool_description="Talks it over.",
+)  # fmt: skip
+
+
+async def ask(w: DebateWorld, registry: ToolRegistry) -> tuple[str, list[ToolResultBlock]]:
+    """What the boss got from its calls."""
+    prompt(w.prompts, "boss", '"*-agent look-up close"')
+    made = AgentCalls(lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime))
+    tools = AgentTools(w.runtime.agents, w.skills, registry, made.carry)
+    await asyncio.to_thread(tools.refresh)
+    thread = (await w.service.create_thread(agent="boss_agent", model=MODEL)).thread_id
+    shown = await w.ask(thread, "Please.")
+    return thread, [block for m in shown for block in m.blocks if isinstance(block, ToolResultBlock)]
+
+
+def options(registry: ToolRegistry, two: AgentDefinition = TWO) -> dict[str, Any]:
+    return {"registered": registry, "agents": AgentBook({one.name: one for one in (BOSS, two)}), "slots": RunSlots(1)}
+
+
+@pytest.mark.spec("R-AAT-2", "R-AAT-3", "R-AAT-4", "R-AAT-6", "R-AAT-9")
+async def test_a_debate_works_for_the_agent_that_called_it(tmp_path: Path) -> None:
+    seen: list[tuple[str, ...]] = []
+    tool = answering("look-up")
+    tool.body = lambda _args, context: seen.append(context.chain) or "looked"
+    registry = ToolRegistry([tool, answering("hidden")])
+    model = ScriptedModel([
+        calls("two_agent", {"message": "Tea?"}),
+        calls("look-up", {}), says("a1"),
+        [{"text": "b1"}, {"usage": {"input": 40, "output": 2, "cost": 0.5}}],
+        says("a2"),
+        says("They say a2."),
+    ])  # fmt: skip
+    async with debate_world(tmp_path, model, allowed='"look-up hidden"', **options(registry)) as w:
+        thread, (result,) = await ask(w, registry)
+        assert (result.is_error, result.text) == (False, "a2\n[ended by: max_session_turns]")
+        assert result.structured == {"outcome": "a2", "end_reason": "max_session_turns"}
+        child = str(result.facts["thread_id"])
+        assert await w.outcomes(child) == ["a1", "b1", "a2"]
+        assert seen == [("boss_agent", "boss", "two_agent", "Pro (side A)", "pro", "look-up")]
+        assert [t["name"] for t in model.requests[1].tools] == ["look_up"]
+        assert [m.text for m in model.requests[3].messages] == ["Tea?", "a1"]
+        assert (await w.debates.debates(), [t.thread_id for t in await w.service.threads()]) == ([], [thread])
+        assert (await w.service.thread(thread)).usage.input_tokens == 40
+        assert await forget_children(w.runtime) == 1
+
+
+@pytest.mark.spec("R-AAT-5", "R-DEF-11")
+async def test_a_debate_that_cannot_run_is_an_error_for_its_caller(tmp_path: Path) -> None:
+    broken = AgentDefinition(
+        "two_agent", SideDefinition("pro"), type="dual_ai", side_b=SideDefinition("gone"), max_turns=2,
+        expose_as_tool=True, tool_description="x",
+    )  # fmt: skip
+    registry = ToolRegistry([])
+    model = ScriptedModel([calls("two_agent", {"message": "Tea?"}), says("No.")])
+    async with debate_world(tmp_path, model, **options(registry, broken), person=None) as w:
+        _, results = await ask(w, registry)
+        assert all(result.is_error for result in results)
+        assert len(model.requests) == 2
+
+
+@pytest.mark.spec("R-AAT-5", "R-CAN-4")
+async def test_stopping_the_caller_stops_the_debate(tmp_path: Path) -> None:
+    registry = ToolRegistry([])
+    model = Script(many(call("1", "two_agent", message="Tea?")), [TextDelta("half"), Hang()])
+    async with debate_world(tmp_path, model, **options(registry)) as w:
+        asking = asyncio.ensure_future(ask(w, registry))
+        await until(lambda: len(model.requests) == 2)
+        thread = w.service.running()[0]
+        await w.service.stop(thread)
+        await asking
+        await until(lambda: model.cancelled == 1)
+        assert w.ends()[-1].thread_id == thread
