@@ -1,0 +1,67 @@
+"""The Debates page joined to its view-models, its requests to the person, its commands to what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from PySide6.QtWidgets import QWidget
+
+from desktop.app.view_models import ViewModels
+from desktop.presenter.shell import ShellViewModel
+from desktop.ui.approvals.request_dialog import RequestDialog
+from desktop.ui.shell.loading import load
+from desktop.ui.shell.main_window import MainWindow
+
+
+class DebatePages:
+    """``thread_title`` names a thread that is no debate; ``show_inbox`` opens the list of requests."""
+
+    def __init__(
+        self, window: MainWindow, shell: ShellViewModel, models: ViewModels, thread_title: Callable[[str], str],
+        show_inbox: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._window, self._shell, self._models = window, shell, models
+        self._thread_title, self._show_inbox = thread_title, show_inbox
+        shell.handle("stop", lambda _: self._stop())
+        shell.handle("export", self._export)
+        shell.handle("new-debate", lambda _: self._act("new_debate"))
+        shell.handle("debate", lambda thread_id: self._act("open", thread_id))
+        shell.handle("debate-act", lambda name: self._act("act", name))
+
+    def page(self) -> QWidget:
+        """Built when it is first shown."""
+        m = self._models
+        made: Any = load("desktop.ui.debates.page", "DebatesPage")(m.debates)
+        dialog = RequestDialog(made.running, m.approvals, self.title, made.running.footer, m.rules)
+        dialog.open_inbox.connect(self._show_inbox)
+        made.opened.connect(dialog.show_for)
+        made.request_wanted.connect(dialog.reopen)
+        made.command_wanted.connect(self._shell.run_command)
+        return cast(QWidget, made)
+
+    def title(self, thread_id: str) -> str:
+        """Of a debate or of any other thread."""
+        row = self._models.debates.debates.rows.get(thread_id)
+        return row.title if row is not None else self._thread_title(thread_id)
+
+    def open_call(self, thread_id: str, call_id: str) -> bool:
+        """Show the card of a call, if the thread is a debate."""
+        if thread_id not in self._models.debates.debates.rows:
+            return False
+        self._act("open_call", thread_id, call_id)
+        return True
+
+    def _act(self, name: str, *arguments: str) -> None:
+        self._shell.go("debates")
+        getattr(self._window.page("debates"), name)(*arguments)
+
+    def _stop(self) -> None:
+        """What is open on the page that is shown."""
+        (self._models.debates.debates.stop if self._shell.page == "debates" else self._models.chat.stop)()
+
+    def _export(self, form: str) -> None:
+        if self._shell.page == "debates":
+            self._act("export", form)
+        else:
+            self._models.chat.export(form)
