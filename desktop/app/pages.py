@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from desktop.app.debate_pages import DebatePages
 from desktop.app.remembered import Remembered
 from desktop.app.rooms import Rooms
 from desktop.app.view_models import ViewModels
@@ -43,6 +44,7 @@ class Pages(QObject):
         self._approvals: Any = None
         self._schedules: Any = None
         self._opened = False
+        self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox)
         self._commands()
         self._connect()
 
@@ -79,7 +81,7 @@ class Pages(QObject):
             {
                 FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, demo),
                 "chats": lambda: self.chat,
-                "debates": self._debates_page,
+                "debates": self._debates.page,
                 "skills": self._skills_page,
                 "approvals": self._approvals_page,
                 "schedules": self._schedules_page,
@@ -105,21 +107,6 @@ class Pages(QObject):
         close = self._shell.on_close
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
-
-    def _debates_page(self) -> QWidget:
-        m = self._models
-        made: Any = load("desktop.ui.debates.page", "DebatesPage")(m.debates)
-        dialog = RequestDialog(made.running, m.approvals, self._title_of, made.running.footer, m.rules)
-        dialog.open_inbox.connect(self.show_inbox)
-        made.opened.connect(dialog.show_for)
-        made.request_wanted.connect(dialog.reopen)
-        made.command_wanted.connect(self._shell.run_command)
-        return cast(QWidget, made)
-
-    def _on_debates(self, act: str, argument: str = "") -> None:
-        self._shell.go("debates")
-        debates: Any = self._window.page("debates")
-        getattr(debates, act)(argument) if argument else getattr(debates, act)()
 
     def _skills_page(self) -> QWidget:
         made: QWidget = load("desktop.ui.skills.page", "SkillsPage")(self._models.skills)
@@ -190,11 +177,6 @@ class Pages(QObject):
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
         shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
-        shell.handle("stop", lambda _: m.debates.debates.stop() if shell.page == "debates" else m.chat.stop())
-        shell.handle("export", lambda form: self._export(form))
-        shell.handle("new-debate", lambda _: self._on_debates("new_debate"))
-        shell.handle("debate", lambda thread_id: self._on_debates("open", thread_id))
-        shell.handle("debate-act", lambda name: self._on_debates("act", name))
         shell.handle("new-job", lambda _: self._new_job())
         shell.handle("open-models", lambda _: self._open_models())
         shell.handle("rules", lambda _: self._show_rules(new=False))
@@ -215,13 +197,6 @@ class Pages(QObject):
         else:
             on_chats("begin_find")
 
-    def _export(self, form: str) -> None:
-        """What is open on the page that is shown."""
-        if self._shell.page == "debates":
-            self._on_debates("export", form)
-        else:
-            self._models.chat.export(form)
-
     def _show_rules(self, *, new: bool) -> None:
         self._shell.go("approvals")
         self._window.page("approvals").show_rules(new=new)  # type: ignore[attr-defined]  # its module is loaded late
@@ -239,9 +214,7 @@ class Pages(QObject):
         self.chat.open(thread_id)
 
     def _open_call(self, thread_id: str, call_id: str) -> None:
-        if thread_id in self._models.debates.debates.rows:
-            self._shell.go("debates")
-            self._window.page("debates").open_call(thread_id, call_id)  # type: ignore[attr-defined]  # loaded late
+        if self._debates.open_call(thread_id, call_id):
             return
         self._shell.go("chats")
         self.chat.open_call(thread_id, call_id)
