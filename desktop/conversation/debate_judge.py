@@ -38,15 +38,16 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
         raise KnownError("There is nothing to judge yet.", next_step="Let both sides speak.", code="debate.empty")
     node = Supervision.root(AgentId(JUDGE, thread_id), session_id=thread_id, execution_budget=runtime.budget)
     meta = RunMeta(new_id(), token, thread_id, node)
-    allowed = runtime.skills.allowed(JUDGE)
+    budget = BudgetTracker(runtime.budget)
     inherited = {
-        HOST: host_of(runtime, ref, BudgetTracker(runtime.budget)), PERMISSIONS: allowed, "rootContextId": meta.run_id
+        HOST: host_of(runtime, ref, budget), PERMISSIONS: runtime.skills.allowed(JUDGE), "rootContextId": meta.run_id
     }  # fmt: skip
     block = ToolCallBlock(new_id(), JUDGE, {"topic": debate.setup.topic, "record": record_of(debate.turns)})
     root = Invocation(meta, inherited=inherited, shared=runtime.skills.shared)
     outcome = await runtime.pipeline.invoke(
         CallRequest(block, Caller("skill", (JUDGE,), ExactTools((JUDGE,))), root, lambda _event: None)
     )
+    await runtime.store.threads.add_usage(thread_id=thread_id, usage=budget.used)
     if outcome.result.is_error:
         raise KnownError(
             f"The judge gave no verdict: {outcome.result.text}", next_step="Try again, or choose another model.",

@@ -63,10 +63,11 @@ class DebateService(DebateShelf):
             run.changed()
 
     async def stop(self, thread_id: str) -> None:
-        """Now; the end comes as an event."""
-        run = self._active.get(thread_id)
-        if run is not None:
-            run.token.cancel(STOPPED)
+        """Now, the judge too; the end comes as an event."""
+        run, judging = self._active.get(thread_id), self._judging.get(thread_id)
+        for token in (run.token if run is not None else None, judging):
+            if token is not None:
+                token.cancel(STOPPED)
 
     async def extend(
         self, thread_id: str, *, max_turns: int | None = None, max_cost: float | None = None,

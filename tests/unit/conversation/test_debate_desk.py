@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,9 @@ from desktop.conversation.debate_setup import from_plain, setup_of, to_plain
 from desktop.conversation.debates import DebateService
 from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
+from desktop.domain.models import TextDelta
 from desktop.models.scripted import ScriptedModel, calls, says
-from tests.unit.agents.script import Script, call
+from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as many
 from tests.unit.agents.script import says as speaks
 from tests.unit.conversation.debate_kit import answering, debate_world, prompt, setup, until
@@ -215,6 +217,21 @@ async def test_a_judge_without_a_valid_verdict_is_a_failure_and_can_be_asked_aga
             await w.debates.judge(thread, "")
         state = await w.debates.state(thread)
         assert (state.verdict, state.judging) == (None, False)
+
+
+async def test_a_judge_can_be_stopped(tmp_path: Path) -> None:
+    model = Script(speaks("x"), speaks("y"), [TextDelta("hm"), Hang()])
+    async with debate_world(tmp_path, model) as w:
+        thread, _ = await w.run(setup(max_turns=2))
+        asked = asyncio.ensure_future(w.debates.judge(thread, MODEL))
+        await until(lambda: len(model.requests) == 3)
+        assert (await w.debates.state(thread)).judging
+        with pytest.raises(KnownError, match="already"):
+            await w.debates.judge(thread, MODEL)
+        await w.debates.stop(thread)
+        with pytest.raises(KnownError):
+            await asked
+        assert not (await w.debates.state(thread)).judging
 
 
 async def exported(w: Any, thread: str, folder: Path) -> dict[str, str]:
