@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from desktop.agents.shrink import answered, cap_group, clean_message, estimate, shrink_results
+from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import ModelContextTooLong
-from desktop.domain.messages import ChatMessage
+from desktop.domain.messages import ChatMessage, user_message
 
 LAST_MESSAGES = 100
 RESERVE = 16_384
+KEEP_RECENT = 20_000
+"""Tokens at the end of a conversation that a summary leaves alone (S-CTX-2)."""
+SUMMARY_HEAD = "[Summary of the conversation so far; the messages themselves are not repeated]"
+NOTHING = Overlay()
 _MAX_KNOWN = 4_000
 
 Group = list[ChatMessage]
@@ -31,15 +36,28 @@ class HistoryProvider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A window with its estimated size in tokens; ``compacted``: something older was left out."""
+    """A window with its estimated size in tokens; ``account`` says what became of everything else."""
 
     messages: tuple[ChatMessage, ...]
     tokens: int
-    compacted: bool
+    account: Account
+
+    @property
+    def compacted(self) -> bool:
+        """Whether something older was left out or stands only in a summary."""
+        return bool(self.account.dropped or self.account.summarised or self.account.shrunk)
+
+
+@dataclass(slots=True, eq=False)
+class _Part:
+    """A message with its results, and whether it must stay."""
+
+    group: Group
+    fixed: bool
 
 
 class PromptWindow:
-    """Sliding window with a truncation backstop (R-CTX-6).
+    """Sliding window with a truncation backstop (R-CTX-6), below an overlay of summary and pins.
 
     ``context_window`` is the model's, in tokens (None: unknown, no backstop); ``fixed`` is what system text and tool
     schemas take. Estimates are characters / 4 (R-CTX-8), cached per message.
@@ -66,33 +84,72 @@ class PromptWindow:
         messages = await self._history.read(session_id) if self._history is not None else ()
         return list(self.view(messages).messages)
 
-    def view(self, messages: Sequence[ChatMessage]) -> View:
+    def view(self, messages: Sequence[ChatMessage], overlay: Overlay = NOTHING) -> View:
         """The window over ``messages``. Raises ModelContextTooLong when even the last exchange does not fit."""
-        groups, left_out = self._recent(messages)
-        groups = [cap_group(group) for group in groups]
-        groups, dropped = self._fit(groups)
-        flat = tuple(message for group in groups for message in group)
-        return View(flat, self._fixed + sum(self._size(message) for message in flat), left_out or dropped)
+        told = _told(messages, overlay)
+        parts = [*self._pinned(messages[:told], overlay), *self._recent(messages[told:], overlay)]
+        for part in parts:
+            part.group = cap_group(part.group)
+        parts, shrunk = self._fit(parts, overlay)
+        flat = tuple(message for part in parts for message in part.group)
+        summary = summary_message(overlay)
+        told_left = told - sum(len(part.group) for part in self._pinned(messages[:told], overlay))
+        account = Account(
+            kept=len(flat), shrunk=shrunk, summarised=told_left if summary else 0,
+            dropped=max(0, len(messages) - len(flat) - told_left), summary=overlay.summary if summary else "",
+            pinned=sum(message.source_id in overlay.pins for message in flat) if overlay.pins else 0,
+        )  # fmt: skip
+        whole = (*summary, *flat)
+        return View(whole, self._fixed + sum(self._size(message) for message in whole), account)
 
-    def _recent(self, messages: Sequence[ChatMessage]) -> tuple[list[Group], bool]:
+    def to_summarise(self, messages: Sequence[ChatMessage], overlay: Overlay) -> Sequence[ChatMessage]:
+        """What a new summary should tell besides the old one: everything but the newest ``KEEP_RECENT`` tokens and the
+        person's last message, when not all fits any more (S-CTX-2); else nothing."""
+        rest = messages[_told(messages, overlay) :]
+        sizes = [self._size(self._clean(message)) for message in rest]
+        if self._room is None or sum(sizes) <= self._room:
+            return ()
+        keep, end = min(KEEP_RECENT, self._room // 2), len(rest)
+        while end > 0 and sum(sizes[end - 1 :]) <= keep:
+            end -= 1
+        asked = max((at for at, message in enumerate(rest) if message.role == "user"), default=end)
+        end = min(end, asked)
+        while 0 < end < len(rest) and rest[end].role == "tool":  # a call goes with its results
+            end -= 1
+        return rest[:end]
+
+    def _pinned(self, messages: Sequence[ChatMessage], overlay: Overlay) -> list[_Part]:
+        """Of what is left out otherwise, the pinned messages, a call with its results."""
+        if not overlay.pins:
+            return []
+        found, end = [], len(messages)
+        while end > 0:
+            start = _group_start(messages, end)
+            if any(message.source_id in overlay.pins for message in messages[start:end]):
+                found.append(_Part(self._group(messages[start:end]), True))
+            end = start
+        return [part for part in reversed(found) if part.group]
+
+    def _recent(self, messages: Sequence[ChatMessage], overlay: Overlay) -> list[_Part]:
         """Whole groups from the end, at most ``last`` messages but at least one group, and the person's latest."""
-        groups: list[Group] = []
+        parts: list[_Part] = []
         end, count = len(messages), 0
         while end > 0:
             start = _group_start(messages, end)
             count += end - start
-            if groups and count > self._last:
+            if parts and count > self._last:
                 break
             group = self._group(messages[start:end])
             if group:
-                groups.append(group)
+                parts.append(_Part(group, any(m.source_id in overlay.pins for m in group) if overlay.pins else False))
             end = start
-        groups.reverse()
-        if end > 0 and not any(group[0].role == "user" for group in groups):
+        parts.reverse()
+        older = self._pinned(messages[:end], overlay)
+        if end > 0 and not any(part.group[0].role == "user" for part in parts):
             asked = next((m for m in reversed(messages[:end]) if m.role == "user"), None)
-            if asked is not None:
-                groups.insert(0, [self._clean(asked)])
-        return groups, end > 0
+            if asked is not None and asked.source_id not in overlay.pins:
+                older.append(_Part([self._clean(asked)], True))
+        return [*older, *parts]
 
     def _group(self, messages: Sequence[ChatMessage]) -> Group:
         """One message with its results, repaired: each call answered, no result without its call."""
@@ -106,30 +163,38 @@ class PromptWindow:
             return [cleaned]
         return [cleaned, *answered(cleaned, [self._clean(message) for message in tail])]
 
-    def _fit(self, groups: list[Group]) -> tuple[list[Group], bool]:
-        """Drop the oldest groups until the rest fits, then shorten results, then give up (R-CTX-7)."""
+    def _fit(self, parts: list[_Part], overlay: Overlay) -> tuple[list[_Part], int]:
+        """Drop the oldest groups until the rest fits, then shorten results, then give up (R-CTX-7). What is pinned and
+        the person's latest message stay. Also how many results were shortened."""
         room = self._room
         if room is None:
-            return groups, False
-        sizes = [sum(self._size(message) for message in group) for group in groups]
-        total, start = sum(sizes), 0
-        latest = max((i for i, group in enumerate(groups) if group[0].role == "user"), default=-1)
-        while total > room and start < len(groups) - 1:
-            if start != latest:
-                total -= sizes[start]
-                sizes[start] = 0
-                groups[start] = []
-            start += 1
-        kept = [group for group in groups if group]
+            return parts, 0
+        room -= sum(self._size(message) for message in summary_message(overlay))
+        sizes = [sum(self._size(message) for message in part.group) for part in parts]
+        total = sum(sizes)
+        latest = max((at for at, part in enumerate(parts) if part.group[0].role == "user"), default=-1)
+        kept = list(parts)
+        for at, part in enumerate(parts[:-1]):
+            if total <= room:
+                break
+            if at != latest and not part.fixed:
+                total -= sizes[at]
+                kept.remove(part)
+        shrunk = 0
         if total > room:
-            kept = [shrink_results(group) for group in kept]
-            total = sum(self._size(message) for group in kept for message in group)
+            for part in kept:
+                shorter = shrink_results(part.group)
+                shrunk += sum(one != other for one, other in zip(part.group, shorter, strict=True))
+                part.group = shorter
+            total = sum(self._size(message) for part in kept for message in part.group)
         if total > room:
+            pinned = any(part.fixed for part in kept)
             raise ModelContextTooLong(
                 "The last messages do not fit into the model's context window.",
-                next_step="Choose a model with a larger window, or shorten the message or its attachments.",
+                next_step="Choose a model with a larger window, or shorten the message or its attachments."
+                + (" Messages that are pinned take part of it." if pinned else ""),
             )
-        return kept, len(kept) < len(groups)
+        return kept, shrunk
 
     def _clean(self, message: ChatMessage) -> ChatMessage:
         return self._look(message)[1]
@@ -149,6 +214,19 @@ class PromptWindow:
         if cleaned is not message:
             self._known[id(cleaned)] = (cleaned, cleaned, size)
         return entry
+
+
+def summary_message(overlay: Overlay) -> tuple[ChatMessage, ...]:
+    """The summary as the first message, or nothing."""
+    return (user_message(f"{SUMMARY_HEAD}\n\n{overlay.summary}"),) if overlay.summary else ()
+
+
+def _told(messages: Sequence[ChatMessage], overlay: Overlay) -> int:
+    """How many of ``messages`` the summary tells. Where its end is not among them it is older than all of them:
+    whoever gives an overlay has seen that it belongs to this branch."""
+    if not overlay.summary:
+        return 0
+    return next((at for at in range(len(messages), 0, -1) if messages[at - 1].source_id == overlay.upto), 0)
 
 
 def _room(context_window: int | None, fixed: int) -> int | None:

@@ -21,6 +21,7 @@ from desktop.app.rule_rooms import RuleRooms, open_rules
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agent_saving import saver
 from desktop.conversation.agents import AgentBook
+from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.debates import DebateService
 from desktop.conversation.jobs import JobService, JobSurroundings
 from desktop.conversation.runtime import Runtime, host_of
@@ -104,6 +105,7 @@ class Rooms:
     debates: DebateService
     traces: TraceDesk
     jobs: JobService
+    context: ContextDesk
 
     async def confinement_report(self) -> ConfinementReport:
         """What holds shell commands on this machine; probed once, in a thread."""
@@ -209,33 +211,27 @@ async def _rooms(
     agents = known.book
     keys = await open_keys(store.state, lambda: _connections(settings))
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
+    context = ContextDesk(store)
     safety = safety_of(settings, home, grants := SessionGrants())
     walls = _walls(home, safety, keys)
     rules = await open_rules(store, redactor, walls.tools, safety, walls.policy, allowed)
     log = RedactedLog(store.audit, redactor)
     store.audit.mask = redactor.mask_known
     gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor)
-    limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety)
-    pipeline = Pipeline(
-        skills.table, owner.spawn, trust=gate, journal=ActivityJournal(log, redactor), redactor=redactor,
-        settings=limits, skills=skills.side,
-    )  # fmt: skip
-    skills.runs.pipeline = pipeline
+    pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety)
     bus.listen(lambda event: _over(event, gate, skills))
     child, code, modes = model_host(secrets=redactor.values), open_code(skills), await ToolModes.opened(store.state)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
+        context=context, summaries=lambda: settings.current.chat.summaries,
         tool_mode=modes.of, context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     _keep_skills(skills, settings, home, owner)
-    desk = SkillDesk(
-        skills, pipeline, agents, mine=home / "skills", trash=home / "data" / "deleted-skills",
-        host=lambda: _host(runtime, model or settings.current.models.default),
-    )  # fmt: skip
+    desk = _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default))
     service = ConversationService(runtime, owner)
     room = AgentRooms(known, settings, walls.tools, skills, owner).open(runtime, service, home, RESOURCES / "agents")
     return Rooms(
@@ -246,7 +242,8 @@ async def _rooms(
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
         grants=grants, rules=rules, service=service, agent_room=room,
         debates=DebateService(runtime, owner, saver(home / "agents")),
-        traces=TraceDesk(store, agents, runtime.budget), jobs=await _jobs(runtime, service, settings, rules),
+        traces=TraceDesk(store, agents, runtime.budget), context=context,
+        jobs=await _jobs(runtime, service, settings, rules),
     )  # fmt: skip
 
 
@@ -260,6 +257,25 @@ async def _jobs(
     jobs = JobService(runtime, service, around)
     await jobs.open()
     return jobs
+
+
+def _desk(runtime: Runtime, home: Path, host: Callable[[], Host | None]) -> SkillDesk:
+    return SkillDesk(
+        runtime.skills, runtime.pipeline, runtime.agents, mine=home / "skills",
+        trash=home / "data" / "deleted-skills", host=host,
+    )  # fmt: skip
+
+
+def _pipeline(
+    skills: SkillWorld, owner: TaskOwner, gate: PermissionGate, journal: ActivityJournal, redactor: Redactor,
+    safety: Callable[[], SafetySettings],
+) -> Pipeline:  # fmt: skip
+    """The one way of every call."""
+    limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
+    made = skills.runs.pipeline = Pipeline(
+        skills.table, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits, skills=skills.side
+    )
+    return made
 
 
 def _host(runtime: Runtime, model: str) -> Host | None:

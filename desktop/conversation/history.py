@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord
@@ -24,9 +25,10 @@ def chat_messages(records: Iterable[MessageRecord]) -> list[ChatMessage]:
     for record in records:
         if record.role == "tool":
             results = [block for block in record.blocks if isinstance(block, ToolResultBlock)]
-            messages.extend(ChatMessage("tool", (block,)) for block in results)
+            messages.extend(ChatMessage("tool", (block,), source_id=record.message_id) for block in results)
             continue
         blocks: tuple[Block, ...] = tuple(b for b in record.blocks if not isinstance(b, ReasoningBlock))
         if blocks:
-            messages.append(ChatMessage(record.role, blocks, record.stop_reason, record.usage, record.model))
+            message = ChatMessage(record.role, blocks, record.stop_reason, record.usage, record.model)
+            messages.append(replace(message, source_id=record.message_id))
     return messages

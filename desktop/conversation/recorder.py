@@ -134,6 +134,11 @@ class RunRecorder:
         )  # fmt: skip
         return ChatMessage("user", record.blocks)
 
+    async def spent(self, usage: Usage) -> None:
+        """What was asked of a model beside the answers, as a summary, counts for run and thread."""
+        self.usage = self.usage.plus(usage)
+        await self._store.threads.add_usage(thread_id=self._thread_id, usage=usage)
+
     # -- the end ------------------------------------------------------------------------------------------------------
 
     async def conclude(self, notices: Sequence[NoticeBlock], *, interrupted: bool = False) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
+from desktop.conversation.context_desk import ContextKeeper
 from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.history import messages_up_to
 from desktop.conversation.job_policy import JobTerms
@@ -191,7 +192,16 @@ class RunExecution:
         if order.nudge and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
         asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
-        return Given(messages=messages, asked=asked)
+        return Given(messages=messages, asked=asked, keeper=await self._keeper())
+
+    async def _keeper(self) -> ContextKeeper | None:
+        desk, thread_id = self._runtime.context, self._order.thread.thread_id
+        if desk is None:
+            return None
+        overlay = await desk.of_branch(thread_id, self._order.parent_id)
+        return ContextKeeper(
+            desk=desk, thread_id=thread_id, overlay=overlay, allowed=self._runtime.summaries, spent=self.recorder.spent
+        )
 
     async def _steering(self) -> list[ChatMessage]:
         """What a person typed while this run was at work goes into it before its next round (S-LOOP-1)."""

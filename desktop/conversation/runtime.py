@@ -10,6 +10,7 @@ from typing import Any
 from desktop.agents.host import Host
 from desktop.agents.retry import RetryPolicy
 from desktop.conversation.agents import AgentBook
+from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.prompts import system_text
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.code import CodeEngine
@@ -29,7 +30,8 @@ from desktop.supervision.tasks import RunSlots
 class Runtime:
     """Everything a run needs, wired by ``app``.
 
-    ``code`` is the sandbox of code mode, None: there is none; ``tool_mode`` says what a person chose for an agent by
+    ``code`` is the sandbox of code mode, None: there is none; ``context`` keeps what is pinned and summarised, and
+    ``summaries`` says whether any are made; ``tool_mode`` says what a person chose for an agent by
     name, or ""; ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the
     system text names; ``mask`` takes known secrets out of what a person wrote; ``budget`` and ``spawn_budget`` bound
     each run tree;
@@ -49,6 +51,8 @@ class Runtime:
     spawn_budget: SpawnBudget = field(default_factory=SpawnBudget)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     code: CodeEngine | None = None
+    context: ContextDesk | None = None
+    summaries: Callable[[], bool] = lambda: False
     tool_mode: Callable[[str], str] = lambda _agent: ""
     spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
     redact: Callable[[str], str] = lambda text: text

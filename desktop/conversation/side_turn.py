@@ -12,8 +12,9 @@ from desktop.agents.host import HOST, PERMISSIONS
 from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
 from desktop.agents.loop_events import LoopEvent, LoopResult, MessageDone
 from desktop.agents.shrink import estimate, estimate_fixed
-from desktop.agents.window import PromptWindow, View
+from desktop.agents.window import NOTHING, PromptWindow, View
 from desktop.conversation.activation import named_in
+from desktop.conversation.context_desk import ContextKeeper
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run_code import RunCode
 from desktop.conversation.runtime import Runtime, host_of
@@ -31,6 +32,7 @@ from desktop.conversation.side_spec import (
 from desktop.conversation.side_stops import SideStops
 from desktop.conversation.toolbox import Toolbox
 from desktop.domain.cancellation import RunMeta
+from desktop.domain.context import Overlay
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError
 from desktop.domain.events import ContextMeasured, ToolCallFinished, ToolCallStarted
@@ -39,6 +41,7 @@ from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import ModelRequest
 from desktop.domain.skills import SkillDef
+from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import Invocation
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.journal import EntryStatus, Journal
@@ -53,13 +56,15 @@ Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
 class Given:
     """What a side reads: ``messages`` in its own perspective; ``pinned`` come before them whatever the window leaves
     out; ``notes`` join its system text in this turn; ``asked`` is the person's text that may bring in skills
-    (S-SK-5); ``rounds_used`` of the run so far."""
+    (S-SK-5); ``rounds_used`` of the run so far; ``keeper`` has the
+    thread's summary and pins."""
 
     messages: Sequence[ChatMessage]
     pinned: Sequence[ChatMessage] = ()
     notes: Sequence[str] = ()
     asked: str = ""
     rounds_used: int = 0
+    keeper: ContextKeeper | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,8 @@ class SideTurn:
 
     def _root(self, side: Ready) -> Invocation:
         """Where the turn's calls hang; what agents below need of it goes down with them (R-INV-7)."""
-        host = host_of(self.runtime, self.spec.model, self.budget, self.spec.environment)
+        below = self.recorder.below = self.budget.child(ExecutionBudget(), "the agents below")
+        host = host_of(self.runtime, self.spec.model, below, self.spec.environment)
         inherited = {HOST: host, PERMISSIONS: side.allowed, "rootContextId": self.meta.run_id}
         shared, above = self.runtime.skills.shared, self.below
         if above is None:
@@ -187,16 +193,26 @@ class SideTurn:
         async def prepare(messages: Sequence[ChatMessage]) -> ModelRequest:
             nonlocal number
             number += 1
-            view = window.view(messages)
+            view = window.view(messages, await self._overlay(messages, window, request, given))
             self.runtime.bus.publish(
                 ContextMeasured(
                     thread_id=meta.thread_id, run_id=meta.run_id, used=view.tokens, window=size,
-                    compacted=view.compacted,
+                    compacted=view.compacted, account=view.account,
                 )
             )  # fmt: skip
             return whole_request(request, view, given, limit, number)
 
         return prepare
+
+    async def _overlay(
+        self, messages: Sequence[ChatMessage], window: PromptWindow, request: ModelRequest, given: Given
+    ) -> Overlay:
+        if given.keeper is None:
+            return NOTHING
+        runtime = self.runtime
+        size = runtime.context_window(request.model)
+        answerer = Answerer(runtime.client, retry=runtime.retry)
+        return await given.keeper.current(messages, window, answerer, request.model, self.meta, size)
 
     def _listen(self, event: LoopEvent) -> None:
         """Deltas to the recorder, each finished answer into the journal (R-JRN-2)."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from desktop.domain.context import Account
 from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SideName
 from desktop.domain.messages import NoticeBlock, StopReason, ToolCallBlock, Usage
@@ -184,6 +185,7 @@ class ContextMeasured(RunEvent):
     used: int
     window: int | None
     compacted: bool = False
+    account: Account = field(default_factory=Account)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

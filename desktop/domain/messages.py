@@ -171,6 +171,7 @@ class ChatMessage:
     """One message of a prompt window: what the round loop and the model client exchange.
 
     A ``tool`` message holds exactly one ``ToolResultBlock``; an assistant one any of text, reasoning, tool calls.
+    ``source_id`` is the stored message's id, empty for one that is not stored; it is never sent.
     """
 
     role: Role
@@ -178,6 +179,7 @@ class ChatMessage:
     stop_reason: StopReason | None = None
     usage: Usage | None = None
     model: str = ""
+    source_id: str = field(default="", compare=False)
 
     @property
     def text(self) -> str:

@@ -156,6 +156,11 @@ class Chat:
         20, "Rounds of an answer", "whole", "How many requests to the model one message may lead to.", "Chats",
         minimum=1, maximum=1_000,
     )  # fmt: skip
+    summaries: bool = setting(
+        False, "Summarise older messages", "flag",
+        "When a chat outgrows the model's window, the model writes a summary of its older part instead of dropping it.",
+        "Chats",
+    )  # fmt: skip
     send_on_enter: bool = setting(
         True, "Enter sends", "flag", "Off: Enter breaks the line and Ctrl+Enter sends.", "Chats"
     )

@@ -16,6 +16,7 @@ from desktop.store.debates import DebateRepository
 from desktop.store.jobs import JobRepository
 from desktop.store.journal import EffectRepository
 from desktop.store.messages import MessageRepository
+from desktop.store.overlays import OverlayRepository
 from desktop.store.rules import RuleRepository
 from desktop.store.runs import RunRepository, recover
 from desktop.store.search import SearchRepository
@@ -48,6 +49,7 @@ class Store:
         self.traces = TraceRepository(self._thread)
         self.debates = DebateRepository(self._thread)
         self.jobs = JobRepository(self._thread)
+        self.overlays = OverlayRepository(self._thread)
         self.effects = EffectRepository(self._thread)
 
     @property

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
+from desktop.domain.context import Overlay
 from desktop.domain.debates import TurnRecord
 from desktop.domain.effects import EffectRecord
 from desktop.domain.jobs import Job, JobPolicy, JobRun
@@ -60,6 +61,8 @@ async def fill(store: Store) -> None:
     job = Job("job", "Report", "Write it.", "0 9 * * *", policy=JobPolicy(("look",)), created_at=13.0)
     await store.jobs.put(job=job)
     await store.jobs.note(run=JobRun("jr", "job", 14.0, "done", 14.0, 15.0, "sample", "run"), seen_at=14.0)
+    overlay = Overlay("They spoke.", "branch", frozenset({"answer"}), False, 3)
+    await store.overlays.put(thread_id="sample", overlay=overlay)
     await store.state.put(key="window", value={"width": 1200})
 
 

@@ -60,6 +60,8 @@ async def test_an_old_database_opens_with_everything_in_it(tmp_path, release):
     assert [e.value for e in await store.effects.load("run")] == ["5.1"] * (release >= "0006")
     jobs = await store.jobs.list_all()
     assert [job.policy.allowed_tools for job in jobs] == [("look",)] * (release >= "0007")
+    overlay = await store.overlays.for_branch(thread_id="sample", leaf="answer")
+    assert (overlay.summary, len(overlay.pins)) == (("They spoke.", 1) if release >= "0008" else ("", 0))
     assert [e.decision for _, e in await store.audit.list_entries()] == ["deny"]
     assert (await store.audit.check(lambda _done, _total: None, lambda: False)).whole
     assert [r.tool for r in await store.rules.list_rules()] == ["write-file"]

@@ -1,0 +1,64 @@
+"""What stands over a transcript when a model reads it: a summary, pinned messages; and what became of the rest.
+
+The transcript itself never changes (R-CTX-3). Messages are named by their id in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+MAX_SUMMARY = 24_000
+"""Characters of a summary."""
+MAX_PINS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Of one thread. ``summary`` stands for everything up to and with the message ``upto``; ``pins`` are messages that
+    are never left out; ``off``: the person took a summary back, so none is made until they allow it again."""
+
+    summary: str = ""
+    upto: str = ""
+    pins: frozenset[str] = frozenset()
+    off: bool = False
+    summarised: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a request held of the conversation, in messages (``shrunk`` in tool results). ``dropped`` were left out
+    whole, ``summarised`` are told by ``summary``; ``older``: there are more that were not even looked at."""
+
+    kept: int = 0
+    shrunk: int = 0
+    summarised: int = 0
+    dropped: int = 0
+    pinned: int = 0
+    older: bool = False
+    summary: str = field(default="", repr=False)
+
+
+class ContextDesk(Protocol):
+    """What a person does with a thread's context. Raises NotFound, KnownError."""
+
+    async def overlay(self, thread_id: str) -> Overlay:
+        """As it is; an empty one where nothing was ever pinned or summarised."""
+        ...
+
+    async def pin(self, thread_id: str, message_id: str, pinned: bool) -> Overlay:
+        """Keep a message in every request, or no longer. Raises KnownError beyond ``MAX_PINS``."""
+        ...
+
+    async def undo_summary(self, thread_id: str) -> Overlay:
+        """The model reads the messages again instead of the summary; no other one is made in this thread."""
+        ...
+
+    async def allow_summaries(self, thread_id: str) -> Overlay:
+        """Take that back."""
+        ...
+
+    async def pinned_texts(self, thread_id: str) -> Sequence[tuple[str, str]]:
+        """(message id, its beginning) of what is pinned, oldest first."""
+        ...

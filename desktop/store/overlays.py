@@ -1,0 +1,83 @@
+"""What stands over a thread's transcript when a model reads it (domain/context.py)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from desktop.domain.context import MAX_PINS, MAX_SUMMARY, Overlay
+from desktop.domain.errors import KnownError, NotFound
+from desktop.store import tree
+from desktop.store.rows import clean, to_json
+from desktop.store.worker import StoreThread
+
+_IN_BRANCH = (
+    "WITH RECURSIVE path (seq, parent_seq) AS (SELECT seq, parent_seq FROM messages WHERE message_id = ? UNION ALL "
+    "SELECT m.seq, m.parent_seq FROM path JOIN messages m ON m.seq = path.parent_seq) "
+    "SELECT 1 FROM path WHERE seq = (SELECT seq FROM messages WHERE message_id = ?)"
+)
+
+
+class OverlayRepository:
+    """One a thread. Every change is committed when its call returns."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def get(self, *, thread_id: str) -> Overlay:
+        """As it is; an empty one where there is none."""
+        return await self._thread.read(lambda connection: _get(connection, thread_id))
+
+    async def for_branch(self, *, thread_id: str, leaf: str) -> Overlay:
+        """As it is for the branch that ends in ``leaf``: a summary of another branch is left out."""
+
+        def work(connection: sqlite3.Connection) -> Overlay:
+            found = _get(connection, thread_id)
+            if not found.summary or connection.execute(_IN_BRANCH, (leaf, found.upto)).fetchone() is not None:
+                return found
+            return Overlay(pins=found.pins, off=found.off)
+
+        return await self._thread.read(work)
+
+    async def put(self, *, thread_id: str, overlay: Overlay) -> None:
+        """Replace it. Raises NotFound for a thread that does not exist."""
+        values = (
+            thread_id, clean(overlay.summary)[:MAX_SUMMARY], overlay.upto, overlay.summarised,
+            to_json(sorted(overlay.pins)), int(overlay.off),
+        )  # fmt: skip
+
+        def work(connection: sqlite3.Connection) -> None:
+            if connection.execute("SELECT 1 FROM threads WHERE thread_id = ?", (thread_id,)).fetchone() is None:
+                raise NotFound("That conversation no longer exists.")
+            connection.execute("INSERT OR REPLACE INTO context_overlays VALUES (?,?,?,?,?,?)", values)
+
+        await self._thread.write(work)
+
+    async def pin(self, *, thread_id: str, message_id: str, pinned: bool) -> Overlay:
+        """Keep a message in every request, or no longer; the overlay then. Raises NotFound, and KnownError when there
+        are too many."""
+
+        def work(connection: sqlite3.Connection) -> Overlay:
+            _, owner, _ = tree.sequence(connection, message_id)
+            if owner != thread_id:
+                raise NotFound("That message belongs to another conversation.")
+            found = _get(connection, thread_id)
+            pins = found.pins | {message_id} if pinned else found.pins - {message_id}
+            if len(pins) > MAX_PINS:
+                raise KnownError(f"At most {MAX_PINS} messages can be pinned.", next_step="Unpin another one first.")
+            connection.execute(
+                "INSERT INTO context_overlays VALUES (?,?,?,?,?,?) ON CONFLICT (thread_id) DO UPDATE SET "
+                "pins_json = excluded.pins_json",
+                (thread_id, found.summary, found.upto, found.summarised, to_json(sorted(pins)), int(found.off)),
+            )
+            return Overlay(found.summary, found.upto, frozenset(pins), found.off, found.summarised)
+
+        return await self._thread.write(work)
+
+
+def _get(connection: sqlite3.Connection, thread_id: str) -> Overlay:
+    row = connection.execute(
+        "SELECT summary, upto_message_id, pins_json, off, summarised FROM context_overlays WHERE thread_id = ?",
+        (thread_id,),
+    ).fetchone()
+    return Overlay(row[0], row[1], frozenset(json.loads(row[2])), bool(row[3]), row[4]) if row else Overlay()
