@@ -7,7 +7,7 @@ message is below each one, so all that the transcript does for 10,000 messages i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from PySide6.QtCore import QPoint, QRectF, Qt, QTimer
@@ -19,6 +19,7 @@ from desktop.presenter.debate_words import seconds_words
 from desktop.presenter.transcript_items import TranscriptItem
 from desktop.ui.theme import Theme, theme
 from desktop.ui.theme.paint import outline, state_look
+from desktop.ui.transcript.area import PageArea
 from desktop.ui.transcript.heights import Heights
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.message_frame import GAP, HEADER, Frame
@@ -105,12 +106,14 @@ class TurnBar(MessageBar):
 class TurnOverlays(Overlays):
     """The widgets over two lanes."""
 
-    def __init__(self, view: DebateView) -> None:
-        super().__init__(view, view.tool_answer.emit, view.act)
-        self._view = view
+    def __init__(
+        self, area: PageArea, answered: Callable[[str, str], None], pressed: Callable[[str, str], None]
+    ) -> None:
+        super().__init__(area, answered, pressed)
+        self._view = area
         self.bar.deleteLater()
-        self.bar = TurnBar(view.viewport())
-        self.bar.pressed.connect(view.act)
+        self.bar = TurnBar(area.viewport())
+        self.bar.pressed.connect(pressed)
 
     def actions(self, index: int) -> list[tuple[str, str]]:
         item = self._view.page.messages[index].item
@@ -148,9 +151,6 @@ class DebateView(TranscriptView):
 
     def make_page(self, frame: Frame) -> Page:
         return LanePage(frame)
-
-    def make_overlays(self) -> Overlays:
-        return TurnOverlays(self)
 
     @property
     def _page(self) -> LanePage:

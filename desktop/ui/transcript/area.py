@@ -6,30 +6,27 @@ streamed, loaded or corrected moves the line under the reader's eyes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Anchor, find_anchor
 from desktop.ui.transcript.flow import Tools
 from desktop.ui.transcript.formulas import Formulas, RunInThread, has_formula
+from desktop.ui.transcript.ground import Ground
 from desktop.ui.transcript.inline import InlineParser
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.message_frame import Frame, Variant
-from desktop.ui.transcript.page import KEPT, Page
-from desktop.ui.transcript.piece import Canvas
+from desktop.ui.transcript.page import KEPT
 from desktop.ui.transcript.pooled import Pool
 from desktop.ui.transcript.prefetch import Prefetch
-from desktop.ui.transcript.text_box import Marked
 
 SIDE_PAD = 16
 AT_END = 2
 
 
-class PageArea(QAbstractScrollArea):
+class PageArea(Ground):
     """Shows a ``Page``. Subclasses say what is marked and what lies over the page."""
 
     at_end_changed = Signal(bool)
@@ -57,49 +54,7 @@ class PageArea(QAbstractScrollArea):
         theme.changed.connect(self._theme_changed)
         self.formulas.ready.connect(self._formulas_ready)
 
-    def make_page(self, frame: Frame) -> Page:
-        """The messages; a page with another arrangement brings its own."""
-        return Page(frame)
-
     # ------------------------------------------------------------------------------------------------------- geometry
-
-    def column(self) -> tuple[int, int]:
-        """(left edge of the content column in the viewport, its width): the same with and without a scroll bar."""
-        px, room = self.look.px, self.width() - self.verticalScrollBar().sizeHint().width()
-        margin = px(32) if self.variant == "chat" else 0
-        width = max(px(160), min(px(720), room - margin - 2 * px(SIDE_PAD)))
-        return max(margin + px(4), (room - width - margin) // 2 + margin), width
-
-    def span(self, index: int) -> tuple[int, int]:
-        """(left edge of a message in the viewport, its width)."""
-        del index
-        return self.column()
-
-    def number_at(self, x: float, y: float) -> tuple[int, int] | None:
-        """(number, its y in the viewport) of the message at, or nearest to, a point."""
-        del x
-        best = None
-        for index, top in self.visible():
-            if best is None or top <= y:
-                best = (index, top)
-        return best
-
-    def offset(self) -> int:
-        """The thread's pixel at the top of the viewport."""
-        return self.verticalScrollBar().value()
-
-    def visible(self) -> Iterator[tuple[int, int]]:
-        """(number, y in the viewport) of every message on the screen."""
-        if not len(self.page):
-            return
-        room = self.viewport().height()
-        index, into = self.page.at(self.offset())
-        y = self.page.top(index) - self.offset()
-        del into
-        while index < len(self.page) and y < room:
-            yield index, y
-            y += self.page.heights[index]
-            index += 1
 
     # ------------------------------------------------------------------------------------------------------ scrolling
 
@@ -164,9 +119,6 @@ class PageArea(QAbstractScrollArea):
             self.stick = stick
             self.at_end_changed.emit(stick)
 
-    def moved(self) -> None:
-        """What lies over the page has to follow it."""
-
     def absorb(self, index: int, difference: int) -> None:
         """A message off the screen turned out higher or lower than estimated: nothing on the screen moves."""
         if not difference:
@@ -199,7 +151,8 @@ class PageArea(QAbstractScrollArea):
                 self.viewport().scroll(0, before - bar.value())
                 self.moved()
         y = self.page.top(index) - bar.value() + changed_from
-        low = self.viewport().height() if difference else self.page.top(index) + self.page.height_of(index) - bar.value()
+        own = self.page.top(index) + self.page.height_of(index) - bar.value()
+        low = self.viewport().height() if difference else own
         if y < self.viewport().height() and low > 0:
             self.viewport().update(QRect(0, y, self.viewport().width(), low - y + 2))
 
@@ -238,10 +191,6 @@ class PageArea(QAbstractScrollArea):
             self.viewport().update()
             self.moved()
 
-    def width_wanted(self) -> float:
-        """Of a message, for the room there is."""
-        return float(self.column()[1])
-
     def relayout(self) -> None:
         """Everything is laid out anew; the line at the top of the screen stays there."""
         anchor = self.anchor()
@@ -277,10 +226,6 @@ class PageArea(QAbstractScrollArea):
                 self.draw_over(canvas, index, x, y)
         painter.end()
 
-    def canvas(self, painter: QPainter, clip: QRectF) -> Canvas:
-        """What drawing needs."""
-        return Canvas(painter, self.look, clip, self.viewport().devicePixelRatio(), ledger=self.variant == "chat")
-
     def lay_out_quietly(self, index: int) -> None:
         """Lays out a message that may be off the screen; nothing on the screen moves."""
         self.absorb(index, self.page.ensure(index))
@@ -295,14 +240,3 @@ class PageArea(QAbstractScrollArea):
             bar.setValue(low - pad)
         elif high + pad > bar.value() + bar.pageStep():
             bar.setValue(high + pad - bar.pageStep())
-
-    def marks(self, index: int) -> Sequence[Marked]:
-        """Selected and found stretches of a message."""
-        del index
-        return ()
-
-    def draw_under(self, canvas: Canvas) -> None:
-        """More to draw before the messages."""
-
-    def draw_over(self, canvas: Canvas, index: int, x: int, y: int) -> None:
-        """More to draw over a message."""

@@ -59,7 +59,8 @@ def calls_words(calls: Sequence[ToolPart]) -> tuple[str, str, str]:
     tools = Counter("code" if call.code is not None else call.tool for call in calls)
     states = Counter(STATES[call.state][2] for call in calls)
     named = ", ".join(shown_line(name[:64]) for name, _ in tools.most_common(4))
-    return f"{len(calls)} call{'s' * (len(calls) != 1)}", named, ", ".join(f"{count} {word}" for word, count in states.most_common())
+    counted = f"{len(calls)} call{'s' * (len(calls) != 1)}"
+    return counted, named, ", ".join(f"{count} {word}" for word, count in states.most_common())
 
 
 def seconds_text(milliseconds: float) -> str:

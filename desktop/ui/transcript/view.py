@@ -6,6 +6,7 @@ It is fed ``TranscriptItem`` records and streamed text and gives signals; it kno
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtGui import (
@@ -46,6 +47,7 @@ class TranscriptView(InputArea):
     tool_toggled = Signal(str, bool)
     announced = Signal(str)
     found = Signal(int, int)
+    overlays_class: ClassVar[type[Overlays]] = Overlays
 
     def __init__(
         self,
@@ -57,7 +59,7 @@ class TranscriptView(InputArea):
     ) -> None:
         super().__init__(theme, parent, variant=variant, run_in_thread=run_in_thread)
         self.selection = Selection(self.page)
-        self.overlays = self.make_overlays()
+        self.overlays = self.overlays_class(self, self.tool_answer.emit, self.act)
         self.overlays.jump.clicked.connect(self.scroll_to_end)
         self.pointer = Pointer(self)
         self.keys = Keys(self)
@@ -65,10 +67,6 @@ class TranscriptView(InputArea):
         self.spoken = Spoken(self)
         self.search = Search(self)
         self.setAccessibleName("Conversation")
-
-    def make_overlays(self) -> Overlays:
-        """The widgets that lie over the page."""
-        return Overlays(self, self.tool_answer.emit, self.act)
 
     # ------------------------------------------------------------------------------------------------------- contents
 

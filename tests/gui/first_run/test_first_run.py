@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 from desktop.domain.models import LocalServer
 from desktop.models import demo_texts, failures
 from desktop.tools import process_result, shell
-from desktop.ui.debates import page as debates
 from desktop.ui.first_run.local_card import context_words, port_of, size_words
 from desktop.ui.first_run.page import FirstRunPage
 from desktop.ui.settings.page import PAGES
@@ -164,15 +163,6 @@ def texts_of(source: ModuleType) -> str:
     """All that a module says."""
     nodes = ast.walk(ast.parse(inspect.getsource(source)))
     return "\n".join(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def test_nothing_is_promised_that_does_not_exist_yet(shown: Shown) -> None:
-    """The Debates page says that debates come in a later version: until they do, nobody is told of them."""
-    assert "later version" in texts_of(debates), "when that is no longer so, they may be told again"
-    of_a_chat = texts_of(demo_texts).partition("[demo debate")[0]
-    said = (shown.words + of_a_chat).lower()
-    assert "argue" not in said
-    assert "debates*" not in said
 
 
 @pytest.mark.parametrize("source", [demo_texts, failures, shell, process_result])
