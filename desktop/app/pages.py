@@ -56,7 +56,7 @@ class Pages(QObject):
             bundle = ChatModels(
                 chat=m.chat, threads=m.threads, approvals=m.approvals, shell=self._shell, setup=m.setup,
                 offers=m.offers, attaching=m.attaching, agents=m.agents, trace=m.trace,
-                modes=m.modes,
+                modes=m.modes, context=m.context,
             )  # fmt: skip
             self._chat = ChatPage(bundle)
             self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of, self._chat.pane.foot, m.rules)
@@ -97,6 +97,7 @@ class Pages(QObject):
                     m.mcp,
                     m.reach,
                     m.grants,
+                    m.agents_editor,
                 ),
             }
         )

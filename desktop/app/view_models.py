@@ -14,6 +14,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
 from desktop.domain.threads import MessageRecord
+from desktop.presenter.agents_editing import AgentsViewModel, ChatAgents
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
 from desktop.presenter.boundaries import BoundariesViewModel
@@ -21,6 +22,7 @@ from desktop.presenter.bridge import Bridge
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Offer
 from desktop.presenter.cli_tools import CliToolsViewModel
+from desktop.presenter.context import ContextViewModel
 from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debates import DebateModels, DebatesViewModel
 from desktop.presenter.grants import GrantsViewModel
@@ -70,18 +72,20 @@ class ViewModels:
     keys: KeysViewModel
     offers: OffersViewModel
     attaching: AttachingViewModel
-    agents: tuple[tuple[str, str], ...]
+    agents: Sequence[tuple[str, str]]
     debates: DebateModels
     skills: SkillsModels
     trace: TraceViewModel
+    context: ContextViewModel
     jobs: JobsViewModel
     modes: ToolModesViewModel
+    agents_editor: AgentsViewModel
 
 
 def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
     """Make them all and let events flow: question first, then answers, then the list."""
     board = RunBoard()
-    agents = tuple((agent.name, agent.label_of("a")) for agent in rooms.agents.chat())
+    agents = ChatAgents(rooms.agents)
     board.titles.update(agents)
     setup = ModelSetupViewModel(rooms.models.catalogue, rooms.secrets, bridge, _saved(rooms))
     cli = CliToolsViewModel(rooms.cli, SkillTrials(rooms.desk, bridge), bridge)
@@ -92,8 +96,9 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     chat = ChatViewModel(rooms.service, bridge, board)
     chat.model_titles = setup.describe
     threads = ThreadsViewModel(rooms.service, bridge, board)
+    context = ContextViewModel(rooms.context, bridge, lambda: rooms.settings.current.chat.summaries)
     trace = TraceViewModel(rooms.traces, bridge, rooms.redactor.redact_data, board.titles)
-    for listener in (chat.take, board.take, threads.take, trace.take):
+    for listener in (chat.take, board.take, threads.take, trace.take, context.take):
         bridge.events.connect(listener)
     rooms.bus.listen(bridge.sink)
     approvals = ApprovalsViewModel(bridge, rooms.store.audit)
@@ -116,13 +121,21 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         agents=agents,
         skills=_skills_models(rooms, bridge, setup),
         trace=trace,
+        context=context,
         jobs=JobsViewModel(rooms.jobs, bridge),
         modes=ToolModesViewModel(rooms.modes, lambda agent: _declared_mode(rooms, agent), bridge),
         debates=_debates(rooms, bridge, board, approvals, setup),
+        agents_editor=_agents(rooms, bridge, board, setup),
     )
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: _debate_rows(made.debates.debates))
     shell.add_source(lambda: _model_rows(setup))
+    return made
+
+
+def _agents(rooms: Rooms, bridge: Bridge, board: RunBoard, models: ModelSetupViewModel) -> AgentsViewModel:
+    made = AgentsViewModel(rooms.agent_room.desk, bridge, lambda: models.default_model)
+    made.changed.connect(lambda: board.titles.update(ChatAgents(rooms.agents)))
     return made
 
 

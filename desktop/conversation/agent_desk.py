@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from desktop.conversation.agent_text import MAX_BYTES, AgentText, read_text
-from desktop.conversation.agents import AgentFile, AgentFiles, AgentSource, shown_problem
+from desktop.conversation.agents import AgentFile, AgentFiles
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import Ready, SideSpec, ready, request_of, round_limit, stop_problem
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SidePreview, ToolOffer
-from desktop.domain.definitions import SIDES, AgentDefinition, DefinitionProblem, SideName
+from desktop.domain.definitions import SIDES, AgentDefinition, AgentRow, DefinitionProblem, SideName
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillProblem
@@ -36,24 +36,6 @@ description: What it is for, in a sentence.
 sideA:
   prompt: assistant
 """
-
-
-@dataclass(frozen=True, slots=True)
-class AgentRow:
-    """A file in the list. ``agent`` None: it says nothing usable; ``tool_problem`` why it cannot be a tool."""
-
-    path: str
-    source: AgentSource
-    agent: AgentDefinition | None
-    problems: tuple[DefinitionProblem, ...] = ()
-    kept: bool = False
-    writable: bool = False
-    tool_problem: str = ""
-
-    @property
-    def errors(self) -> tuple[str, ...]:
-        """What is wrong with it, a sentence each."""
-        return tuple(shown_problem(problem) for problem in self.problems if not problem.warning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +311,7 @@ def placed(said: AgentText, path: str) -> tuple[SkillProblem, ...]:
     """The problems as an editor marks them."""
     return tuple(
         SkillProblem(
-            path, shown_problem(one), *said.place(one.path), "warning" if one.warning else "error", one.code
+            path, one.shown, *said.place(one.path), "warning" if one.warning else "error", one.code
         )
         for one in said.problems
     )  # fmt: skip

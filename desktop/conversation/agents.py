@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from desktop.conversation.agent_text import SUFFIXES, AgentText, read_file, read_text
-from desktop.domain.definitions import AgentDefinition, DefinitionProblem, SideDefinition
+from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.errors import NotFound
 
 DEFAULT_AGENT = "assistant"
-SKILL = "skill:"
-"""What the name of an agent begins with that is a skill's prompt and nothing else."""
 MAX_FILES = 500
 AgentSource = Literal["mine", "library", "project"]
 
@@ -63,9 +61,6 @@ class AgentBook:
 
     def get(self, name: str) -> AgentDefinition:
         """One definition, or NotFound."""
-        if name.startswith(SKILL):
-            skill = name.removeprefix(SKILL)
-            return AgentDefinition(name, SideDefinition(skill, label=skill), title=skill)
         found = self.agents.get(name or DEFAULT_AGENT)
         if found is None:
             raise NotFound(f"There is no agent named {name!r}.", next_step="Choose another agent.")
@@ -90,14 +85,14 @@ class AgentBook:
 
 def sentence_of(file: AgentFile) -> str:
     """A file's errors in one sentence, with what counts meanwhile."""
-    errors = "; ".join(shown_problem(problem) for problem in file.problems if not problem.warning)
+    errors = "; ".join(problem.shown for problem in file.problems if not problem.warning)
     kept = " What it said before counts until it is corrected." if file.kept else ""
     return f"{Path(file.path).name}: {errors}.{kept}"
 
 
 def shown_problem(problem: DefinitionProblem) -> str:
     """A problem with its place."""
-    return f"{problem.path}: {problem.text}" if problem.path else problem.text
+    return problem.shown
 
 
 class AgentFiles:

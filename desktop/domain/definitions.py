@@ -37,6 +37,11 @@ class DefinitionProblem:
     text: str
     warning: bool = False
 
+    @property
+    def shown(self) -> str:
+        """With its place."""
+        return f"{self.path}: {self.text}" if self.path else self.text
+
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
@@ -82,3 +87,21 @@ class AgentDefinition:
         if self.type == "dual_ai":
             return "Side A" if name == "a" else "Side B"
         return self.shown if name == "a" else "You"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """A file in the list. ``agent`` None: it says nothing usable; ``tool_problem`` why it cannot be a tool."""
+
+    path: str
+    source: Literal["mine", "library", "project"]
+    agent: AgentDefinition | None
+    problems: tuple[DefinitionProblem, ...] = ()
+    kept: bool = False
+    writable: bool = False
+    tool_problem: str = ""
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What is wrong with it, a sentence each."""
+        return tuple(problem.shown for problem in self.problems if not problem.warning)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
 from desktop.presenter.chat import ChatViewModel
+from desktop.presenter.context import ContextViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.shell import ShellViewModel
@@ -26,6 +28,7 @@ class ChatModels:
     setup: ModelSetupViewModel
     offers: OffersViewModel
     attaching: AttachingViewModel
-    agents: tuple[tuple[str, str], ...]
+    agents: Sequence[tuple[str, str]]
     trace: TraceViewModel
     modes: ToolModesViewModel
+    context: ContextViewModel

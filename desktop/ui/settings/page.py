@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.safety import ConfinementReport
+from desktop.presenter.agents_editing import AgentsViewModel
 from desktop.presenter.boundaries import BoundariesViewModel
 from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.grants import GrantsViewModel
@@ -17,6 +18,7 @@ from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.reach import ReachViewModel
 from desktop.presenter.settings import SettingsViewModel
+from desktop.ui.settings.agents_page import AgentsPage
 from desktop.ui.settings.boundaries import UndoOffer
 from desktop.ui.settings.boundaries_page import FILESYSTEM, BoundariesPage
 from desktop.ui.settings.cli_page import CliPage
@@ -40,11 +42,13 @@ CLI = "CLI tools"
 MCP = "MCP servers"
 KEYRING = "Keyring"
 APPROVALS = "Approvals"
+AGENTS = "Agents"
 PAGES = (
     (MODELS, "Models and keys", "key"),
     (KEYRING, "Keyring", "lock"),
     ("Appearance", "Appearance", "appearance"),
     ("Chats", "Chats", "chats"),
+    (AGENTS, "Agents", "agent"),
     ("Approvals", "Approvals", "approvals"),
     ("Tools", "Tools and limits", "terminal"),
     (CLI, "Tools from tools.yaml", "file"),
@@ -82,8 +86,8 @@ class NavDelegate(RowDelegate):
 
 class SettingsPage(QFrame):
     """``confinement`` says what holds shell commands in, as found on this machine; ``cli`` is the model of
-    tools.yaml, ``keys`` that of the keyring and ``mcp`` that of mcp.yaml, which have no page without it;
-    ``reach`` is what the page of the boundary shows of the disk.
+    tools.yaml, ``keys`` that of the keyring, ``mcp`` that of mcp.yaml, ``agents`` that of the definitions, which
+    have no page without it; ``reach`` is what the page of the boundary shows of the disk.
 
     Pages are built when they are first shown. ``show_settings(page)`` opens one by its name in the schema.
     """
@@ -99,10 +103,12 @@ class SettingsPage(QFrame):
         mcp: McpServersViewModel | None = None,
         reach: ReachViewModel | None = None,
         grants: GrantsViewModel | None = None,
+        agents: AgentsViewModel | None = None,
     ) -> None:
         super().__init__()
+        self._agents = agents
         self._cli, self._keys, self._mcp, self._reach, self._grants = cli, keys, mcp, reach, grants
-        missing = {name for name, model in ((CLI, cli), (KEYRING, keys), (MCP, mcp)) if model is None}
+        missing = {name for name, model in ((CLI, cli), (KEYRING, keys), (MCP, mcp), (AGENTS, agents)) if model is None}
         self._pages = [page for page in PAGES if page[0] not in missing]
         self._settings, self._setup = settings, setup
         self._boundaries, self._confinement = boundaries, confinement
@@ -135,6 +141,9 @@ class SettingsPage(QFrame):
         self.toast.undone.connect(self._offer.undo)
         if reach is not None:
             reach.told.connect(self.toast.say)
+        if agents is not None:
+            agents.told.connect(self.toast.say)
+            self.toast.undone.connect(agents.undo)
         settings.problems_changed.connect(self.refresh_problems)
         self.refresh_problems()
         self.show_settings(MODELS)
@@ -180,6 +189,8 @@ class SettingsPage(QFrame):
             return KeysPage(self._keys)
         if name == MCP and self._mcp is not None:
             return McpPage(self._mcp)
+        if name == AGENTS and self._agents is not None:
+            return AgentsPage(self._agents)
         if name == FILESYSTEM:
             return BoundariesPage(self._settings, self._boundaries, self._confinement, self._offer, self._reach)
         specs = [spec for spec in self._settings.schema() if spec.page == name]

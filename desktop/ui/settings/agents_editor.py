@@ -1,0 +1,99 @@
+"""One definition: as a form, as text, and tried without a model. Problems and saving are the same for all three."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from desktop.presenter.agents_editing import AgentsViewModel
+from desktop.ui.settings.agents_form import AgentForm
+from desktop.ui.settings.agents_trial import AgentTrial
+from desktop.ui.settings.cli_editor import CliEditor
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Row, sized
+from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.toggles import Segmented
+
+VIEWS = (("form", "Form"), ("text", "Text"), ("trial", "Dry run"))
+
+
+class AgentEditor(CliEditor):
+    """``back``: the person is done here."""
+
+    back = Signal()
+
+    def __init__(self, agents: AgentsViewModel) -> None:
+        self._agents = agents
+        self.form, self.trial = AgentForm(), AgentTrial()
+        super().__init__(agents)
+        self.stack.addWidget(self.form)
+        self.stack.addWidget(self.trial)
+        column = self.layout()
+        column.insertWidget(0, self._make_head())  # type: ignore[union-attr]  # a column
+        self.form.changed.connect(agents.set_field)
+        agents.replaced.connect(self._replaced)
+        self.show_view("form")
+
+    def _make_head(self) -> QWidget:
+        head = sized(pane("header"), height=48)
+        row = Row(head, margins=(16, 0, 16, 1), spacing=8)
+        leave = Button("All agents", "quiet", icon="left", small=True)
+        leave.clicked.connect(self.back)
+        row.addWidget(leave)
+        self.title = Text("", "strong", elide="right")
+        row.addWidget(self.title, 1)
+        self.choice = Segmented("How to show it", VIEWS, small=True)
+        self.choice.chosen.connect(self.show_view)
+        row.addWidget(self.choice)
+        return head
+
+    def show_view(self, name: str) -> None:
+        """``form``, ``text`` or ``trial``."""
+        self.choice.set_value(name)
+        self.stack.setCurrentWidget({"form": self.form, "trial": self.trial}.get(name, self.source))
+
+    def _opened(self) -> None:
+        super()._opened()
+        self.source.setReadOnly(not self._agents.writable)
+        self.show_view(self.choice.value)
+
+    def _checked(self) -> None:
+        super()._checked()
+        agents = self._agents
+        self.form.load(agents.values, agents.prompts, agents.wrong, writable=agents.writable)
+        self.trial.load(agents.definition, agents.previews)
+        row = agents.row(agents.path)
+        name = agents.definition.shown if agents.definition is not None else agents.name
+        self.title.setText(name if row is None or row.writable else f"{name} (comes with Assent or a project)")
+
+    def _say(self) -> None:
+        super()._say()
+        problems = self._agents.problems
+        errors = sum(problem.severity == "error" for problem in problems)
+        dirty = self._agents.dirty
+        words = "Not saved yet" if dirty else ""
+        if dirty and errors:
+            words = "Not saved yet, and cannot be before it is correct"
+        elif not self._agents.writable:
+            words = "Only your own agents can be changed: make a copy"
+        self._words.setText(words)
+        self.save.setEnabled(dirty and not errors)
+        self.example.hide()
+
+    def _saved(self) -> None:
+        self.failure.hide()
+        self.show_view(self.choice.value)
+        self._say()
+        self._words.setText("Saved; it counts from the next run on")
+
+    def _answered(self, answer: str) -> None:
+        super()._answered(answer)
+        self.show_view(self.choice.value)
+
+    def _to(self, problem: object) -> None:
+        self.show_view("text")
+        super()._to(problem)  # type: ignore[arg-type]  # a problem of the text
+
+    def _replaced(self) -> None:
+        self.source.replace(self._agents.shown)

@@ -1,0 +1,202 @@
+"""A definition as a form. Each field goes into the text when the person is done with it; everything else stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from desktop.ui.widgets.containers import Scroller
+from desktop.ui.widgets.fields import Combo, Field, Labelled, TextArea
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.toggles import Check, Segmented
+
+TYPES = (("ai_human", "One, with you"), ("dual_ai", "Two, with each other"))
+HELP = {
+    "name": "a to z, 0 to 9 and _; should end in _agent",
+    "description": "What it is for: people choose by this.",
+    "maxSessionTurns": "Turns of both sides together.",
+    "toolDescription": "What it does for another agent: models choose by this.",
+    "prompt": "The skill that it works by: its text, its tools.",
+    "label": "What it is called beside what it says.",
+    "maxSteps": "Rounds in one turn. Empty: 20.",
+    "stopTool": "A tool whose call ends the turn instead of a reply.",
+    "stopToolResponseProperty": "Which property of its result counts.",
+    "endSessionTool": "A tool whose call ends everything.",
+}
+
+
+class _Line(Field):
+    """One field. ``done(value)`` when the person leaves it changed; a number where it is one."""
+
+    done = Signal(object)
+
+    def __init__(self, name: str, *, number: bool = False, mono: bool = False) -> None:
+        super().__init__(name, mono=mono)
+        self._number = number
+        self._was = ""
+        self.editingFinished.connect(self._finished)
+
+    def show_value(self, value: Any) -> None:
+        """What the text says; a field that is being typed in keeps what stands there."""
+        text = "" if value is None else str(value)
+        if text != self.text() and not (self.hasFocus() and self.isModified()):
+            self.setText(text)
+        self._was = text
+
+    def _finished(self) -> None:
+        text = self.text().strip()
+        if text != self._was:
+            self._was = text
+            self.setModified(False)
+            self.done.emit(int(text) if self._number and text.isdecimal() and len(text) < 10 else text)
+
+
+class _Side(QWidget):
+    """The fields of one side."""
+
+    changed = Signal(object, object)
+
+    def __init__(self, key: str, title: str) -> None:
+        super().__init__()
+        self.key = key
+        self.setAccessibleName(title)
+        card = pane("card")
+        Column(self, spacing=0).addWidget(card)
+        column = Column(card, margins=(16, 12, 16, 16), spacing=12)
+        column.addWidget(Text(title, "strong"))
+        self.prompt = Combo(f"{title}: prompt")
+        self.prompt.activated.connect(lambda _index: self.changed.emit((key, "prompt"), self.prompt.currentData()))
+        self.lines = {
+            name: _Line(f"{title}: {caption}", number=name == "maxSteps", mono="ool" in name)
+            for name, caption in (
+                ("label", "Label"), ("maxSteps", "Most rounds"), ("stopTool", "Stop tool"),
+                ("stopToolResponseProperty", "Property"), ("endSessionTool", "End tool"),
+            )
+        }  # fmt: skip
+        for name, line in self.lines.items():
+            line.done.connect(lambda value, name=name: self.changed.emit((key, name), value))
+        self.reply = Check("A reply without a tool call ends its turn")
+        self.reply.clicked.connect(lambda on: self.changed.emit((key, "stopOnResponse"), None if on else False))
+        labels = {name: Labelled(line.accessibleName().partition(": ")[2], line, HELP[name])
+                  for name, line in self.lines.items()}  # fmt: skip
+        self.labels = {"prompt": Labelled("Prompt", self.prompt, HELP["prompt"]), **labels}
+        column.addWidget(self.labels["prompt"])
+        for pair in (("label", "maxSteps"), ("stopTool", "stopToolResponseProperty"), ("endSessionTool",)):
+            row = Row(spacing=16)
+            for name in pair:
+                row.addWidget(self.labels[name], 1, Qt.AlignmentFlag.AlignTop)
+            column.addLayout(row)
+        column.addWidget(self.reply)
+
+    def show_values(self, values: Mapping[str, Any], prompts: Sequence[str]) -> None:
+        """What the text says of this side."""
+        prompt = str(values.get("prompt") or "").replace("_", "-")
+        known: list[tuple[str, object]] = [(name, name) for name in prompts]
+        if prompt and prompt not in prompts:
+            known.insert(0, (f"{prompt} (not there)", prompt))
+        if not prompt:
+            known.insert(0, ("Choose a skill", ""))
+        self.prompt.fill(known, prompt)
+        for name, line in self.lines.items():
+            line.show_value(values.get(name))
+        self.reply.setChecked(values.get("stopOnResponse") is not False)
+
+
+class AgentForm(Scroller):
+    """``changed(path, value)``: a person changed a field; "" or None takes it out."""
+
+    changed = Signal(object, object)
+
+    def __init__(self) -> None:
+        super().__init__(margins=(24, 16, 24, 24), spacing=12)
+        self.setAccessibleName("Fields of the agent")
+        self.lines = {
+            name: _Line(caption, number=name == "maxSessionTurns", mono=name == "name")
+            for name, caption in (
+                ("name", "Name"), ("title", "Title"), ("maxSessionTurns", "Most turns"), ("icon", "Icon"),
+                ("toolDescription", "What it does as a tool"),
+            )
+        }  # fmt: skip
+        for name, line in self.lines.items():
+            line.done.connect(lambda value, name=name: self.changed.emit((name,), value))
+        self.description = sized(TextArea("Description"), height=60)
+        self._described = ""
+        self.description.installEventFilter(self)
+        self.kind = Segmented("Who talks", TYPES)
+        self.kind.chosen.connect(self._type_chosen)
+        self.exposed = Check("Other agents may call it as a tool")
+        self.exposed.clicked.connect(lambda on: self.changed.emit(("exposeAsTool",), True if on else None))
+        self.sides = (_Side("sideA", "Side A"), _Side("sideB", "Side B"))
+        for side in self.sides:
+            side.changed.connect(self.changed)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        column = self.column
+        self.labels = {
+            name: Labelled(line.accessibleName(), line, HELP.get(name, "")) for name, line in self.lines.items()
+        }
+        column.addLayout(_row(self.labels["name"], self.labels["title"]))
+        column.addWidget(Labelled("Description", self.description, HELP["description"]))
+        column.addLayout(_row(Labelled("Who talks", self.kind), self.labels["maxSessionTurns"]))
+        for side in self.sides:
+            column.addWidget(side)
+        column.addWidget(self.exposed)
+        column.addWidget(self.labels["toolDescription"])
+        column.addWidget(self.labels["icon"])
+        column.addStretch(1)
+
+    def eventFilter(self, watched: Any, event: Any) -> bool:
+        """Leaving the description takes it over."""
+        if event.type() == event.Type.FocusOut:
+            text = self.description.toPlainText().strip()
+            if text != self._described:
+                self._described = text
+                self.changed.emit(("description",), text)
+        return super().eventFilter(watched, event)
+
+    def _type_chosen(self, value: str) -> None:
+        self.changed.emit(("type",), value)
+
+    def load(
+        self, values: Mapping[str, Any], prompts: Sequence[str], wrong: Mapping[str, str], *, writable: bool
+    ) -> None:  # fmt: skip
+        """Show what the text says; ``wrong`` has a sentence by the path of its field."""
+        for name, line in self.lines.items():
+            line.show_value(values.get(name))
+        described = str(values.get("description") or "")
+        if described != self._described and not self.description.hasFocus():
+            self.description.setPlainText(described)
+        self._described = described
+        dual = values.get("type") == "dual_ai"
+        self.kind.set_value("dual_ai" if dual else "ai_human")
+        self.labels["maxSessionTurns"].setVisible(dual)
+        self.exposed.setChecked(values.get("exposeAsTool") is True)
+        self.labels["toolDescription"].setVisible(values.get("exposeAsTool") is True)
+        self.sides[1].setVisible(dual)
+        for side in self.sides:
+            own = values.get(side.key)
+            side.show_values(own if isinstance(own, Mapping) else {}, prompts)
+        self._mark(wrong)
+        for control in (*self.lines.values(), self.description, self.kind, self.exposed, *self.sides):
+            control.setEnabled(writable)
+
+    def _mark(self, wrong: Mapping[str, str]) -> None:
+        for name, label in self.labels.items():
+            label.set_error(wrong.get(name, ""))
+        for side in self.sides:
+            for name, label in side.labels.items():
+                label.set_error(wrong.get(f"{side.key}.{name}", ""))
+
+
+def _row(*parts: QWidget) -> Row:
+    row = Row(spacing=16)
+    for part in parts:
+        row.addWidget(part, 1, Qt.AlignmentFlag.AlignTop)
+    return row
+

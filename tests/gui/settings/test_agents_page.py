@@ -1,0 +1,195 @@
+"""Settings, Agents, over real files, the real library of skills and the runtime's own checks."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from desktop.conversation.agent_desk import AgentDesk
+from desktop.conversation.agents import AgentFiles, AgentFolder
+from desktop.presenter.agents_editing import AgentsViewModel
+from desktop.presenter.bridge import Bridge
+from desktop.ui.settings.agents_page import AgentsPage
+from desktop.ui.theme import Theme
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.toast import Toast
+from tests.gui.settings.test_cli_page import until
+from tests.unit.conversation.kit import ROOT, World, world
+from tests.unit.pipeline.kit import FakeTool
+
+MINE = """\
+# my own words stay
+name: night_watch_agent  # and these
+description: Looks after the gauges at night.
+sideA:
+  prompt: assistant
+  maxSteps: 12
+"""
+
+
+class Shown:
+    """The page, its view-model and the folders below it."""
+
+    def __init__(self, made: World, home: Path) -> None:
+        self.mine = home / "agents"
+        self.mine.mkdir(exist_ok=True)
+        folders = [AgentFolder(str(self.mine)), AgentFolder(str(ROOT / "resources" / "agents"), "library")]
+        self.files = AgentFiles(folders)
+        self.desk = AgentDesk(self.files, lambda: made.runtime, mine=self.mine, trash=home / "trash")
+        self.bridge = Bridge()
+        self.agents: Any = None
+        self.page: Any = None
+        self.toast: Any = None
+
+    async def open(self, qtbot: QtBot) -> "Shown":
+        await asyncio.to_thread(self.files.reload)
+        self.agents = AgentsViewModel(self.desk, self.bridge, lambda: "demo/demo")
+        self.page = AgentsPage(self.agents)
+        qtbot.addWidget(self.page)
+        self.toast = Toast(self.page)
+        self.agents.told.connect(self.toast.say)
+        self.toast.undone.connect(self.agents.undo)
+        self.page.resize(1000, 760)
+        self.page.show()
+        await self.rest()
+        return self
+
+    async def rest(self) -> None:
+        await asyncio.sleep(0.05)
+        await until(lambda: not self.bridge.task_names and not self.agents._later.isActive(), "rest")
+        await asyncio.sleep(0.02)
+
+    async def choose(self, name: str) -> None:
+        path = next(row.path for row in self.agents.rows if row.path.endswith(name))
+        self.agents.choose(path)
+        await self.rest()
+
+    @property
+    def words(self) -> str:
+        return "\n".join(label.text() for label in self.page.findChildren(QLabel) if label.isVisible())
+
+    def button(self, label: str, number: int = 0) -> Button:
+        return [b for b in self.page.findChildren(Button) if b.label == label and b.isVisible()][number]
+
+    def press(self, label: str, number: int = 0) -> None:
+        QTest.mouseClick(self.button(label, number), Qt.MouseButton.LeftButton)
+
+    def shoot(self, name: str) -> None:
+        """A picture where somebody wants to look: ``ASSENT_SHOTS`` names a folder."""
+        if folder := os.environ.get("ASSENT_SHOTS"):
+            self.page.grab().save(f"{folder}/agents-{name}.png")
+
+
+@pytest.fixture
+async def shown(theme: Theme, qtbot: QtBot, tmp_path: Path) -> AsyncIterator[Shown]:
+    theme.set_choice(os.environ.get("ASSENT_SHOTS_THEME", "light"))
+    tools = (FakeTool("read-file"), FakeTool("list-directory"), FakeTool("bash"))
+    async with world(tmp_path, None, *tools) as made:  # type: ignore[arg-type]  # no model is ever asked
+        at = Shown(made, tmp_path)
+        (at.mine / "night_watch_agent.yaml").write_text(MINE)
+        await at.open(qtbot)
+        yield at
+        at.agents.close()
+        await at.bridge.shutdown()
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_the_list_says_where_each_comes_from_and_what_is_wrong(shown: Shown) -> None:
+    assert "Your own" in shown.words
+    assert "Comes with Assent" in shown.words
+    assert "Code reviewer" in shown.words
+    shown.shoot("list")
+    path = shown.mine / "night_watch_agent.yaml"
+    path.write_text(MINE.replace("maxSteps: 12", "maxSteps: none"))
+    shown.agents.refresh()
+    await shown.rest()
+    await until(lambda: "sideA.maxSteps: maxSteps must be a whole number" in shown.words, "told")
+    assert "What it said before counts until it can." in shown.words
+    assert "Night watch agent" in shown.words
+
+
+@pytest.mark.spec("R-DEF-14", "R-DEF-16")
+async def test_a_field_of_the_form_changes_its_line_of_the_text_and_nothing_else(shown: Shown) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    shown.shoot("form")
+    form = shown.page.editor.form
+    rounds = form.sides[0].lines["maxSteps"]
+    assert rounds.text() == "12"
+    rounds.setFocus()
+    rounds.selectAll()
+    QTest.keyClicks(rounds, "0")
+    QTest.keyClick(rounds, Qt.Key.Key_Return)
+    await shown.rest()
+    assert "maxSteps must be a whole number of at least 1" in shown.words
+    assert not shown.page.editor.save.isEnabled()
+    rounds.selectAll()
+    QTest.keyClicks(rounds, "7")
+    QTest.keyClick(rounds, Qt.Key.Key_Return)
+    await shown.rest()
+    assert shown.page.editor.source.text() == MINE.replace("12", "7")
+    assert shown.page.editor.save.isEnabled()
+    shown.press("Save")
+    await shown.rest()
+    assert (shown.mine / "night_watch_agent.yaml").read_text() == MINE.replace("12", "7")
+    assert shown.files.book.get("night_watch_agent").side_a.max_rounds == 7
+
+
+@pytest.mark.spec("R-DEF-11", "R-DEF-13", "R-DEF-14")
+async def test_the_text_is_checked_while_it_is_typed_also_against_the_skills_there_are(shown: Shown) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    editor = shown.page.editor
+    editor.show_view("text")
+    editor.source.replace(MINE.replace("prompt: assistant", "prompt: nobody"))
+    shown.agents.edited(editor.source.text())
+    await until(lambda: "sideA.prompt: it could not run now" in shown.words, "missing")
+    editor.source.replace(MINE.replace("maxSteps", "maxStep"))
+    shown.agents.edited(editor.source.text())
+    await until(lambda: "did you mean maxSteps?" in shown.words, "a suggestion")
+    problem = next(one for one in shown.agents.problems if one.code == "field.unknown")
+    assert problem.line == 6
+    shown.shoot("text")
+
+
+@pytest.mark.spec("R-DEF-11", "R-UI-1")
+async def test_the_dry_run_shows_text_tools_and_limits_of_each_side_without_a_model(shown: Shown) -> None:
+    await shown.choose("code_reviewer_agent.yaml")
+    shown.page.editor.show_view("trial")
+    await until(lambda: "Limits" in shown.words, "the sides")
+    shown.shoot("trial")
+    for part in ("Author", "Critic", "at most 30 rounds in a turn", "accept ends everything", "read-file"):
+        assert part in shown.words
+    assert "Only your own agents can be changed: make a copy" in shown.words
+    previews = shown.agents.previews
+    assert "You test findings about code" in previews["b"].system
+    assert {tool.name for tool in previews["a"].tools} == {"list-directory", "read-file"}
+
+
+@pytest.mark.spec("R-DEF-16", "R-DEF-17")
+async def test_a_copy_has_a_name_of_its_own_and_deleting_can_be_undone(shown: Shown) -> None:
+    shown.agents.duplicate(str(ROOT / "resources" / "agents" / "debate_agent.yaml"))
+    await shown.rest()
+    path = shown.mine / "debate_2_agent.yaml"
+    assert path.exists()
+    assert shown.page.editor.title.text() == "Debate (copy)"
+    assert shown.files.book.get("debate_2_agent").side_b is not None
+    shown.press("All agents")
+    shown.agents.create()
+    await shown.rest()
+    assert (shown.mine / "new_agent.yaml").exists()
+    shown.page.show_list()
+    shown.agents.delete(str(path))
+    await shown.rest()
+    assert not path.exists()
+    assert "debate_2_agent" not in shown.files.book.agents
+    assert shown.toast.text == "Debate (copy) was deleted"
+    shown.toast._undone()
+    await shown.rest()
+    assert path.exists()
+    assert "debate_2_agent" in shown.files.book.agents
