@@ -204,7 +204,6 @@ class AgentCalls:
         except Exception as error:  # the boundary of a called agent: its failure never takes its caller down (R-AAT-5)
             _log.exception("the called agent %s failed", child.definition.name)
             answer = Answer(failed(error))
-        await self._charge(child)
         return answer
 
     async def _one_side(self, child: Child) -> Answer:
@@ -236,18 +235,6 @@ class AgentCalls:
         texts = [m.text for m in result.loop.messages if m.role == "assistant" and m.text and m.stop_reason != "limit"]
         value = result.value if ending.reason == "stop_tool" else None
         return Answer(ending, texts[-1] if texts else "", value)
-
-    async def _charge(self, child: Child) -> None:
-        """What it used counts for the thread that called it, too, with all that it called itself."""
-        threads, above = self._runtime().store.threads, child.called_by.below
-        caller = above.meta.thread_id if above is not None else ""
-        if not caller:
-            return
-        try:
-            used = (await threads.get(thread_id=child.thread_id)).usage
-            await threads.add_usage(thread_id=caller, usage=used)
-        except KnownError as error:  # the calling thread was purged meanwhile
-            _log.info("what a called agent used is not counted: %s", error.code)
 
 
 async def forget_children(runtime: Runtime) -> int:

@@ -27,13 +27,15 @@ from desktop.domain.messages import Block, ChatMessage, NoticeBlock, StopReason,
 from desktop.domain.models import ReasoningDelta, TextDelta, ToolCallProgress
 from desktop.domain.threads import MessageRecord, MessageStatus, QueuedRecord
 from desktop.store import OpenMessage, Store
+from desktop.supervision.budgets import BudgetTracker
 
 _log = logging.getLogger(__name__)
 _WHOLE = ("end", "tool_calls")
 
 
 class RunRecorder:
-    """The loop's Recorder and listener for one run, or one side turn of it: from ``first`` to ``leaf``.
+    """The loop's Recorder and listener for one run, or one side turn of it: from ``first`` to ``leaf``. ``usage`` and
+    the thread count what the agents below it used, too: ``below`` is what these consume from.
 
     An answer that is not whole stays open until ``conclude``, so that the notice of what happened joins it. What the
     store cannot take (disk full) is raised to the loop, which ends; partial text is written by the store's own timer.
@@ -57,6 +59,8 @@ class RunRecorder:
         self.leaf = parent_id
         self.first = ""
         self.usage = Usage(cost_usd=0.0)
+        self.below: BudgetTracker | None = None
+        self._charged = Usage(cost_usd=0.0)
         self.result_ids: dict[str, str] = {}
         self.message_id = ""
         self.said = ""
@@ -89,6 +93,7 @@ class RunRecorder:
         if executed:
             for result in results:
                 await self._add("tool", (result,), self.result_ids.pop(result.call_id, "") or new_id())
+            await self._charge_below()
             return
         message_id = new_id()
         await self._add("tool", results, message_id)
@@ -143,6 +148,7 @@ class RunRecorder:
 
     async def conclude(self, notices: Sequence[NoticeBlock], *, interrupted: bool = False) -> None:
         """Close what is open, with what there is to say; without an open message the notice becomes one."""
+        await self._charge_below()
         if self._open is None and notices:
             await self._begin()
         if self._open is not None:
@@ -202,6 +208,16 @@ class RunRecorder:
             )
         )  # fmt: skip
 
+    async def _charge_below(self) -> None:
+        """What agents that were called used since the last time."""
+        total = self.below.total if self.below is not None else self._charged
+        if total == self._charged:
+            return
+        fresh = _difference(total, self._charged)
+        self._charged = total
+        self.usage = self.usage.plus(fresh)
+        await self._store.threads.add_usage(thread_id=self._thread_id, usage=fresh)
+
     async def _add(self, role: str, blocks: Sequence[Block], message_id: str) -> None:
         await self._store.messages.add(record=self._record(role, blocks, message_id, "complete"))
         self.leaf = message_id
@@ -232,6 +248,14 @@ class RunRecorder:
 
     def _not_written(self, problem: BaseException) -> None:
         _log.info("a part of message %s waits to be written: %s", self.message_id, type(problem).__name__)
+
+
+def _difference(now: Usage, before: Usage) -> Usage:
+    return Usage(
+        now.input_tokens - before.input_tokens, now.output_tokens - before.output_tokens,
+        now.reasoning_tokens - before.reasoning_tokens, now.cached_tokens - before.cached_tokens,
+        None if now.cost_usd is None else now.cost_usd - (before.cost_usd or 0.0),
+    )  # fmt: skip
 
 
 def texts(message: ChatMessage) -> bool:

@@ -105,10 +105,7 @@ class SkillCall:
     @property
     def usage(self) -> Usage:
         """What models were asked for so far, all agents in it together."""
-        budget = self.host.budget if self.host is not None else None
-        if budget is None:
-            return Usage(cost_usd=0.0)
-        return budget.used if budget.cost_known else replace(budget.used, cost_usd=None)
+        return self.host.budget.total if self.host is not None else Usage(cost_usd=0.0)
 
 
 class SkillDesk:

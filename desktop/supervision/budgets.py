@@ -21,7 +21,8 @@ class BudgetTracker:
     A child's tracker passes consumption on to its parent, so the root bounds the whole tree and a child may be
     tighter, never looser (R-SUP-8). Time waited for a person does not count (R-SUP-10); whoever knows when the waiting
     begins tells ``clock`` of it, others tell ``waited`` afterwards. ``cost_known`` is False once a round's cost was not
-    told: ``used.cost_usd`` is a lower bound then. Provider retries of a round are not counted (R-LIM-6).
+    told: ``used.cost_usd`` is a lower bound then. ``total`` is the same for people: its cost is None once that of
+    used tokens is unknown. Provider retries of a round are not counted (R-LIM-6).
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class BudgetTracker:
     ) -> None:
         self.budget = budget
         self.used = Usage(cost_usd=0.0)
+        self.total = Usage(cost_usd=0.0)
         self.rounds = 0
         self.tool_calls = 0
         self.cost_known = True
@@ -59,6 +61,7 @@ class BudgetTracker:
         if usage is not None:
             known = usage if usage.cost_usd is not None else replace(usage, cost_usd=0.0)
             self.used = self.used.plus(known)
+            self.total = self.total.plus(usage)
         if self._parent is not None:
             self._parent.consume(usage)
 
@@ -71,6 +74,7 @@ class BudgetTracker:
     def replayed(self, usage: Usage, rounds: int) -> None:
         """A branch that had ended before the app was started again had used this much."""
         self.used = self.used.plus(usage)
+        self.total = self.total.plus(usage)
         self.rounds += rounds
         if self._parent is not None:
             self._parent.replayed(usage, rounds)
