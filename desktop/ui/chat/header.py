@@ -28,6 +28,29 @@ class TitleText(Text):
         self.edit_wanted.emit()
 
 
+class ContextText(Text):
+    """The context in figures; a click, Return or Space tells what the model reads."""
+
+    pressed = Signal()
+
+    def __init__(self, text: str, role: str, tone: str) -> None:
+        super().__init__(text, role, tone)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip("What the model reads of this thread")
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Tell."""
+        self.pressed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tell, on the keys of a button."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.pressed.emit()
+        else:
+            super().keyPressEvent(event)
+
+
 class TitleField(QLineEdit):
     """The title being edited: Enter keeps it, Escape and leaving with nothing typed keep the old one."""
 
@@ -65,6 +88,7 @@ class ThreadHeader(QFrame):
     """48 pixels; says what was pressed."""
 
     renamed = Signal(str)
+    context_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,7 +97,8 @@ class ThreadHeader(QFrame):
         self.title = TitleText("New chat", "title", elide="right")
         self.field = TitleField()
         self._level = MeterBar("Context used")
-        self._context = Text("", "small", "2")
+        self._context = ContextText("", "small", "2")
+        self._context.pressed.connect(self.context_wanted)
         self._label = Text("Context", "small", "3")
         self._tokens = Text("", "small", "2")
         self._cost = Text("", "small", "2")

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from desktop.ui.chat.context_card import ContextCard
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.thread_list import ThreadList
 from desktop.ui.chat.thread_pane import ThreadPane
@@ -71,6 +72,9 @@ class ChatPage(QWidget):
         self.pane.request_wanted.connect(self.request_wanted)
         self.pane.header.trace.clicked.connect(self.toggle_trace)
         chat.opened.connect(models.trace.open_thread)
+        chat.opened.connect(models.context.open_thread)
+        models.context.said.connect(self.toast.say)
+        self.pane.header.context_wanted.connect(self.show_context)
 
     def first_focus(self) -> QWidget:
         """Keys go to the composer."""
@@ -97,6 +101,12 @@ class ChatPage(QWidget):
         if again:
             self._models.chat.open_thread(thread_id)
         self.pane.await_call(call_id)
+
+    def show_context(self) -> None:
+        """What the model reads of the open thread."""
+        card = ContextCard(self.window(), self._models.context)
+        card.jump_wanted.connect(self.pane.jump)
+        card.open()
 
     def new_chat(self) -> None:
         """An empty chat, with the keys in its composer."""

@@ -9,12 +9,14 @@ from typing import Any, cast
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.context import Account, Overlay
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
+from desktop.presenter.context import ContextViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.run_board import RunBoard
@@ -127,6 +129,28 @@ def failed_items() -> tuple[TranscriptItem, ...]:
     )
 
 
+def _context(bridge: Bridge) -> ContextViewModel:
+    """A long thread of which the older part is told by a summary."""
+    made = ContextViewModel(cast(Any, None), bridge, lambda: True)
+    made.thread_id = "t"
+    made._accounts["t"] = Account(kept=38, shrunk=2, summarised=112, pinned=1)
+    made.overlay = Overlay(
+        "The person looks after nine tide gauges and wants the March gaps explained. Gauge 7 lost 63 samples on the "
+        "14th; gauge 3 stood 9 cm high from the 3rd to the 9th. Nothing has been changed yet.\n\nFiles read: "
+        "logs/march.csv, docs/gauges.md", "m9", frozenset({"m1"}), False, 112,
+    )  # fmt: skip
+    made.pinned = (("m1", "Never change a sample that is there; write the result beside the source."),)
+    return made
+
+
+def _context_card() -> QWidget:
+    page = _page(sample_items())
+    page.resize(1280, 800)
+    page.show()
+    page.show_context()
+    return page
+
+
 def _page(
     items: tuple[TranscriptItem, ...],
     *,
@@ -145,6 +169,7 @@ def _page(
             setup=cast(ModelSetupViewModel, SampleSetup()), offers=OffersViewModel(bridge, {}),
             attaching=AttachingViewModel(bridge), agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](), modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
+            context=_context(bridge),
         )
     )  # fmt: skip
     now = time.time()
@@ -171,6 +196,8 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
     """Name -> how to build it."""
     queued = (QueuedMessage("q", "then plot gauge 7 against gauge 8 for that night"),)
     return {
+        "context": _context_card,
+        "context-200": _context_card,
         "01-chat": lambda: _page(sample_items(), running=True, queue=queued),
         "01-chat-200": lambda: _page(sample_items(), running=True, queue=queued),
         "01-chat-code": lambda: _opened(_page(code_items(), running=True, mode="code"), OPENED[1]),

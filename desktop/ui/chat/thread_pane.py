@@ -171,6 +171,7 @@ class ThreadPane(QFrame):
         acts: dict[str, Callable[[], None]] = {
             "regenerate": lambda: chat.regenerate(message_id),
             "branch": lambda: chat.branch_from(message_id),
+            "pin": lambda: self._models.context.toggle_pin(message_id),
             "previous": lambda: chat.go_sibling(message_id, -1),
             "next": lambda: chat.go_sibling(message_id, 1),
             "continue": lambda: chat.continue_answer(message_id),

@@ -33,6 +33,7 @@ MESSAGE_ACTIONS = {
     "edit": ("write", "Edit and send again"),
     "regenerate": ("retry", "Answer again"),
     "branch": ("branch", "Branch from here"),
+    "pin": ("pin", "Pin for the model, or unpin"),
     "continue": ("play", "Continue this answer"),
 }
 """action -> (icon, what it does)."""
@@ -41,8 +42,8 @@ MESSAGE_ACTIONS = {
 def actions_of(item: TranscriptItem) -> list[str]:
     """What can be done with a message."""
     if item.side == "human":
-        return ["copy", "edit", "branch"]
-    return ["copy", "quote", "regenerate", "branch", *(["continue"] if item.can_continue else [])]
+        return ["copy", "edit", "branch", "pin"]
+    return ["copy", "quote", "regenerate", "branch", "pin", *(["continue"] if item.can_continue else [])]
 
 
 class AnswerBar(QWidget):
