@@ -29,6 +29,8 @@ PERMANENT = frozenset({
 """Codes of errors that a repetition cannot mend (R-PER-5)."""
 BASE_S = 1.0
 CAP_S = 30.0
+TRIES = 10
+"""Times the rounds that a provider may ask the model in vain: repetitions are no rounds (R-LIM-6)."""
 NO_RESULT = "no valid result"
 _LISTENING_S = 3600.0
 
@@ -51,6 +53,9 @@ class Course:
         self._trace = trace
         self._ctx = ctx
         self._round = 0
+        self._ended = self._asked = self._tried = 0
+        self._text = ""
+        self.over = False
         self._errors = 0
         self._limit: Limit | None = None
         self._inbox: Subscription | None = None
@@ -76,19 +81,58 @@ class Course:
         kind = event.get("type")
         if not isinstance(kind, str) or kind not in TRACED:
             return {}
-        self._trace.record(kind, event)
         if kind == "turn-start":
-            self._round += 1
-        elif kind == "turn-end":
+            self._begin()
+        self._trace.record(kind, event)
+        if kind == "turn-end" and self.over:
+            return {"stop": True}  # said before, and not heeded
+        if kind == "turn-end":
             self._charge(event, ctx)
-            return await self._after_round(event)
-        elif kind == "error":
+            self._ended += 1
+            self._text = str(event.get("result") or "")
+            said = await self._after_round(event)
+            self.over = "stop" in said
+            return said
+        if kind == "error":
             return await self._after_error(event)
         return {}
 
+    def asked(self, answered: bool) -> None:
+        """The provider asks the model by ``model-ask``: these are rounds too, whatever it tells of its rounds."""
+        if answered:
+            self._asked += 1
+            return
+        self._tried += 1
+        most = self._settings.rounds.value
+        if self.over or self._asked >= most or self._tried > TRIES * most:
+            raise self._refused()
+
+    @property
+    def _rounds(self) -> int:
+        """As many as show: providers may leave out what they tell."""
+        return max(self._round, self._ended, self._asked)
+
+    def _begin(self) -> None:
+        """One more round, unless the provider does not heed what it was told."""
+        if self.over or self._round >= self._settings.rounds.value:
+            raise self._refused()
+        self._round += 1
+
+    def _refused(self) -> KnownError:
+        """Where a provider goes on that was told to stop, or has no rounds left."""
+        if not self.over:
+            self.over = True
+            self._out_of_rounds({})
+        limit = str(self._limit or "it was told to stop")
+        return LimitReached(f"This agent is over: {limit}. Nothing more is asked.", limit=limit)
+
+    def last_text(self) -> str:
+        """The result of an agent whose provider had to be stopped (R-LIM-1)."""
+        return self._text or f"Stopped: {self._limit}."
+
     def summary(self) -> dict[str, Any]:
         """For ``agent-complete``: status, rounds, calls, and the limit that ended it with its place (R-LIM-5)."""
-        found: dict[str, Any] = {"status": "done", "rounds": self._round, "toolCalls": self._calls.count}
+        found: dict[str, Any] = {"status": "done", "rounds": self._rounds, "toolCalls": self._calls.count}
         if self.failure is not None:
             found["status"] = "failed"
         if self._limit is not None:
@@ -117,8 +161,8 @@ class Course:
             return {"continue": True} if called else await self._next_input()
         if self._promise is not None and not called:
             return await self._held_to(self._promise, str(event.get("result") or ""))
-        if called and self._round >= self._settings.rounds.value:
-            return self._out_of_rounds(event)
+        if self._rounds >= self._settings.rounds.value:
+            return self._out_of_rounds(event) if called else {"stop": True, "result": self._text}
         return {}
 
     async def _held_to(self, promise: Promise, text: str) -> Directive:
@@ -131,7 +175,7 @@ class Course:
                 pass  # remembered by the promise, and told in the reminder
             else:
                 return {"stop": True}
-        if self._round >= self._settings.rounds.value:
+        if self._rounds >= self._settings.rounds.value:
             return self._out_of_rounds({})
         if promise.reminders >= MAX_REMINDERS:
             self.failure = self.no_result()

@@ -30,7 +30,9 @@ Together = Callable[[AllowedTools, AllowedTools], AllowedTools]
 class Host:
     """``allowed_of`` reads a pattern list, ``together`` intersects two; ``system`` makes the system text of a prompt
     and tools; ``code`` None: no code mode here; ``redact`` cleans a text for traces (R-TRC-9); ``spawn`` starts a task
-    that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds."""
+    that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds; ``asked`` hears of
+    questions that an agent's provider puts to the model itself: False before, when it may raise LimitReached, True
+    when there is an answer."""
 
     pipeline: Pipeline
     client: ModelClient
@@ -46,3 +48,4 @@ class Host:
     redact: Callable[[str], str] = lambda text: text
     spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    asked: Callable[[bool], None] = lambda _answered: None

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.discovery import Visible
-from desktop.agents.host import Host
+from desktop.agents.host import HOST, Host
 from desktop.agents.policy_settings import PolicySettings
 from desktop.agents.returning import FINISH, Promise
 from desktop.domain.code import CodeSession
@@ -109,7 +109,10 @@ class Calls:
         """The pipeline, below the provider's call, so that the clocks around it stand still for a person."""
         request, provider = self._call.request, ctx.call
         above = provider.invocation if isinstance(provider, Call) else self._call.invocation
-        parent = replace(above, view=self._call.context)  # for what is called, the agent is above it
+        host = replace(self._host, asked=lambda _answered: None)  # what a tool asks a model is no round of this agent
+        parent = replace(  # for what is called, the agent is above it
+            above, view=self._call.context, inherited={**above.inherited, HOST: host}
+        )
         outcome = await self._host.pipeline.invoke(
             CallRequest(
                 block, caller, parent, NestedSink(request.sink, request.block.call_id), request.message_id, "",

@@ -96,6 +96,7 @@ class _Agent:
         calls = Calls(self._host, self._call, caller, self._settings, self._promise, visible, self._args.get("memory"))
         course = Course(self._host, self._call, self._settings, self._promise, calls, self._trace, self._ctx)
         held.callback(lambda: end.update(course.summary()))
+        self._ctx.nonlocals[HOST] = replace(self._host, asked=course.asked)
         held.callback(course.close)
         course.listen()
         invoke_ref = self._callback(held, "agent-invoke", calls.serve)
@@ -156,8 +157,10 @@ class _Agent:
             raise course.failure
         if result.code == ToolAborted.code:
             raise CancellationError(self._call.meta.cancellation.reason or "stopped")
+        if result.is_error and course.over and self._promise is None:
+            return course.last_text()
         if result.is_error:
-            if result.code == NotFound.code:
+            if result.code == NotFound.code and self._host.pipeline.table.find(self._settings.provider) is None:
                 raise _missing(self._settings.provider)
             raise NestedFailure(f"The agent could not finish: {result.text}", result.code)
         if self._promise is not None:

@@ -320,6 +320,7 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     host, call = ctx.nonlocals.get(HOST), ctx.call
     if not isinstance(host, Host) or not isinstance(call, Call):
         raise ToolFailure("No model is at hand here.")
+    host.asked(False)
     host.budget.check()
     messages = tuple(_history(args.get("messages")))
     request = ModelRequest(host.model, messages, str(args.get("system") or ""), _schemas(args.get("tools")))
@@ -328,5 +329,6 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     host.budget.consume(message.usage)
     if answer.error is not None:
         raise answer.error
+    host.asked(True)
     calls = [{"id": one.call_id, "tool": one.tool, "args": one.arguments} for one in message.tool_calls]
     return {"text": message.text, "calls": calls, "stopReason": message.stop_reason, **_usage_of(message)}

@@ -95,7 +95,7 @@ class _Course:
             return None
         if call.op == "fail":
             manager.fail(str(call.value))
-        self._calls += 1
+        self._calls += not manager.calls_back(call.ref)
         if self._calls > self._most:
             raise Denied(f"{self._definition.name} made more than {self._most} calls.", code="denied.limit")
         options = dict(call.options or {})

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from desktop.domain.errors import AssentError, BugError, Denied, NotFound, ToolFailure
+from desktop.domain.errors import AssentError, BugError, CancellationError, Denied, KnownError, NotFound, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Call, CallRequest, CodePlace
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
-from desktop.pipeline.results import result_of, value_of
+from desktop.pipeline.results import NestedFailure, result_of, value_of
 from desktop.pipeline.skill_context import Context, NotMiddleware, Served, SkillFailed
 from desktop.pipeline.validation import frozen_copy
 from desktop.skills.names import is_bare_name
@@ -139,6 +139,10 @@ class Manager:
             return replace(outcome, result=result_of(served.result))
         return inner[-1] if inner else await self._hooked(nested, at + 1)
 
+    def calls_back(self, ref: str) -> bool:
+        """Whether this is a ref that the runtime handed out, whose use it bounds itself."""
+        return self._handed(ref) is not None
+
     def _handed(self, ref: Any) -> SkillDef | None:
         """What the runtime handed out under this ref; code that a model wrote has none."""
         skills = self._call.invocation.shared.get("skills")
@@ -189,11 +193,15 @@ class Manager:
 
 async def _called_back(handed: SkillDef, context: Context | None, args: Mapping[str, Any] | None) -> Any:
     """A callback of the runtime, with a copy of plain arguments. It judges itself who calls; whatever it raises is a
-    failure of the call."""
-    if handed.fn is None or context is None or not isinstance(args or {}, Mapping):
-        raise NotFound("There is no such tool here.")
+    failure of the call, as with tools, and can be caught like one."""
     try:
+        if handed.fn is None or context is None or not isinstance(args or {}, Mapping):
+            raise NotFound("There is no such tool here.")
         return await handed.fn(context, frozen_copy(args or {}))
+    except (ToolFailure, CancellationError):
+        raise
+    except KnownError as error:
+        raise NestedFailure(str(error), error.code) from error
     except AssentError:
         raise
     except Exception as error:  # noqa: BLE001 - the boundary of callbacks, as of tools (R-LOOP-3)

@@ -24,6 +24,7 @@ from desktop.workers.child import ChildProcess, ChildSpec
 
 SERVICE = "skill-worker"
 MAX_CALLS = 1000
+"""Of one run. Callbacks do not count, as a provider streams through them: who handed them out bounds them."""
 MAX_AT_ONCE = 16
 _PIECE = 16_000
 _ROOT = Path(__file__).resolve().parents[2]
@@ -129,10 +130,10 @@ class _Course:
 
     async def _serve(self, item: Mapping[str, Any]) -> None:
         """One of the skill's own calls, through the pipeline like any other (R-INV-2)."""
-        self._calls += 1
+        manager = self._context.manager
+        self._calls += not manager.calls_back(item.get("ref", ""))
         if self._calls > MAX_CALLS:
             raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
-        manager = self._context.manager
         self._context.nonlocals.update(kept_out(item["nonlocals"]))
         value, error, code = None, "", ""
         async with self._room:

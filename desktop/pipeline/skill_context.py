@@ -57,6 +57,10 @@ class ManagerLike(Protocol):
         """Call a tool through the whole pipeline; its structured value, or its text. Raises ToolFailure."""
         ...
 
+    def calls_back(self, ref: str) -> bool:
+        """Whether a reference is a callback of the runtime."""
+        ...
+
     def finish(self, value: Any = None) -> None:
         """Record the served result; it wins over what the code returns."""
         ...

@@ -50,6 +50,62 @@ def bench_of(
     return bench
 
 
+STREAMS = """
+import asyncio
+frontmatter = {"name": "agent-careful", "description": "x", "metadata": {"category": "read", "visibility": "hidden",
+    "params": {"type": "object", "additionalProperties": True}}}
+async def run(ctx, args):
+    event = {"type": "message", "text": "a", "delta": True}
+    for _ in range(22):
+        await asyncio.gather(*(ctx.manager.invoke(args["hookRef"], event) for _ in range(50)))
+    try:
+        await ctx.manager.invoke(args["hookRef"] + "x", {})
+    except Exception as error:
+        caught = str(error)
+    answer = await ctx.manager.invoke(args["invokeRef"], {"tool": "passes-on", "args": {"ref": args["invokeRef"]}})
+    return [caught, answer["text"]]
+"""
+PASSES = """
+frontmatter = {"name": "passes-on", "description": "x", "metadata": {"category": "read",
+    "params": {"type": "object", "additionalProperties": True}}}
+async def run(ctx, args):
+    try:
+        return await ctx.manager.invoke(args["ref"], {"tool": "look", "args": {"path": "a"}})
+    except Exception as error:
+        return "caught: " + str(error)
+"""
+
+
+@pytest.mark.spec("R-PRV-2", "R-PRV-11")
+async def test_it_may_tell_each_word_and_anothers_callback_is_a_failure_that_can_be_caught(
+    tmp_path: Path, confinement: Confinement
+) -> None:
+    bench = bench_of(tmp_path, confinement)
+    bench.write("agent-careful.skill.py", STREAMS)
+    bench.write("passes-on.skill.py", PASSES)
+    bench.write("task.skill.md", HEAD.replace("look", "look passes-on") + "---\nDo it.\n")
+    outcome = await bench.call("task", allowed="task look passes-on")
+    assert not outcome.result.is_error, outcome.result.text
+    caught, passed = outcome.result.structured
+    assert "no tool" in caught
+    assert passed == "caught: There is no such tool here."
+
+
+@pytest.mark.spec("R-PRV-11", "R-AG-3")
+async def test_a_provider_that_runs_into_what_is_not_there_is_itself_not_said_to_be_missing(
+    tmp_path: Path, confinement: Confinement
+) -> None:
+    bench = bench_of(tmp_path, confinement)
+    uncaught = STREAMS.replace("22", "1").replace("try:", "if True:").replace("except Exception as error:", "if 0:")
+    bench.write("agent-careful.skill.py", uncaught)
+    outcome = await bench.call("task", allowed="task look")
+    assert outcome.result.is_error
+    assert "There is no agent provider" not in outcome.result.text
+    assert "There is no tool named" in outcome.result.text
+    bench.write("task.skill.md", HEAD.replace("agent-careful", "agent-nope") + "---\nDo it.\n")
+    assert "There is no agent provider named agent-nope" in (await bench.call("task", allowed="task look")).result.text
+
+
 def _said(message: Any) -> str:
     return str(message.text or message.blocks[0].text)
 

@@ -213,6 +213,51 @@ async def test_an_agent_that_a_time_limit_ends_says_which_and_who_set_it(tmp_pat
     assert told["error"] == "around reached the time limit of 0.3 s (set by the settings)"
 
 
+@pytest.mark.spec("R-LIM-1", "R-LIM-5", "R-PRV-1")
+@pytest.mark.parametrize("tells", [("turn-start", "ask", "turn-end"), ("ask",), ("turn-start",), ("ask", "turn-end")])
+async def test_a_provider_that_heeds_nothing_has_no_more_rounds_than_the_policy_gives(
+    tmp_path: Path, tells: tuple[str, ...]
+) -> None:
+    bench = bench_of(tmp_path, *[says("r")] * 50, metadata="  model: {agent: agent-mine, maxTurns: 2}\n")
+    refused: list[ToolFailure] = []
+
+    async def provider(ctx: Any, args: Any) -> str:
+        for _ in range(40):
+            for kind in tells:
+                event = {"type": kind, "result": "last", "toolCalls": 1}
+                ask = {"messages": [{"role": "user", "text": "x"}]}
+                try:
+                    await ctx.manager.invoke(*(("model-ask", ask) if kind == "ask" else (args["hookRef"], event)))
+                except ToolFailure as failure:
+                    refused.append(failure)
+        if len(tells) > 2:
+            raise refused[0]
+        return "its own"
+
+    bench.register("agent-mine", provider)
+    outcome = await bench.call("task")
+    assert outcome.result.text == ("last" if len(tells) > 2 else "its own")
+    assert len(bench.model.requests) == (2 if "ask" in tells else 0)
+    assert "maxTurns 2 (set by the skill task)" in str(refused[0])
+    assert refused[0].code == "limit"
+    told = next(e for e in bench.events if isinstance(e, AgentTraced) and e.type == "agent-complete").data
+    assert (told["status"], told["rounds"], told["limit"]) == ("limit", 2, "maxTurns 2 (set by the skill task)")
+
+
+@pytest.mark.spec("R-LIM-6")
+async def test_what_a_tool_asks_a_model_is_no_round_of_the_agent_that_called_it(tmp_path: Path) -> None:
+    ask = {"messages": [{"role": "user", "text": "x"}]}
+    bench = bench_of(tmp_path, *[says("r")] * 50, metadata="  model: {agent: agent-mine, maxTurns: 1}\n")
+    bench.register("asks", lambda ctx, _args: ctx.manager.invoke("model-ask", ask))
+
+    async def provider(ctx: Any, args: Any) -> list[bool]:
+        made = [await ctx.manager.invoke(args["invokeRef"], {"tool": "asks", "args": {}}) for _ in range(5)]
+        return [one["ok"] for one in made]
+
+    bench.register("agent-mine", provider)
+    assert (await bench.call("task")).result.structured == [True] * 5
+
+
 # -- persistent agents ------------------------------------------------------------------------------------------------
 
 PERSISTENT = "  model: {persistent: true}\n"
