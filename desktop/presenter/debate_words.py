@@ -34,11 +34,12 @@ def seconds_words(seconds: float) -> str:
 
 
 def end_words(state: DebateState) -> str:
-    """Which condition fired, in a sentence, and the runtime's detail."""
+    """Which condition fired, in a sentence: the runtime's where it has one."""
+    if state.end_detail and state.end_reason not in ("cancelled", "interrupted"):
+        return state.end_detail
     side = label_of(state.setup.side(state.side), state.side)
     tool = state.setup.side(state.side).end_session_tool or "its tool"
-    words = _ENDS.get(state.end_reason, "It is over.").format(turns=state.setup.max_turns, side=side, tool=tool)
-    return f"{words} {state.end_detail}".strip() if state.end_detail not in words else words
+    return _ENDS.get(state.end_reason, "It is over.").format(turns=state.setup.max_turns, side=side, tool=tool)
 
 
 def conditions(setup: DebateSetup) -> list[tuple[str, str]]:

@@ -111,22 +111,16 @@ class Branch(QFrame):
         debate.text_appended.connect(self.view.append_text)
 
     def _named(self, state: DebateState) -> None:
-        sides = ", ".join(
-            f"{label_of(state.setup.side(s), s)}: {state.setup.side(s).model.partition('/')[2] or 'default model'}"
-            for s in SIDES
-        )
-        self._words.setText(f"{self._name} · {sides}")
+        self._words.setText(f"{self._name} · {', '.join(side_words(state, side) for side in SIDES)}")
 
     def draw(self) -> None:
         """The topic, what both share in one line, then the branch."""
         kept: list[TranscriptItem] = [common_item(self.after)]
         below = self.after == 0
         for item in self._debate.items.values():
-            if isinstance(item, TurnItem):
-                below = below or item.number > self.after
-                if item.number <= self.after:
-                    continue
-            if below or item.message_id.startswith("debate:"):
+            if isinstance(item, TurnItem) and item.number <= self.after:
+                below = item.number == self.after
+            elif below or item.message_id.startswith("debate:"):
                 kept.append(item)
         self.view.set_items([item for item in kept if item.author != "Topic"])
         self.view.scroll_to(kept[0].message_id)
@@ -134,6 +128,13 @@ class Branch(QFrame):
     def _put(self, item: TranscriptItem) -> None:
         if not isinstance(item, TurnItem) or item.number > self.after:
             self.view.change_item(item)
+
+
+def side_words(state: DebateState, name: SideName) -> str:
+    """A side's label with its model, prompt, and whether it has a text of its own."""
+    side = state.setup.side(name)
+    own = " with its own text" if side.prompt_text else ""
+    return f"{label_of(side, name)}: {side.model.partition('/')[2] or 'default model'}, {side.prompt}{own}"
 
 
 class Comparison(QFrame):

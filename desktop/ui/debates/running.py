@@ -77,7 +77,7 @@ class RunningPage(QFrame):
         self.header.views.chosen.connect(self.show_view)
         self.header.renamed.connect(lambda title: debates.rename(opened.thread_id, title))
         self.header.more.clicked.connect(self._show_menu)
-        self.judges.chosen.connect(debates.judge)
+        self.judges.chosen.connect(self._judge_chosen)
         self.comparison.closed.connect(lambda: self.show_view("lanes"))
         self.comparison.opened.connect(self.open_wanted)
         for view in (self.view, self.comparison.origin.view, self.comparison.fork.view):
@@ -109,6 +109,7 @@ class RunningPage(QFrame):
     def _show_comparison(self, state: DebateState) -> None:
         self._stack.setCurrentWidget(self.comparison)
         self.comparison.compare(state)
+        self.comparison.fork.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def compare(self) -> None:
         """The open fork beside its origin."""
@@ -163,6 +164,10 @@ class RunningPage(QFrame):
             return
         self.judges.fill([model_choice(model) for model in setup.models], setup.default_model)
         self.judges.open_at(self.header.more if not self.footer.isVisible() else self.footer.resume)
+
+    def _judge_chosen(self, model: str) -> None:
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._debates.judge(model)
 
     def begin_fork(self, turn: int = -1) -> None:
         """Ask from where and with what."""

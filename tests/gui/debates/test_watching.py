@@ -36,7 +36,7 @@ async def test_label_turn_rounds_calls_tokens_and_the_end_are_on_the_page(theme:
         assert "tokens " in strip
         assert "cost " in strip
         assert "calls 0" in strip
-        assert "It had its 4 turns." in w.notices
+        assert "All 4 turns are done." in w.notices
         assert w.running.header.state.accessibleName() == "ended"
 
 
@@ -146,8 +146,9 @@ async def test_a_fork_stands_beside_its_origin_and_shares_what_was_before(theme:
         assert w.running._stack.currentWidget() is w.running.comparison
         assert (w.state.status, w.state.forked_from, w.state.forked_at) == ("paused", thread, 2)
         assert w.state.setup.a.prompt_text == "You are someone else."
-        w.debates.step()
         fork = w.running.comparison.fork.view
+        assert fork.hasFocus(), "Space goes on with the fork"
+        QTest.keyClick(fork, Qt.Key.Key_Space)
         await w.until(lambda: any("other" in m.source() for m in fork.page.messages), "the fork's own turn")
         origin = [m.source() for m in w.running.comparison.origin.view.page.messages]
         assert "a2" in origin
