@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from desktop.presenter.trace_node import Kind, NodeState, TraceNode
 from desktop.presenter.trace_work import AtWork
 
 NESTED_SHOWN = 100
+CODE = "invoke"
+"""The call that runs a model's code."""
 _STATES: Mapping[str, NodeState] = {"done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted"}
 
 MakeNode = Callable[[Kind, str, TraceNode, TraceEntry], TraceNode]
@@ -50,7 +53,9 @@ class TraceCalls:
             self._known[call_id] = same
             same.category = str(entry.data.get("category") or same.category)
             return None
-        if host is None:
+        if host is not None:
+            host = self._code_below(host)
+        else:
             host = self._round_of(entry)
             if host.state == "writing":  # the model is done, its calls begin
                 host.state, host.ended = "done", entry.at
@@ -78,6 +83,17 @@ class TraceCalls:
                 if node.title == tool and not node.open_below and host in node.ancestors():
                     return node
         return None
+
+    def _code_below(self, host: TraceNode) -> TraceNode:
+        """The pipeline knows only the card that a nested call stands on; if an agent's code runs below it, the call is
+        of that code: all other calls of agents are told by them."""
+        for context, running in self._running.items():
+            if context == self._root:
+                continue
+            for node in reversed(running):
+                if node.title == CODE and host in node.ancestors():
+                    return node
+        return host
 
     def _of(self, entry: TraceEntry) -> TraceNode | None:
         call_id = str(entry.data.get("callId") or "")
@@ -129,12 +145,17 @@ class TraceCalls:
         self._work.end(node, at)
 
     def _list_nested(self, node: TraceNode, nested: Any, entry: TraceEntry) -> None:
-        """The calls that a skill's code made and that nobody told of while it ran."""
-        if not isinstance(nested, list) or node.kind == "agent" or node.children:
+        """The calls that code made; those that were told of while it ran stand there already."""
+        if not isinstance(nested, list) or node.kind == "agent":
             return
+        there = Counter(child.title for child in node.children)
         for made in nested[:NESTED_SHOWN]:
             if isinstance(made, Mapping):
-                child = self._make("call", canonical(str(made.get("tool"))), node, entry)
+                title = canonical(str(made.get("tool")))
+                if there[title]:
+                    there[title] -= 1
+                    continue
+                child = self._make("call", title, node, entry)
                 child.started = child.ended = entry.at
                 child.state = _STATES.get(str(made.get("state")), "failed")
                 child.elapsed_ms = _milliseconds(made.get("elapsed_ms"))

@@ -160,6 +160,25 @@ def test_the_calls_of_a_skill_that_nobody_told_of_are_listed_below_its_own() -> 
     assert node(tree, "read-file").summary == "a.txt"
 
 
+@pytest.mark.parametrize("of_agent", [True, False])
+def test_all_calls_of_code_stand_below_it_those_that_waited_and_those_that_nobody_told_of(of_agent: bool) -> None:
+    """Of the run's own agent, and of one that was called."""
+    whose = {"agent": "helper", "call": "1"}
+    listed = [{"tool": name, "state": "done"} for name in ("list-directory", "write_file", "list-directory")]
+    below = [entry(1.1, "agent-start", "h", skill="helper", **whose), entry(1.2, "turn-start", "h")]
+    who, card = ("h", "1") if of_agent else (RUN, "c")
+    tree = grown(RUN, [
+        start(), *turn(0, 1), *([call(1, "1", "helper"), *below] if of_agent else []),
+        call(2, "c", "invoke", who, args={"code": "…"}), call(2.1, "w", "write_file", category="write", parent=card),
+        entry(2.1, "tool-waiting", callId="w", category="write"),
+        entry(3.1, "tool-answered", callId="w", decision="allow_once", by="user"),
+        result(3.2, "w", facts={"state": "done"}), result(3.3, "c", who, facts={"state": "done", "nested": listed}),
+    ], {})  # fmt: skip
+    below_it = ["  call write-file done", "  call list-directory done", "  call list-directory done"]
+    assert outline(node(tree, "invoke")) == ["call invoke done", *below_it]
+    assert tree.calls == 4 + of_agent
+
+
 @pytest.mark.spec("R-LIM-5", "R-TRC-1")
 def test_everything_about_a_round_a_call_and_an_agent_is_said() -> None:
     tree = grown(RUN, [
