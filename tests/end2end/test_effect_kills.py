@@ -23,7 +23,7 @@ def figures(folder: Path, *arguments: str) -> dict:
     return found
 
 
-@pytest.mark.spec("R-JRN-2", "R-JRN-5", "S-JRN-1")
+@pytest.mark.spec("R-JRN-2", "R-JRN-5")
 def test_killed_at_every_line_of_its_journal_a_run_does_everything_once(tmp_path):
     found = figures(tmp_path, "every")
     assert found["kill_points"] >= 90

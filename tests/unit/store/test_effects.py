@@ -44,7 +44,7 @@ async def test_a_terminal_line_is_written_once(store, thread, kind):
     await store.effects.append([record(3, "return", "completed", agent="0.1")])
 
 
-@pytest.mark.spec("S-JRN-2", "R-SUP-13")
+@pytest.mark.spec("R-SUP-13")
 async def test_unfinished_runs_are_found_after_a_restart_and_what_a_finished_one_gave_is_dropped(tmp_path):
     path = tmp_path / "assent.db"
     store = Store(path)

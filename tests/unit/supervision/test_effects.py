@@ -78,7 +78,7 @@ async def test_each_effect_is_written_before_it_is_done_and_the_run_ends_once():
         await bench.run(everything, child=child)
 
 
-@pytest.mark.spec("R-JRN-2", "S-JRN-1")
+@pytest.mark.spec("R-JRN-2")
 async def test_a_run_cut_off_at_any_line_goes_on_without_doing_again_what_is_done():
     whole = Bench()
     first = await whole.run(everything, child=child)
@@ -146,7 +146,7 @@ async def test_without_anybody_to_ask_an_unknown_write_ends_the_run_and_a_read_i
         assert (outcome.status, len(bench.done)) == (status, status == "completed")
 
 
-@pytest.mark.spec("S-JRN-1")
+@pytest.mark.spec("R-JRN-2")
 @pytest.mark.parametrize("changed", ["tool", "arguments", "kind"])
 async def test_a_run_that_takes_another_course_than_before_is_a_clear_error(changed):
     async def body(ctx, inbox):
@@ -262,7 +262,7 @@ async def test_a_time_without_a_zone_is_refused_and_one_that_is_over_does_not_wa
     assert (await Bench().run(body)).value is True
 
 
-@pytest.mark.spec("S-JRN-2", "R-CAN-11")
+@pytest.mark.spec("R-CAN-11")
 async def test_a_run_that_the_closing_app_cut_off_stays_open_and_is_gone_on_with():
     bench, lives = Bench(options={"leave_open": frozenset({"closing"})}), []
 
