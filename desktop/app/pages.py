@@ -86,18 +86,8 @@ class Pages(QObject):
                 "approvals": self._approvals_page,
                 "schedules": self._schedules_page,
                 "settings": page(
-                    "desktop.ui.settings.page",
-                    "SettingsPage",
-                    m.settings,
-                    m.setup,
-                    m.boundaries,
-                    lambda: report,
-                    m.cli,
-                    m.keys,
-                    m.mcp,
-                    m.reach,
-                    m.grants,
-                    m.agents_editor,
+                    "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report,
+                    m.cli, m.keys, m.mcp, m.reach, m.grants, m.agents_editor,
                 ),
             }
         )

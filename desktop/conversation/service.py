@@ -16,12 +16,13 @@ from desktop.conversation.desk import ThreadDesk
 from desktop.conversation.endings import CLOSING, Ending, failed
 from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
+from desktop.conversation.measures import ContextMeasures
 from desktop.conversation.run import RunExecution, RunOrder
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.titles import title_from
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.events import ContextMeasured, Event, RunEnded, UserMessageQueued
+from desktop.domain.events import RunEnded, UserMessageQueued
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord
@@ -68,8 +69,7 @@ class ConversationService(ThreadDesk):
         self._owner = owner
         self._active: dict[str, _Active] = {}
         self._closing = False
-        self._measured: dict[str, int] = {}
-        runtime.bus.listen(self._measure)
+        self._measures = ContextMeasures(runtime.store, runtime.bus)
 
     @property
     def agents(self) -> AgentBook:
@@ -275,14 +275,14 @@ class ConversationService(ThreadDesk):
         ending = Ending("interrupted")
         try:
             ending = await execution.go()
-            await self._keep_context(active.thread_id, execution.recorder.leaf)
+            await self._measures.keep(active.thread_id, execution.recorder.leaf)
             await self._entitle(active.thread_id, execution.recorder.said)
         except Exception as error:  # the boundary of a run: the store refused its end; it is recovered at next start
             _log.error("run %s could not be stored to its end: %s", order.run_id, type(error).__name__)
             ending = failed(error)
         finally:
             self._release(active)
-            self._ended(active, ending, execution.recorder.usage)
+            self._bus.publish(_ended(active, ending, execution.recorder.usage))
         if ending.reason not in _HOLDS_QUEUE and not self._closing:
             handed = active.handed and ending.reason == "response"
             await (self._taken_over(active.thread_id) if handed else self._go_on(active.thread_id))
@@ -303,29 +303,6 @@ class ConversationService(ThreadDesk):
         except KnownError as error:
             _log.info("a waiting message stays queued: %s", error.code)
 
-    def _measure(self, event: Event) -> None:
-        if isinstance(event, ContextMeasured):
-            self._measured[event.thread_id] = event.used
-
-    async def _keep_context(self, thread_id: str, leaf: str) -> None:
-        """How much of the window the last request filled, for the next start."""
-        used = self._measured.get(thread_id)
-        if used is None:
-            return
-        try:
-            await self._store.state.put(key=f"context:{thread_id}", value={"used": used, "leaf": leaf})
-        except KnownError as error:  # the next start then estimates it
-            _log.info("the measure of the context is not kept: %s", error.code)
-
-    def _ended(self, active: _Active, ending: Ending, usage: Usage) -> None:
-        self._bus.publish(
-            RunEnded(
-                thread_id=active.thread_id, run_id=active.run_id, reason=ending.reason, detail=ending.detail,
-                code=ending.code, next_step=ending.next_step, usage=usage, limit=ending.limit,
-                retry_after=ending.retry_after,
-            )
-        )  # fmt: skip
-
     async def _entitle(self, thread_id: str, text: str) -> None:
         """A title from the first message, or the first answer to one without words, unless there is one (N-4)."""
         if not text:
@@ -334,3 +311,10 @@ class ConversationService(ThreadDesk):
         title = title_from(self._runtime.redact(text[:_TITLE_LOOK])) if thread.titled_by == "none" else ""
         if title and await self._store.threads.rename(thread_id=thread_id, title=title, by_person=False):
             self._changed(thread_id, "title")
+
+
+def _ended(active: _Active, ending: Ending, usage: Usage) -> RunEnded:
+    return RunEnded(
+        thread_id=active.thread_id, run_id=active.run_id, reason=ending.reason, detail=ending.detail, code=ending.code,
+        next_step=ending.next_step, usage=usage, limit=ending.limit, retry_after=ending.retry_after,
+    )  # fmt: skip

@@ -135,18 +135,22 @@ class SettingsPage(QFrame):
         self.folding = FoldingPane(side, work, width=216, name="Show the settings pages")
         self._header.row.insertWidget(0, self.folding.button)
         Column(self, spacing=0).addWidget(self.folding)
-        self.toast = Toast(self)
-        self._offer = UndoOffer(settings, self)
-        self._offer.say.connect(self.toast.say)
-        self.toast.undone.connect(self._offer.undo)
-        if reach is not None:
-            reach.told.connect(self.toast.say)
-        if agents is not None:
-            agents.told.connect(self.toast.say)
-            self.toast.undone.connect(agents.undo)
+        self._make_toast()
         settings.problems_changed.connect(self.refresh_problems)
         self.refresh_problems()
         self.show_settings(MODELS)
+
+    def _make_toast(self) -> None:
+        """What was done, and taking it back."""
+        self.toast = Toast(self)
+        self._offer = UndoOffer(self._settings, self)
+        self._offer.say.connect(self.toast.say)
+        self.toast.undone.connect(self._offer.undo)
+        if self._reach is not None:
+            self._reach.told.connect(self.toast.say)
+        if self._agents is not None:
+            self._agents.told.connect(self.toast.say)
+            self.toast.undone.connect(self._agents.undo)
 
     def first_focus(self) -> QWidget:
         """Keys go to the list of pages."""
