@@ -1,0 +1,152 @@
+"""The chats' runs that are at work: each with its tree and its journal, reached through two layers of middleware.
+
+A chat's loop knows nothing of this. Its model requests pass ``models`` (pause, budget, the shared queue), its tool
+calls pass ``calls`` (pause, the journal), and what its questions to a person cost in time is heard on the bus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from desktop.domain.agent import AgentOutcome
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.effects import EffectLog
+from desktop.domain.errors import BugError, NotFound
+from desktop.domain.events import Event, EventSink, RunTreeChanged, ToolCallAnswered, ToolCallWaiting
+from desktop.domain.ids import AgentId
+from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
+from desktop.domain.run_tree import NodeState
+from desktop.supervision.call_journal import CallJournal
+from desktop.supervision.effect_journal import EffectJournal
+from desktop.supervision.model_queue import ModelQueue
+from desktop.supervision.tree import RunTree, TreeNode
+
+
+class LiveRuns:
+    """``open`` a run before its first request, ``close`` it after its last; ``hear`` every event of the bus.
+
+    ``redact`` and ``mask`` are those of ``EffectJournal``; ``publish`` is told of changed trees.
+    """
+
+    def __init__(
+        self, log: EffectLog, calls: CallJournal, publish: EventSink, *, queue: ModelQueue | None = None,
+        redact: Callable[[str], str] = lambda text: text, mask: Callable[[str], str] | None = None,
+    ) -> None:  # fmt: skip
+        self._log = log
+        self._publish = publish
+        self._redact = redact
+        self._mask = mask
+        self._trees: dict[str, RunTree] = {}
+        self._waiting: dict[str, tuple[str, ExitStack]] = {}
+        self._journaled = calls
+        self.models = ModelGate(self, queue or ModelQueue())
+        self.calls = CallGate(self, calls)
+
+    async def open(self, meta: RunMeta, agent_id: AgentId, *, where: str = "the run's budget") -> RunTree:
+        """The tree of a run that begins, with ``tree.root.budget`` for its loop. BugError without a place."""
+        if meta.supervision is None:
+            raise BugError(f"run {meta.run_id} has no place in a tree")
+        thread_id, run_id = meta.thread_id, meta.run_id
+        tree = RunTree(
+            agent_id, meta.supervision, meta.cancellation, where=where,
+            publish=lambda nodes: self._publish(
+                RunTreeChanged(thread_id=thread_id, run_id=run_id, nodes=tuple(nodes))
+            ),
+        )  # fmt: skip
+        journal = EffectJournal(run_id, self._log, redact=self._redact, mask=self._mask)
+        await journal.load()
+        self._trees[run_id] = tree
+        self._journaled.open(journal)
+        return tree
+
+    async def close(self, run_id: str, outcome: AgentOutcome, *, leave_open: bool = False) -> None:
+        """The run is over, and its journal has its terminal entry (R-JRN-5); not with ``leave_open``, when it is to be
+        gone on with."""
+        tree, journal = self._trees.pop(run_id, None), self._journaled.close(run_id)
+        for request_id, (owner, held) in list(self._waiting.items()):
+            if owner == run_id:
+                del self._waiting[request_id]
+                held.close()
+        if tree is not None:
+            tree.end(tree.root, outcome)
+            tree.close()
+        if journal is not None and not leave_open:
+            await journal.end(outcome.status, outcome.detail)
+
+    def tree(self, run_id: str) -> RunTree:
+        """To pause, resume, cancel, and change budgets. Raises NotFound."""
+        tree = self._trees.get(run_id)
+        if tree is None:
+            raise NotFound("This run is over.")
+        return tree
+
+    def node(self, run_id: str) -> TreeNode | None:
+        """Who the calls of a run count for."""
+        tree = self._trees.get(run_id)
+        return tree.root if tree is not None else None
+
+    def hear(self, event: Event) -> None:
+        """Questions to a person stand the run's clock, if nobody else works (R-SUP-10)."""
+        if isinstance(event, ToolCallWaiting):
+            node, key = self.node(event.run_id), event.request.request_id
+            if node is not None and key not in self._waiting:
+                held = ExitStack()
+                held.enter_context(node.waits(event.request.tool))
+                self._waiting[key] = (event.run_id, held)
+        elif isinstance(event, ToolCallAnswered):
+            _, waited = self._waiting.pop(event.request_id, ("", None))
+            if waited is not None:
+                waited.close()
+
+
+class ModelGate:
+    """Chat-level layer: the one choke point before a model request (R-SUP-7, R-SUP-14)."""
+
+    name = "supervision"
+
+    def __init__(self, runs: LiveRuns, queue: ModelQueue) -> None:
+        self._runs = runs
+        self._queue = queue
+
+    async def process(self, context: ChatContext, call_next: CallNext) -> None:
+        """Pause, budget, queue; then the request. Raises BudgetExhausted, CancellationError."""
+        node = self._runs.node(context.meta.run_id)
+        if node is None:
+            await call_next()
+            return
+        await node.may_call(model=True)
+        node.check_budget()
+        if self._queue.full:
+            node.does(NodeState.QUEUED)
+        async with self._queue.place(node.supervision.priority, context.meta.cancellation):
+            node.does(NodeState.THINKING, model=str(context.request.model) if context.request is not None else "")
+            try:
+                await call_next()
+            finally:
+                node.does(NodeState.WORKING)
+
+
+class CallGate:
+    """Function-level layer behind the gates: a paused run makes no call, and each that is made is journaled."""
+
+    name = "supervision"
+
+    def __init__(self, runs: LiveRuns, journal: CallJournal) -> None:
+        self._runs = runs
+        self._journal = journal
+
+    async def process(self, context: FunctionContext, call_next: CallNext) -> None:
+        """Pause, then the journal around the call."""
+        node = self._runs.node(context.meta.run_id)
+        if node is None:
+            await call_next()
+            return
+        await node.may_call()
+        before = (node.state, node.doing)
+        node.does(NodeState.CALLING, context.tool)
+        try:
+            await self._journal.process(context, call_next)
+        finally:
+            if not node.over:
+                node.does(*before)

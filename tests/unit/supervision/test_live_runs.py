@@ -1,0 +1,130 @@
+"""A chat's run under supervision, through the real loop and the real pipeline, neither of which knows of it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from desktop.agents.answer import Answerer
+from desktop.agents.loop import RoundLoop
+from desktop.domain.agent import AgentOutcome
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.errors import BugError, NotFound
+from desktop.domain.messages import ToolResultBlock
+from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.run_tree import NodeState
+from desktop.domain.supervision import ExecutionBudget, Supervision
+from desktop.domain.tools import Category
+from desktop.supervision.call_journal import CallJournal
+from desktop.supervision.live_runs import LiveRuns
+from desktop.supervision.model_queue import ModelQueue
+from tests.unit.agents.script import Script, call, calls, says
+from tests.unit.pipeline.kit import Bench, FakeTool, Person
+from tests.unit.supervision.kit import ROOT, MemoryLog, ask, until
+
+
+class Chat:
+    """One run: loop, pipeline, and what stands between them and the world."""
+
+    def __init__(self, *answers, budget=None, person=None, body=None):
+        self.log, self.events, self.queue = MemoryLog(), [], ModelQueue(1)
+        journal = CallJournal(lambda c: c.request.block.call_id, repeatable=lambda c: c.category is Category.READ)
+        self.runs = LiveRuns(self.log, journal, self.events.append, queue=self.queue)
+        self.tool = FakeTool("write-file", Category.WRITE, body=body)
+        self.bench = Bench(self.tool, person=person or Person(*["allow_once"] * 9), layers=[self.runs.calls])
+        self.script = Script(*answers)
+        self.token = self.bench.token
+        node = Supervision.root(ROOT, session_id="t", execution_budget=budget)
+        self.meta = RunMeta("run", self.token, "t", node)
+
+    async def chat(self, *, leave_open=False):
+        tree = await self.runs.open(self.meta, ROOT)
+        loop = RoundLoop(Answerer(self.script), self, layers=[self.runs.models], budget=tree.root.budget)
+
+        async def prepare(messages):
+            return ModelRequest(ModelRef("m", "m"), tuple(messages))
+
+        result = await loop.run([ask("go")], prepare, self.meta)
+        await self.runs.close("run", AgentOutcome("completed"), leave_open=leave_open)
+        return result
+
+    # -- the loop's tool runner
+
+    async def run(self, block):
+        outcome = await self.bench.call("write_file", dict(block.arguments))
+        return ToolResultBlock(block.call_id, block.tool, outcome.result.text)
+
+    def parallel(self, block):
+        return False
+
+
+def wants(call_id="c1"):
+    return calls(call(call_id, "write_file", path="a"))
+
+
+@pytest.mark.spec("R-JRN-2", "R-JRN-5", "R-MW-6")
+async def test_a_chats_calls_are_journaled_and_its_tree_is_told():
+    chat = Chat(wants(), says("done"))
+    result = await chat.chat()
+    assert result.end == "response"
+    assert chat.log.told() == ["c1.1 tool write-file begun", "c1.1 tool write-file completed", ".0 end completed"]
+    (last,) = chat.events[-1].nodes
+    assert (last.state, last.rounds, last.input_tokens, last.model) == (NodeState.COMPLETED, 2, 200, "m/m")
+    assert (chat.events[-1].thread_id, chat.events[-1].run_id) == ("t", "run")
+    with pytest.raises(NotFound):
+        chat.runs.tree("run")
+    with pytest.raises(BugError):
+        await chat.runs.open(RunMeta("x", CancellationToken()), ROOT)
+
+
+@pytest.mark.spec("R-JRN-5")
+async def test_a_run_that_is_to_be_gone_on_with_has_no_terminal_entry():
+    chat = Chat(wants(), says("done"))
+    await chat.chat(leave_open=True)
+    assert [line for line in chat.log.told() if " end " in line] == []
+
+
+@pytest.mark.spec("R-SUP-7", "R-SUP-11")
+async def test_a_budget_changed_while_the_chat_runs_stops_it_before_the_next_request():
+    async def lower(args, context):
+        chat.runs.tree("run").change_budget("0", ExecutionBudget(max_rounds=1), "the panel")
+        return "done"
+
+    chat = Chat(wants(), says("never"), body=lower)
+    result = await chat.chat()
+    assert (result.end, str(result.limit)) == ("budget", "max_rounds 1 (set by the panel)")
+    assert len(chat.script.requests) == 1
+
+
+@pytest.mark.spec("R-SUP-6", "R-SUP-14")
+async def test_a_paused_chat_asks_no_model_until_it_is_resumed_and_leaves_the_queue_free():
+    async def pause(args, context):
+        chat.runs.tree("run").pause("0")
+        return "done"
+
+    chat = Chat(wants(), says("done"), body=pause)
+    running = asyncio.ensure_future(chat.chat())
+    await until(lambda: bool(chat.runs._trees) and chat.runs.tree("run").root.state is NodeState.PAUSED)
+    assert len(chat.script.requests) == 1
+    assert not chat.queue.full
+    chat.runs.tree("run").resume("0")
+    assert (await asyncio.wait_for(running, 30)).end == "response"
+
+
+@pytest.mark.spec("R-SUP-10")
+async def test_a_question_to_a_person_stands_the_clock_and_an_unanswered_one_is_closed_with_the_run():
+    chat = Chat(says("x"))
+    tree = await chat.runs.open(chat.meta, ROOT)
+    answered = Bench(FakeTool(category=Category.WRITE), person=Person("allow_once", "allow_once"))
+    await answered.call("read_file")
+    (waiting,) = [event for event in answered.events if type(event).__name__ == "ToolCallWaiting"]
+    chat.runs.hear(waiting)
+    before = tree.root.budget.elapsed_s
+    chat.runs.hear(waiting)
+    assert tree.root.state is NodeState.WAITING
+    await asyncio.sleep(0.05)
+    assert tree.root.budget.waited_s >= 0.04
+    assert tree.root.budget.elapsed_s - before < tree.root.budget.waited_s
+    await chat.runs.close("run", AgentOutcome("cancelled"))
+    assert chat.runs._waiting == {}
