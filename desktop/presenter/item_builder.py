@@ -121,7 +121,14 @@ def tool_part(message_id: str, call: ToolCallBlock, result: ToolResultBlock | No
         detail=decision_words(facts, call.arguments),
         nested=nested_calls(facts),
         code=ran(code, result.text, is_error=result.is_error) if code and result else code,
+        child=child_of(facts),
     )
+
+
+def child_of(facts: Mapping[str, Any]) -> str:
+    """The thread that a called agent worked in, by what its tool reported (R-AAT-2)."""
+    thread_id = facts.get("thread_id") if "agent" in facts else None
+    return thread_id if isinstance(thread_id, str) and thread_id.isalnum() else ""
 
 
 def with_arguments(part: ToolPart, arguments: Mapping[str, Any] | None) -> ToolPart:

@@ -36,6 +36,7 @@ from desktop.presenter.item_builder import (
     arguments_of,
     canonical,
     card_facts,
+    child_of,
     clock,
     decision_words,
     footer_of,
@@ -328,4 +329,5 @@ def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] 
         detail=decision_words(facts, asked) or part.detail,
         nested=nested_calls(facts) or part.nested,
         code=ran(part.code, event.text, is_error=event.is_error) if part.code else None,
+        child=child_of(facts),
     )

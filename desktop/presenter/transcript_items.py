@@ -64,7 +64,8 @@ class ToolPart:
     view shows head and tail of long ones), ``facts`` short strings shown before the state ("241 KB"),
     ``started_at`` seconds since the epoch for the running clock, ``request`` while it waits for a person. ``nested``
     are the calls it made itself; ``parent`` is set on the card of such a call, which stands below that call's card
-    while a person has to look at it. ``code`` is set on a call that runs model-written code.
+    while a person has to look at it. ``code`` is set on a call that runs model-written code; ``child`` is the thread
+    of an agent that was called.
     """
 
     part_id: str
@@ -84,6 +85,7 @@ class ToolPart:
     nested: tuple[NestedCall, ...] = ()
     parent: str = ""
     code: CodeText | None = None
+    child: str = ""
 
 
 @dataclass(frozen=True, slots=True)

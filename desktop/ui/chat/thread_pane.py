@@ -16,6 +16,7 @@ from desktop.ui.chat.find_bar import FindBar
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.theme import theme
+from desktop.ui.transcript.tool_card import OPEN
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.scaling import Column
@@ -184,6 +185,8 @@ class ThreadPane(QFrame):
         act = acts.get(action)
         if act is not None:
             act()
+        elif action.startswith(OPEN):  # of an agent that was called as a tool
+            chat.open_thread(action.removeprefix(OPEN))
         elif action != "copy":
             self._models.shell.run_command(action)
 

@@ -39,6 +39,9 @@ HEAD_SHOWN, TAIL_SHOWN = 4000, 1600
 CHUNK_LINES = 40
 LIVE_TAIL = 400
 RUNNING = frozenset({"running"})
+CHILD = "Open its conversation"
+OPEN = "open-thread:"
+"""What the action begins with that leads to the thread of a called agent."""
 
 
 class ToolCard(Piece):
@@ -158,6 +161,11 @@ class ToolCard(Piece):
         if part.detail:
             y = self._section(look, "Decision", y)
             y = self._chunks(look, shown(part.detail), y)
+        if part.child:
+            width = look.metrics("small", 500).horizontalAdvance(CHILD) + look.px(16)
+            rect = QRectF(look.px(5), y + look.px(4), width, look.px(24))
+            self._spots.append(Spot("action", f"{self.key}/child", rect, CHILD, f"{OPEN}{part.child}"))
+            y += look.px(30)
         self.height = round(y) + look.px(6)
 
     def _section(self, look: Look, title: str, y: float) -> float:

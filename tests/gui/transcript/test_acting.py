@@ -361,3 +361,17 @@ def test_code_scrolls_sideways_with_the_wheel_and_the_keys(view: TranscriptView)
 def test_the_edge_helper_is_where_the_words_are(view: TranscriptView) -> None:
     view.set_items((said(1, "alpha beta"),))
     assert edge(view, "m1", "beta").x() < middle(view, "m1", "beta").x() < edge(view, "m1", "beta", end=True).x()
+
+
+@pytest.mark.spec("R-AAT-2")
+def test_the_card_of_a_called_agent_leads_to_its_conversation(view: TranscriptView) -> None:
+    acted: list[tuple[str, str]] = []
+    view.action.connect(lambda message, action: acted.append((message, action)))
+    view.set_items((calls(done(child="abc123")),))
+    press(view, "toggle")
+    spot = next(one for one in card(view).spots() if one.label == "Open its conversation")
+    press(view, "action")
+    assert acted == [("calls", f"open-thread:{'abc123'}")]
+    assert spot.role == "button"
+    view.set_items((calls(done()),))
+    assert all(one.kind != "action" for one in card(view).spots())
