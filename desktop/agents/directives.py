@@ -83,7 +83,7 @@ class Course:
             return {}
         if kind == "turn-start":
             self._begin()
-        self._trace.record(kind, event)
+        self._trace.record(kind, self._with_calls(event) if kind == "tool-result" else event)
         if kind == "turn-end" and self.over:
             return {"stop": True}  # said before, and not heeded
         if kind == "turn-end":
@@ -96,6 +96,12 @@ class Course:
         if kind == "error":
             return await self._after_error(event)
         return {}
+
+    def _with_calls(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A result with what the call's code called: the provider does not see these."""
+        below = self._calls.made_below(event.get("callId"), event.get("tool"))
+        told = {key: value for key, value in event.items() if key != "facts"}
+        return {**told, "facts": {"nested": below}} if below else told
 
     def asked(self, answered: bool) -> None:
         """The provider asks the model by ``model-ask``: these are rounds too, whatever it tells of its rounds."""

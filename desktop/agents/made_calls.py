@@ -25,6 +25,8 @@ from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.skill_context import Context
 
 CODE = "agent-code"
+MAX_KEPT = 100
+MAX_ID = 200
 OVER = "The limit on tool calls is reached: {limit}. Finish now with what you have."
 
 
@@ -45,6 +47,7 @@ class Calls:
         self._session: CodeSession | None = None
         self._code_ref = ""
         self._done: tuple[Any] | None = None
+        self._below: dict[str, list[Any]] = {}
         self.count = 0
         self.exhausted = False
 
@@ -88,11 +91,25 @@ class Calls:
             outcome = await self._native(ctx, tool, args)
         else:
             return _refusal("That is no call that can be made here.", "tool.unknown")
+        self._keep_below(str(args.get("callId") or tool or INVOKE)[:MAX_ID], outcome)
         result = outcome.result
         return {
             "ok": not result.is_error, "text": result.text, "code": result.code, "state": outcome.state,
             "structured": result.structured, "finished": self.finished,
         }  # fmt: skip
+
+    def _keep_below(self, key: str, outcome: Outcome) -> None:
+        nested = outcome.facts.get("nested")
+        if nested and len(self._below) < MAX_KEPT:
+            self._below[key] = list(nested)
+
+    def made_below(self, call_id: Any, tool: Any) -> list[Any]:
+        """What the code of a call called, once, for the trace: by the call's id, or by its tool's name where a provider
+        gave none (R-TRC-1)."""
+        found = self._below.pop(call_id[:MAX_ID], None) if isinstance(call_id, str) else None
+        if found is None and isinstance(tool, str):
+            found = self._below.pop(tool[:MAX_ID], None)
+        return found or []
 
     async def _native(self, ctx: Context, tool: str, args: Mapping[str, Any]) -> Outcome:
         given = args.get("args")

@@ -148,7 +148,8 @@ class _Calls:
         arguments = call.arguments
         code = arguments.get("code") if arguments is not None and call.tool == INVOKE else None
         asked: dict[str, Any] = {"tool": call.tool, "args": arguments, "callId": call.call_id, "problem": call.problem}
-        answer = await self._ctx.manager.invoke(self._ref, {"code": code} if isinstance(code, str) else asked)
+        given = {"code": code, "callId": call.call_id} if isinstance(code, str) else asked
+        answer = await self._ctx.manager.invoke(self._ref, given)
         return answer if isinstance(answer, Mapping) else {"ok": True, "text": str(answer)}
 
     def parallel(self, call: ToolCallBlock) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from desktop.domain.code import CodeLimits
 from desktop.domain.errors import ToolFailure
+from desktop.domain.events import AgentTraced
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.code_walls import code_walls
@@ -72,6 +73,17 @@ async def test_there_is_one_tool_and_it_gives_value_output_and_whether_it_finish
     assert request.tools[0]["parameters"]["required"] == ["code"]
     assert "## look\nthe tool look\nParameters: " in request.system
     assert told(bench) == {"ok": True, "value": {"got": "saw x"}, "stdout": 'hi {"a":1}\n', "finished": False}
+
+
+@pytest.mark.spec("R-TRC-1", "R-TRC-9")
+async def test_what_code_called_stands_in_the_trace_with_its_result(tmp_path: Path, engine: JsEngine) -> None:
+    code = "await ctx.manager.invoke('look', {path: 'x'})\ntry { await ctx.manager.invoke('nope', {}) } catch {}"
+    bench = bench_of(tmp_path, engine, code, "return 1", more='allowed-tools: "look"\n')
+    await bench.call("task")
+    results = [event.data for event in bench.events if isinstance(event, AgentTraced) and event.type == "tool-result"]
+    made = [[(one["tool"], one["state"]) for one in data.get("facts", {}).get("nested", ())] for data in results]
+    assert made == [[("look", "done"), ("nope", "failed")], []]
+    assert results[0]["facts"]["nested"][0]["args"] == "x"
 
 
 @pytest.mark.spec("R-COD-12")
