@@ -150,8 +150,9 @@ def end_item(state: DebateState) -> TranscriptItem:
     elif state.status == "paused" or state.end_reason == "cancelled":
         actions.insert(0, NoticeAction("Continue", "continue"))
     severity = "error" if state.end_reason == "error" else "info"
+    word = "The end" if state.status == "ended" else "Paused"
     part = NoticePart("end", end_words(state), severity, tuple(actions))  # type: ignore[arg-type]
-    return TranscriptItem(END, "human", "The end", f"after {state.turn} turns", (part,))
+    return TranscriptItem(END, "human", word, f"after {state.turn} turn{'s' * (state.turn != 1)}", (part,))
 
 
 def verdict_item(state: DebateState, verdict: Verdict) -> TranscriptItem:

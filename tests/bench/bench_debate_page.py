@@ -9,11 +9,13 @@ from PySide6.QtCore import QObject, Qt, QTimer
 
 from desktop.app.event_loop import AssentEventLoop
 from desktop.domain.debates import DebateSetup, DebateState, SideMeter, SideSetup, TurnRecord
+from desktop.domain.events import MessageOpened, RunStarted, SideTurnStarted, TextArrived
 from desktop.domain.messages import TextBlock, Usage
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.debate_items import TurnItem
 from desktop.presenter.debate_open import OpenDebate
+from desktop.presenter.run_board import RunBoard
 from desktop.presenter.transcript_items import TextPart
 from desktop.ui.debates.lanes import DebateView
 from desktop.ui.theme import Theme
@@ -144,3 +146,54 @@ def opening() -> tuple[float, float]:
 def open_long() -> Figure:
     first, whole = opening()
     return Figure(whole, note=f"last screen painted after {first:.0f} ms")
+
+
+AT_ONCE, EACH = 50, 100
+
+
+@bench("50 debates run at once at 100 tokens/s each, one on screen: lateness p99", target="<= 16", unit="ms")
+def fifty_at_once() -> Figure:
+    stored, shown, board = Stored(), view(), RunBoard()
+    loop = AssentEventLoop(app())
+    asyncio.set_event_loop(loop)
+    ids = ["t", *(f"other{n}" for n in range(1, AT_ONCE))]
+
+    async def go() -> tuple[float, str]:
+        bridge = Bridge(loop=loop)
+        opened = OpenDebate(stored, stored.path, bridge)  # type: ignore[arg-type]
+        bridge.events.connect(board.take)
+        for signal, slot in (
+            (opened.items_reset, shown.set_items), (opened.item_added, shown.add_item),
+            (opened.item_changed, shown.change_item), (opened.text_appended, shown.append_text),
+        ):  # fmt: skip
+            signal.connect(slot)
+        opened.open("t")
+        await asyncio.sleep(0.3)
+        for thread in ids:
+            where: Any = {"thread_id": thread, "run_id": f"r{thread}"}
+            bridge.sink(RunStarted(**where, agent="debate", model="m/m", user_message_id=""))
+            bridge.sink(SideTurnStarted(**where, side="a", number=TURNS + 1, label="Pro", model="m/m"))
+            opened_message = MessageOpened(
+                **where, message_id=f"live{thread}", parent_id=None, side="a", author="Pro", round_number=1
+            )
+            bridge.sink(opened_message)
+        late, began, sent = Lateness(), time.perf_counter(), 0
+        while (now := time.perf_counter() - began) < SECONDS:
+            due = int(now * EACH)
+            for number in range(sent, due):
+                token = WORDS.split(" ")[number % 16] + " "
+                for thread in ids:
+                    bridge.sink(
+                        TextArrived(thread_id=thread, run_id=f"r{thread}", message_id=f"live{thread}", text=token)
+                    )
+                await asyncio.sleep(0)
+            sent = due
+            await asyncio.sleep(0.004)
+        note = f"max {max(late.late):.1f} ms, {sent} tokens each; what the runtime itself does is not in it"
+        await bridge.shutdown()
+        return percentile(late.late, 0.99), note
+
+    with loop:
+        found, note = loop.run_until_complete(go())
+    shown.close()
+    return Figure(found, note=note)

@@ -111,7 +111,7 @@ class SetupPage(QFrame):
         self._glyph = Icon("ask", "ask", 16)
         self._note = Paragraph("", "small", "2")
         row.addWidget(self._glyph)
-        row.addWidget(self._note, 1)
+        row.addWidget(self._note, 1, Qt.AlignmentFlag.AlignVCenter)
         self.preview_button = Button(
             "Preview", "quiet", icon="read", tip="What each side would be given, no model asked"
         )

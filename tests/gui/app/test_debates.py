@@ -1,0 +1,50 @@
+"""A debate in the whole app: from the set-up through a request that is answered in its lane, to a restart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.gui.app.kit import call
+from tests.gui.debates.kit import said
+
+
+def turns(page: Any) -> list[str]:
+    items = [message.item for message in page.running.view.page.messages]
+    return [said(item) for item in items if hasattr(item, "number")]
+
+
+@pytest.mark.spec("R-SES-22", "R-SES-23", "R-PRM-6")
+async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart(start: Any) -> None:
+    write = call("write-file", path="note.md", content="tide")
+    run = await start(write, [{"text": "Written."}], [{"text": "It is good."}])
+    run.models.debates.setup.default_model = "scripted/scripted"
+    run.startup._shell.run_command("new-debate")
+    page = run.window.page("debates")
+    setup = run.models.debates.setup
+    await run.until_true(lambda: setup.templates and setup.prompts, "the templates")
+    setup.choose("worker-reviewer")
+    setup.set(topic="Write a note.", max_turns=2)
+    for side in ("a", "b"):
+        setup.set_side(side, model="scripted/scripted", end_session_tool="")
+    page.setup.start()
+    debates = run.models.debates.debates
+    request = await run.asked()
+    await run.until_true(lambda: page.running.view.overlays.answers, "the request stands in its lane")
+    bar = next(iter(page.running.view.overlays.answers.values()))
+    assert bar.request_id == request.request_id
+    assert page.running.view.page.messages[-1].item.side == "a"
+    bar.answered.emit(request.request_id, "allow_once")
+    await run.until_true(lambda: debates.state is not None and debates.state.status == "ended", "the end")
+    await run.until_true(lambda: turns(page) == ["Written.", "It is good."], "both turns")
+    assert debates.state.meters["a"].calls == 1
+    thread = debates.open.thread_id
+    assert not run.models.threads.threads, "a debate is no chat"
+    await run.end()
+
+    again = await start([{"text": "unused"}])
+    again.startup._shell.run_command(f"debate:{thread}")
+    page = again.window.page("debates")
+    await again.until_true(lambda: turns(page) == ["Written.", "It is good."], "both turns, read again")
+    assert page.running.end_shown
