@@ -243,7 +243,7 @@ class _Work:
 
     async def _after_round(self, message: ChatMessage, _round: int) -> Verdict:
         """The end of a round is where the policy decides (R-PRV-2, R-PRV-4)."""
-        self._since_continue += message.text
+        self._since_continue = _after(self._since_continue, message.text)
         said = await self._hook.ask({
             "type": "turn-end", "result": self._since_continue, "turnNumber": self._rounds,
             "stopReason": message.stop_reason, "toolCalls": len(message.tool_calls), **_usage_of(message),
@@ -261,6 +261,11 @@ class _Work:
         """Before a repetition: what the failed round left is no part of the conversation."""
         while self._messages and self._messages[-1].role == "assistant":
             self._messages.pop()
+
+
+def _after(before: str, text: str) -> str:
+    """The texts of two rounds: each a paragraph of its own."""
+    return f"{before.rstrip()}\n\n{text.lstrip()}" if before.strip() and text.strip() else before + text
 
 
 def _told_of(error: Exception, attempt: int) -> dict[str, Any]:

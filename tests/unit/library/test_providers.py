@@ -194,7 +194,7 @@ async def test_every_event_comes_in_causal_order(tmp_path: Path) -> None:
     rounds = ([{"reasoning": "hm"}, *calls("look", {"path": "a"}, text="I look.")], says("Done.", pieces=3))
     bench = bench_of(tmp_path, *rounds)
     driver = Driver(bench)
-    assert (await bench.call("driver")).result.text == "I look.Done."
+    assert (await bench.call("driver")).result.text == "I look.\n\nDone."
     deduped = [kind for at, kind in enumerate(driver.types) if at == 0 or driver.types[at - 1] != kind]
     assert deduped == [
         "turn-start", "reasoning", "message", "tool-call", "tool-result", "turn-end", "turn-start", "message",
@@ -203,7 +203,8 @@ async def test_every_event_comes_in_causal_order(tmp_path: Path) -> None:
     text = "".join(e["text"] for e in driver.events if e["type"] == "message")
     assert text == "I look.Done."
     ends = [e for e in driver.events if e["type"] == "turn-end"]
-    assert [(e["turnNumber"], e["toolCalls"], e["result"]) for e in ends] == [(1, 1, "I look."), (2, 0, "I look.Done.")]
+    results = [(1, 1, "I look."), (2, 0, "I look.\n\nDone.")]
+    assert [(e["turnNumber"], e["toolCalls"], e["result"]) for e in ends] == results
     told = [e for e in driver.events if e["type"] in ("tool-call", "tool-result")]
     assert [e["callId"] for e in told] == [told[0]["callId"]] * 2
     assert [told[1]["result"], told[1]["isError"]] == ["seen", False]
@@ -250,6 +251,13 @@ async def test_continue_asks_again_with_its_message(tmp_path: Path, message: str
     assert (await bench.call("driver")).result.text == "second"  # the text since the last continue (C-12)
     assert bench.model.requests[1].messages[-1].text == heard
     assert driver.events[-1]["result"] == "second"
+
+
+@pytest.mark.spec("R-AG-11", "R-PRV-4")
+async def test_the_texts_of_rounds_are_paragraphs_of_one_result(tmp_path: Path) -> None:
+    rounds = (calls("look", {"path": "a"}, text="Let me look."), calls("look", {"path": "b"}), says("It is empty."))
+    bench = bench_of(tmp_path, *rounds, more="allowed-tools: look\n")
+    assert (await bench.call("task")).result.text == "Let me look.\n\nIt is empty."
 
 
 @pytest.mark.spec("R-PRV-7")
