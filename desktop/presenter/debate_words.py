@@ -81,4 +81,8 @@ def model_hint(info: ModelInfo | None) -> str:
     window = f"{human_count(info.context_window)} context" if info.context_window else "context unknown"
     if info.locality == "demo":
         return f"{window}, a script, not an AI: costs nothing"
-    return f"{window}, {'runs on this machine' if info.locality == 'local' else 'cost unknown before it runs'}"
+    if info.locality == "local":
+        return f"{window}, runs on this machine"
+    if info.input_price is None or info.output_price is None:
+        return f"{window}, cost unknown"
+    return f"{window}, ${info.input_price:g} in and ${info.output_price:g} out per million tokens"

@@ -1,5 +1,6 @@
 """The set-up: out of the box, wrong and right, and what each side would be given."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop.domain.models import ModelInfo, ModelRef
 from desktop.models.scripted import ScriptedModel, says
 from desktop.presenter.debate_words import conditions, model_hint
 from tests.gui.debates.kit import said, watched
@@ -89,3 +91,6 @@ def test_what_ends_it_is_a_sentence_and_the_unknown_says_so() -> None:
     assert words(conditions(made)).startswith("Ends after 4 turns, when a side calls agree, or at $0.50.")
     assert words(conditions(setup(max_turns=None))).startswith("Ends when you stop it.")
     assert model_hint(None) == "context unknown, cost unknown"
+    dear = ModelInfo(ModelRef("m", "x"), "x", 131_000, input_price=2.0, output_price=6.0)
+    assert model_hint(dear) == "131k context, $2 in and $6 out per million tokens"
+    assert model_hint(replace(dear, output_price=None)) == "131k context, cost unknown"
