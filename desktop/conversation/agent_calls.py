@@ -240,9 +240,9 @@ class AgentCalls:
 async def forget_children(runtime: Runtime) -> int:
     """Purge the threads of calls of earlier starts: what was not kept ends with its run (R-AAT-6, R-SUP-13)."""
     threads = runtime.store.threads
-    old = [one for one in await threads.list_all(deleted=True) if one.label == CHILD]
-    for thread in old:
-        await threads.purge(thread_id=thread.thread_id)
+    old = await threads.deleted_with(label=CHILD)
+    for thread_id in old:
+        await threads.purge(thread_id=thread_id)
     return len(old)
 
 

@@ -48,6 +48,12 @@ class ThreadRepository:
 
         return await self._thread.read(work)
 
+    async def deleted_with(self, *, label: str) -> list[str]:
+        """The ids of deleted threads of this label, debates among them."""
+        query = "SELECT thread_id FROM threads WHERE deleted_at IS NOT NULL AND label = ?"
+        rows = await self._thread.read(lambda connection: connection.execute(query, (label,)).fetchall())
+        return [thread_id for (thread_id,) in rows]
+
     async def rename(self, *, thread_id: str, title: str, by_person: bool) -> bool:
         """Set the title. One that a person chose is never replaced by an automatic one: then False."""
 

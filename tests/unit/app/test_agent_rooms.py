@@ -1,0 +1,74 @@
+"""The agents of the running app: folders watched, tools kept in step, thread environment, what calls left behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from desktop.app.agent_rooms import folders_of
+from desktop.app.rooms import Rooms, open_rooms
+from desktop.settings import SettingsService
+from tests.unit.app.test_opening import Nobody
+
+MINE = "name: night_agent\nsideA: {prompt: source-reader}\nexposeAsTool: true\ntoolDescription: %s\n"
+
+
+async def until(true: Callable[[], object], what: str) -> None:
+    """Generous: the machine may be busy."""
+    try:
+        async with asyncio.timeout(30):
+            while not true():
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise AssertionError(f"never: {what}") from None
+
+
+def told(rooms: Rooms) -> str:
+    tool = rooms.tools.find("night-agent")
+    return tool.spec.description if tool is not None else ""
+
+
+@pytest.mark.spec("R-DEF-16", "R-AAT-1")
+async def test_a_file_that_comes_changes_breaks_and_goes_is_followed(tmp_path: Path) -> None:
+    settings = SettingsService(tmp_path)
+    await settings.load()
+    (tmp_path / "data").mkdir()
+    rooms = await open_rooms(tmp_path, settings, Nobody(), windows=lambda _ref: None)
+    folder = tmp_path / "agents"
+    try:
+        await until(lambda: rooms.tools.find("source-reader-agent"), "the library's own")
+        folder.mkdir(exist_ok=True)
+        path = folder / "night_agent.yaml"
+        path.write_text(MINE % "First.")
+        await until(lambda: told(rooms) == "First.", "a new file")
+        path.write_text(MINE % "Second.")
+        await until(lambda: told(rooms) == "Second.", "a change")
+        path.write_text("name: [")
+        await until(lambda: rooms.agents.problems, "a mistake")
+        assert told(rooms) == "Second."
+        assert rooms.agent_room.desk.rows()[0].kept
+        path.unlink()
+        await until(lambda: not told(rooms), "it is gone")
+    finally:
+        await rooms.stop_children()
+        await rooms.service.close()
+        await rooms.close()
+
+
+@pytest.mark.spec("R-DEF-16", "R-DEF-17")
+async def test_only_trusted_projects_have_agents_and_they_take_no_name_away(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.yaml").write_text(
+        f"skills: {{projects: ['{tmp_path}/seen'], trusted_projects: ['{tmp_path}/trusted']}}\n"
+    )
+    settings = SettingsService(home)
+    await settings.load()
+    folders = folders_of(settings, home, tmp_path / "library")
+    assert [(folder.source, str(Path(folder.path).relative_to(tmp_path))) for folder in folders] == [
+        ("mine", "home/agents"), ("library", "library"), ("project", "trusted/.agent/agents"),
+        ("project", "trusted/.agents/agents"),
+    ]  # fmt: skip
