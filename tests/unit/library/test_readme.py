@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from desktop.conversation.agent_text import read_text
 from desktop.skills.formats import load_from_bytes
 
 README = Path(__file__).resolve().parents[3] / "README.md"
@@ -16,3 +17,12 @@ def test_the_skills_that_the_readme_shows_load_without_a_problem() -> None:
         loaded = load_from_bytes(text.encode(), path, source="mine", root="/x")
         assert [definition.name for definition in loaded.definitions] == [path.split("/")[2].split(".")[0]]
         assert not loaded.problems
+
+
+def test_the_agent_that_the_readme_shows_is_one() -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    (block,) = (text for text in blocks if "sideA" in text)
+    found = read_text(block, "notes_keeper_agent.yaml")
+    assert found.problems == ()
+    assert found.definition is not None
+    assert (found.definition.side_a.stop_tool, found.definition.environment) == ("classify", {"FOLDER": "notes"})
