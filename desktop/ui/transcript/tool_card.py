@@ -161,12 +161,8 @@ class ToolCard(Piece):
         if part.detail:
             y = self._section(look, "Decision", y)
             y = self._chunks(look, shown(part.detail), y)
-        if part.child:
-            width = look.metrics("small", 500).horizontalAdvance(CHILD) + look.px(16)
-            rect = QRectF(look.px(5), y + look.px(4), width, look.px(24))
-            self._spots.append(Spot("action", f"{self.key}/child", rect, CHILD, f"{OPEN}{part.child}"))
-            y += look.px(30)
-        self.height = round(y) + look.px(6)
+        self._spots += (spots := _child_spots(look, self.key, part.child, y))
+        self.height = round(y) + look.px(6 + 30 * len(spots))
 
     def _section(self, look: Look, title: str, y: float) -> float:
         self._sections.append((title, y))
@@ -300,6 +296,13 @@ class ToolCard(Piece):
         """The call in words, for a screen reader."""
         state = STATES.get(self.part.state, ("", "", self.part.state))[2]
         return f"Tool call {self._tool}, {self._summary[:120]}, {state}"
+
+
+def _child_spots(look: Look, key: str, child: str, y: float) -> list[Spot]:
+    """The way to the thread of a called agent, if there is one."""
+    width = look.metrics("small", 500).horizontalAdvance(CHILD) + look.px(16)
+    rect = QRectF(look.px(5), y + look.px(4), width, look.px(24))
+    return [Spot("action", f"{key}/child", rect, CHILD, f"{OPEN}{child}")] if child else []
 
 
 def _to_line_end(text: str) -> str:
