@@ -33,6 +33,7 @@ from desktop.domain.errors import ConfigurationError, KnownError, NotFound, Tool
 from desktop.domain.events import AgentTraced, Event, MessageClosed, RunEnded, TextArrived, ToolCallFinished
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillDef
+from desktop.pipeline.code_mode import result_in
 from desktop.settings import SettingsService
 from desktop.skills.patterns.grammar import Pattern
 
@@ -272,6 +273,8 @@ class _Headless:
         elif isinstance(event, ToolCallFinished):
             self._out.newline()
             say_error(f"[{event.tool}: {event.state}]")
+            if own and event.facts.get("finished") is True:
+                self._out.text(result_in(event.text) + "\n")
 
 
 def _spawned(rooms: Rooms, thread_id: str) -> None:

@@ -30,6 +30,7 @@ class RunCode:
     ) -> None:  # fmt: skip
         self.mode = mode
         self.finished = False
+        self.value: Any = None
         self._engine = engine
         self._pipeline = pipeline
         self._fabric = fabric
@@ -64,9 +65,9 @@ class RunCode:
             return block, Caller("skill", caller.chain, ExactTools(None))
         return (call, caller) if self.mode == "both" else (call, Caller(caller.origin, caller.chain, ExactTools(())))
 
-    async def _finish(self, _value: Any) -> None:
-        """The run ends after this round; the value stands in the call's result."""
-        self.finished = True
+    async def _finish(self, value: Any) -> None:
+        """The run ends after this round. The value is what the turn gave, and stands in the call's result."""
+        self.finished, self.value = True, value
 
 
 def mode_of(metadata: Mapping[str, Any], chosen: str) -> ToolMode:

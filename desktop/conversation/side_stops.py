@@ -71,6 +71,8 @@ class SideStops:
             self._extract(*self._seen[spec.stop_tool])
         elif self.returns is not None and self.returns.done:
             self.by, self.value = "stop_tool", self.returns.value
+        elif self._code.finished:
+            self.value = self._code.value
         if self.by is not None or self._code.finished or self.handed:
             return Verdict(stop=True)
         if self.returns is not None and not message.tool_calls:

@@ -61,6 +61,7 @@ class CodeTool:
         self._served = served
         self._target = target
         self._over = False
+        self._value: Any = None
         self._finishing = asyncio.Lock()
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
@@ -115,10 +116,10 @@ class CodeTool:
             if self._over:
                 raise Denied("There is a result already.", code="denied.finished")
             await self._finish(value)
-            self._over = True
+            self._over, self._value = True, value
 
     def _result(self, outcome: CodeOutcome) -> ToolResult:
-        """``{ok, value | error, stdout, finished}`` (R-COD-18)."""
+        """``{ok, value | error, stdout, finished}`` (R-COD-18), and the ``result`` that it finished with."""
         shown: dict[str, Any] = {"ok": outcome.ok}
         if outcome.failure is None:
             shown["value"] = outcome.value
@@ -126,11 +127,23 @@ class CodeTool:
             failure = outcome.failure
             shown["error"] = {"name": failure.name, "message": failure.message, "line": failure.line}
         shown |= {"stdout": "", "finished": outcome.finished}
+        if outcome.finished:
+            shown["result"] = self._value
         if outcome.memory_lost:
             shown["note"] = _LOST
         shown["stdout"] = _fitting(outcome.stdout, self._limits.output_bytes - _bytes(shown) - NOTICE)
         code = "" if outcome.failure is None else outcome.failure.code
-        return ToolResult(json.dumps(shown, ensure_ascii=False), not outcome.ok, shown, code)
+        facts = {"finished": True} if outcome.finished else {}
+        return ToolResult(json.dumps(shown, ensure_ascii=False), not outcome.ok, shown, code, facts)
+
+
+def result_in(text: str) -> str:
+    """What a piece of code finished with, read from its result as a model gets it."""
+    try:
+        value = json.loads(text)["result"]
+    except (ValueError, KeyError, TypeError):
+        return text
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _fitting(text: str, room: int) -> str:

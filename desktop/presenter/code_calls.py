@@ -51,7 +51,7 @@ def ran(code: CodeText, text: str, *, is_error: bool) -> CodeText:
         return replace(code, error=text) if is_error else replace(code, value=text)
     failure = shown.get("error")
     error, line = _failure(failure) if failure is not None else ("", 0)
-    value = shown.get("value")
+    value = shown.get("result" if "result" in shown and shown.get("finished") is True else "value")
     if not shown.get("ok") and not error:
         error = "It failed."
     return replace(

@@ -106,6 +106,16 @@ def test_a_skill_with_a_prompt_answers_and_a_skill_in_code_is_called(tmp_path: P
     assert [row["name"] for row in result["value"]] == ["pirate"]
 
 
+@pytest.mark.spec("R-COD-13", "R-COD-18")
+def test_what_an_agents_code_finishes_with_is_its_answer(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h", call("invoke", code="await ctx.manager.finish({n: 7}); return 8"), [{"text": "never"}])
+    (home.path / "skills").mkdir()
+    text = "---\nname: assistant\ndescription: x\nmetadata:\n  model: {toolMode: code}\n---\nWrite code.\n"
+    (home.path / "skills" / "assistant.skill.md").write_text(text)
+    done = home.run("assistant", "go", *MODEL)
+    assert (done.returncode, done.stdout) == (0, '{"n": 7}\n'), done.stderr
+
+
 SKILL = (
     "---\nname: task\ndescription: x\nallowed-tools: list-directory\nmetadata:\n  category: read\n{more}---\nDo it.\n"
 )

@@ -57,6 +57,12 @@ def test_a_live_call_and_the_stored_one_tell_the_same_of_code(text: str, is_erro
 
 
 @pytest.mark.spec("R-COD-12", "R-COD-18")
+def test_of_code_that_finished_the_result_is_shown_and_not_what_it_returned() -> None:
+    shown = ran(CodeText("x"), outcome(value=8, finished=True, result={"n": 7}), is_error=False)
+    assert (shown.value, shown.finished) == ('{\n  "n": 7\n}', True)
+    assert ran(CodeText("x"), outcome(value=8, result=7), is_error=False).value == "8"
+
+
 def test_the_outcome_is_read_as_far_as_it_can_be_read() -> None:
     code = CodeText("x")
     done = ran(code, outcome(value={"n": 1}, stdout="a\nb", finished=True), is_error=False)

@@ -12,6 +12,7 @@ from desktop.domain.errors import ConfigurationError
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.pipeline.code_mode import result_in
 from desktop.safety.code_walls import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.conversation.kit import world
@@ -69,10 +70,16 @@ async def test_a_write_in_code_is_asked_about_with_its_line_on_the_card_of_the_c
 
 
 async def test_finish_in_code_ends_the_run_after_its_round(tmp_path: Path, engine: JsEngine) -> None:
-    model = ScriptedModel([runs("await ctx.manager.finish({done: true})"), says("never asked")])
+    model = ScriptedModel([runs("await ctx.manager.finish({done: 7}); return 8"), says("never asked")])
     async with world(tmp_path, model, code=engine, tool_mode=lambda _agent: "code") as w:
-        await w.ask(await w.thread(), "do it")
+        messages = await w.ask(await w.thread(), "do it")
         assert len(model.requests) == 1
+        shown = messages[-1].blocks[0]
+        assert json.loads(shown.text) == {
+            "ok": True, "value": 8, "finished": True, "result": {"done": 7}, "stdout": "",
+        }  # fmt: skip
+        finished = next(e for e in w.events if isinstance(e, ToolCallFinished))
+        assert (finished.facts["finished"], result_in(finished.text)) == (True, '{"done": 7}')
 
 
 async def test_what_was_chosen_for_an_agent_lasts_and_can_be_taken_back(tmp_path: Path) -> None:
