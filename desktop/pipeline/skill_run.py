@@ -123,6 +123,8 @@ class SkillRuns:
         served = call.request.serves
         if served is not None and value is not None and not served.finished:
             served.finished, served.result = True, value
+        if value is None and definition.returns is not None:  # a value that was promised, not the lack of one
+            return ToolResult("null", facts={"empty": True})
         return result_of(value)
 
     def _context(self, definition: SkillDef, call: Call) -> tuple[Context, Manager]:

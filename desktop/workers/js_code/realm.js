@@ -203,6 +203,8 @@
 
   const foreign = ['DOMException', 'btoa', 'atob', 'performance', 'queueMicrotask', 'Atomics', 'SharedArrayBuffer'];
   for (const name of foreign) delete world[name];
+  delete JSON.rawJSON;
+  delete JSON.isRawJSON;
   const ENDS = '\n\r\u2028\u2029';
   const short = (text) => {
     let lines = 0;

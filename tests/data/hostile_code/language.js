@@ -153,3 +153,7 @@ return Symbol.for('x') === Symbol.for('x')
 return !/\//.test((1234.5).toLocaleString())
 //# tail-of-dispose = 1
 const s = new DisposableStack(); s.defer(() => { throw 1 }); try { s.dispose() } catch (e) { return e }
+//# no-raw-json = ["undefined", "undefined", 5]
+return [typeof JSON.rawJSON, typeof JSON.isRawJSON, JSON.parse('5', (k, v, c) => v)]
+//# numbers-of-many-digits = [{"n": null}, 1]
+return [await ctx.manager.invoke('echo', { n: Number('9'.repeat(100000)) }), BigInt('9'.repeat(5000)) > 1n ? 1 : 0]

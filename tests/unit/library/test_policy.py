@@ -74,6 +74,13 @@ async def test_a_schema_that_is_no_object_is_wrapped_and_unwrapped(tmp_path: Pat
     assert finish["parameters"]["properties"]["value"]["type"] == "array"
 
 
+@pytest.mark.spec("R-RET-3", "R-RET-6")
+async def test_nothing_is_a_value_too_where_it_was_promised(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, calls("finish", {"value": None}), metadata="  returns: {type: 'null'}\n")
+    result = (await bench.call("task")).result
+    assert (result.text, result.is_error) == ("null", False)
+
+
 @pytest.mark.spec("R-RET-2", "R-RET-3")
 async def test_a_reminder_holds_the_schema_and_what_was_wrong(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, says("Well…"), says('{"n": "x"}'), says('{"n": 1}'), metadata=NUMBER)
