@@ -203,6 +203,7 @@ _ACTIONS: dict[str, tuple[NoticeAction, ...]] = {
     "model.unknown": (NoticeAction("Choose a model", "choose-model"),),
     "model.context_too_long": (NoticeAction("New chat", "new-chat"), NoticeAction("Choose a model", "choose-model")),
     "interrupted": (NoticeAction("Continue", "continue"),),
+    "stopped": (NoticeAction("Continue", "continue"),),
     "model.stream_cut": (NoticeAction("Continue", "continue"),),
     "limit.rounds": (NoticeAction("Continue", "continue"),),
 }
@@ -311,8 +312,9 @@ def _answer(
     # A call's result with nothing after it, or a call without one: the run ended before the model could go on.
     open_calls = any(isinstance(block, ToolCallBlock) and block.call_id not in results for block in last.blocks)
     cut = last.status == "interrupted" or (final and (last.role == "tool" or open_calls))
-    if cut:
-        parts.append(notice_part(f"{last.message_id}:cut", INTERRUPTED))
+    stopped = last.stop_reason == "aborted" and last.status == "complete"
+    if cut or stopped:
+        parts.append(notice_part(f"{last.message_id}:cut", STOPPED if stopped else INTERRUPTED))
     return TranscriptItem(
         message_id=first.message_id,
         side="b" if first.side == "b" else "a",
@@ -322,10 +324,11 @@ def _answer(
         sibling=place,
         siblings=count,
         footer=footer_of(usage, elapsed, last.model or first.model),
-        can_continue=cut,
+        can_continue=cut or stopped,
     )
 
 
+STOPPED = NoticeBlock("This answer was stopped. Everything that had arrived is kept.", code="stopped")
 INTERRUPTED = NoticeBlock(
     "This answer was interrupted. Everything that had arrived is kept.", code="interrupted", severity="warning"
 )

@@ -33,6 +33,7 @@ from desktop.presenter.folding import fold_calls
 from desktop.presenter.item_builder import (
     CALLS_SHOWN,
     INTERRUPTED,
+    STOPPED,
     arguments_of,
     canonical,
     card_facts,
@@ -293,7 +294,8 @@ class LiveAnswer:
 
     def _run_ended(self, event: RunEnded) -> bool:
         self.ended = True
-        if not self.message_id and event.detail:
+        began = bool(self.message_id)
+        if not began and event.detail:
             self.message_id = f"run:{event.run_id}"  # the store could not even take the message that says so
         self._parts.pop("retry", None)
         for part_id, part in list(self._parts.items()):
@@ -301,9 +303,9 @@ class LiveAnswer:
                 del self._parts[part_id]
             elif isinstance(part, ToolPart) and part.state in ("waiting", "running", "writing"):
                 self._parts[part_id] = replace(part, state="aborted", request=None)
-        if event.reason == "interrupted":
+        if event.reason == "interrupted" or (event.reason == "cancelled" and began):
             self.can_continue = True
-            self._parts["end"] = notice_part("end", INTERRUPTED)
+            self._parts["end"] = notice_part("end", INTERRUPTED if event.reason == "interrupted" else STOPPED)
         elif event.detail and event.reason not in ("response", "cancelled"):
             severity = "error" if event.reason == "error" else "warning"
             retry_at = time.time() + event.retry_after if event.retry_after else None

@@ -59,10 +59,14 @@ def test_a_run_cut_off_in_the_middle_of_a_thread_offers_nothing_to_go_on_with():
     assert not build_items([call], at_end=False)[0].can_continue
 
 
-def test_an_interrupted_answer_says_so_and_can_be_continued():
-    items = build_items([record("a", "assistant", TextBlock("half"), side="a", status="interrupted")])
+@pytest.mark.parametrize(
+    ("how", "said"), [({"status": "interrupted"}, "was interrupted"), ({"stop_reason": "aborted"}, "was stopped")]
+)
+def test_an_answer_that_was_interrupted_or_stopped_says_so_and_can_be_continued(how, said):
+    items = build_items([record("a", "assistant", TextBlock("half"), side="a", **how)])
     assert items[0].can_continue
     assert isinstance(items[0].parts[-1], NoticePart)
+    assert said in items[0].parts[-1].text
     assert items[0].parts[-1].actions[0].action == "continue"
 
 

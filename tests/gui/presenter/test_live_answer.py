@@ -209,3 +209,15 @@ def test_thousands_of_calls_become_some_cards_and_their_number():
     parts = answer.item().parts
     assert len(parts) == 201
     assert "4,800 more calls" in parts[-1].text
+
+
+def test_a_stopped_answer_says_so_and_can_be_continued_unless_nothing_had_come():
+    ended = RunEnded(**AT, reason="cancelled", detail="stopped by the person")
+    answer, _ = play(opened(), TextArrived(**AT, message_id="m", text="half"), ended)
+    item = answer.item()
+    assert (item.can_continue, item.parts[-1].text) == (
+        True, "This answer was stopped. Everything that had arrived is kept."
+    )  # fmt: skip
+    assert [action.action for action in item.parts[-1].actions] == ["continue"]
+    nothing, _ = play(ended)
+    assert (nothing.item().can_continue, nothing.item().parts) == (False, ())
