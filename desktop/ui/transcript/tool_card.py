@@ -274,8 +274,7 @@ class ToolCard(Piece):
             canvas.painter.fillRect(bar.adjusted(1, 2, 1, -2), look.color("text"))
 
     def _draw_spot(self, canvas: Canvas, spot: Spot, origin: QPointF) -> None:
-        rect = spot.rect.translated(origin).adjusted(canvas.look.px(8), 0, 0, 0)
-        canvas.words(spot.label, rect, "small", "text-2", 500)
+        canvas.words(spot.label, spot.rect.translated(origin + QPointF(canvas.look.px(8), 0)), "small", "text-2", 500)
 
     def spots(self) -> Sequence[Spot]:
         return self._spots
@@ -294,8 +293,7 @@ class ToolCard(Piece):
 
     def spoken(self) -> str:
         """The call in words, for a screen reader."""
-        state = STATES.get(self.part.state, ("", "", self.part.state))[2]
-        return f"Tool call {self._tool}, {self._summary[:120]}, {state}"
+        return f"Tool call {self._tool}, {self._summary[:120]}, {STATES.get(self.part.state, ('', '', self.part.state))[2]}"
 
 
 def _child_spots(look: Look, key: str, child: str, y: float) -> list[Spot]:
