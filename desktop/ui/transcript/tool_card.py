@@ -96,8 +96,7 @@ class ToolCard(Piece):
 
     def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
         del before
-        self._width, self._pad = width, look.px(13)
-        self._tool, self._summary = head_words(self.part)
+        self._width, self._pad, (self._tool, self._summary) = width, look.px(13), head_words(self.part)
         self.boxes, self._sections, self._spots = [], [], []
         self.height = look.px(FOLDED)
         head = QRectF(0, 0, width, look.px(FOLDED))
@@ -293,7 +292,8 @@ class ToolCard(Piece):
 
     def spoken(self) -> str:
         """The call in words, for a screen reader."""
-        return f"Tool call {self._tool}, {self._summary[:120]}, {STATES.get(self.part.state, ('', '', self.part.state))[2]}"
+        state = STATES[self.part.state][2] if self.part.state in STATES else self.part.state
+        return f"Tool call {self._tool}, {self._summary[:120]}, {state}"
 
 
 def _child_spots(look: Look, key: str, child: str, y: float) -> list[Spot]:
