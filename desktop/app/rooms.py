@@ -31,13 +31,16 @@ from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.tool_modes import ToolModes
 from desktop.conversation.traces import TraceDesk, TraceKeeper
 from desktop.domain.events import Event, RunEnded
+from desktop.domain.middleware import FunctionContext
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
 from desktop.domain.processes import Child
 from desktop.domain.safety import ConfinementReport, SafetySettings, SettingsProvider
+from desktop.domain.tools import Category
 from desktop.models.client import Models
 from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
+from desktop.pipeline.context import Call
 from desktop.pipeline.pipeline import Pipeline
 from desktop.pipeline.pipeline import Settings as CallSettings
 from desktop.safety.audit_lines import RedactedLog
@@ -58,6 +61,8 @@ from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
+from desktop.supervision.call_journal import CallJournal
+from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
 from desktop.tools.cli_tool import CliServices
 from desktop.tools.cli_tools import CliTools
@@ -219,14 +224,15 @@ async def _rooms(
     store.audit.mask = redactor.mask_known
     gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor)
     skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety)
-    pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety)
+    live = _live(store, bus, redactor)
+    pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live)
     bus.listen(lambda event: _over(event, gate, skills))
     child, code, modes = model_host(secrets=redactor.values), open_code(skills), await ToolModes.opened(store.state)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
-        context=context, summaries=lambda: settings.current.chat.summaries,
+        context=context, summaries=lambda: settings.current.chat.summaries, live=live, chat_layers=(live.models,),
         tool_mode=modes.of, context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
@@ -268,14 +274,27 @@ def _desk(runtime: Runtime, home: Path, host: Callable[[], Host | None]) -> Skil
 
 def _pipeline(
     skills: SkillWorld, owner: TaskOwner, gate: PermissionGate, journal: ActivityJournal, redactor: Redactor,
-    safety: Callable[[], SafetySettings],
+    safety: Callable[[], SafetySettings], live: LiveRuns,
 ) -> Pipeline:  # fmt: skip
     """The one way of every call."""
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     made = skills.runs.pipeline = Pipeline(
-        skills.table, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits, skills=skills.side
-    )
+        skills.table, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits, skills=skills.side,
+        layers=(live.calls,),
+    )  # fmt: skip
     return made
+
+
+def _live(store: Store, bus: Bus, redactor: Redactor) -> LiveRuns:
+    """Runs at work: their trees, and their calls written down before they are made."""
+    calls = CallJournal(_call_id, repeatable=lambda call: isinstance(call, Call) and call.category is Category.READ)
+    live = LiveRuns(store.effects, calls, bus.publish, redact=redactor.redact_text, mask=redactor.mask_known)
+    bus.listen(live.hear)
+    return live
+
+
+def _call_id(context: FunctionContext) -> str:
+    return context.request.block.call_id if isinstance(context, Call) else ""
 
 
 def _host(runtime: Runtime, model: str) -> Host | None:

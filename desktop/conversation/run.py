@@ -18,6 +18,7 @@ from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import SideSpec, model_from
 from desktop.conversation.side_stops import NUDGE
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
+from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
 from desktop.domain.events import RunStarted
@@ -32,6 +33,7 @@ from desktop.pipeline.context import Invocation
 from desktop.pipeline.names import AllowedTools
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.journal import Journal
+from desktop.supervision.tree import RunTree, exhausted
 
 _log = logging.getLogger(__name__)
 _TWO = "Choose another agent here, or start this one on the Debates page."
@@ -86,6 +88,7 @@ class RunExecution:
             parent_id=order.parent_id, author=thread.agent, model=thread.model,
         )  # fmt: skip
         self.result: SideResult | None = None
+        self._tree: RunTree | None = None
         self._left_out: list[NoticeBlock] = []
         self._journal = Journal(order.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
 
@@ -101,12 +104,34 @@ class RunExecution:
             )
         )  # fmt: skip
         await runtime.store.runs.start(record=record)
-        ending = await self._ended()
+        try:
+            ending = await self._seen_out(await self._ended())
+        finally:
+            if runtime.live is not None:
+                runtime.live.forget(order.run_id)
         await self.recorder.conclude(self._notices(ending), interrupted=ending.reason == "interrupted")
         self._journal.end(ending.status, ending.detail)
         await runtime.store.runs.end(
             run_id=order.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self.recorder.usage
         )
+        return ending
+
+    async def _seen_out(self, ending: Ending) -> Ending:
+        """The tree is told how the run ended; one whose time ran out ends at that limit (R-SUP-11). A run that the
+        closing app cut off keeps its journal open, to be gone on with."""
+        live, tree = self._runtime.live, self._tree
+        if live is None or tree is None:
+            return ending
+        if tree.root.stopped is not None and ending.reason == "cancelled":
+            error = exhausted(tree.root.stopped)
+            ending = Ending("budget", str(error), error.code, error.next_step, error.limit)
+        cut_off = ending.reason == "interrupted"
+        try:
+            await live.close(self._order.run_id, AgentOutcome(ending.status, detail=ending.detail), leave_open=cut_off)
+            if not cut_off:
+                await self._runtime.store.effects.forget(self._order.run_id)
+        except KnownError as error:  # what there is to say of a full disk is said; the answer is still to be kept
+            _log.warning("the journal of run %s has no end: %s", self._order.run_id, error)
         return ending
 
     async def _ended(self) -> Ending:
@@ -161,13 +186,21 @@ class RunExecution:
         runtime, order, above = self._runtime, self._order, self._order.called_by
         turn = SideTurn(
             runtime=runtime, spec=self._spec(), meta=meta, recorder=self.recorder, journal=self._journal,
-            budget=BudgetTracker(self._budget, parent=above.budget if above else None), steering=self._steering,
+            budget=await self._bounds(meta), steering=self._steering,
             left_out=self._left_out, below=above.below if above else None,
         )  # fmt: skip
         self.result = await turn.take(await self._given())
         if self.result.unmet and not order.token.cancelled:
             return Ending("error", self.result.unmet, "agent.no_result", "Try again, or choose another model.")
         return ending_of(self.result.loop, order.token.reason, self.result.by)
+
+    async def _bounds(self, meta: RunMeta) -> BudgetTracker:
+        """The budget of this run: its tree's, or a part of the caller's."""
+        live, above = self._runtime.live, self._order.called_by
+        if live is None or above is not None:
+            return BudgetTracker(self._budget, parent=above.budget if above else None)
+        self._tree = await live.open(meta, AgentId(self._order.thread.agent, self._order.thread.thread_id))
+        return self._tree.root.budget
 
     def _spec(self) -> SideSpec:
         """The agent's side, with the thread's model. Raises NotFound and KnownError ``model.none``."""

@@ -23,6 +23,7 @@ from desktop.pipeline.pipeline import Pipeline
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
+from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots
 
 
@@ -35,7 +36,8 @@ class Runtime:
     name, or ""; ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the
     system text names; ``mask`` takes known secrets out of what a person wrote; ``budget`` and ``spawn_budget`` bound
     each run tree;
-    ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``spawn`` starts an owned task.
+    ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``live`` has the trees and journals of
+    runs; ``spawn`` starts an owned task.
     """
 
     store: Store
@@ -59,6 +61,7 @@ class Runtime:
     mask: Callable[[str], str] = lambda text: text
     agent_layers: Sequence[Middleware[AgentContext]] = ()
     chat_layers: Sequence[Middleware[ChatContext]] = ()
+    live: LiveRuns | None = None
 
 
 def host_of(

@@ -39,6 +39,7 @@ class BudgetTracker:
         self.rounds = 0
         self.tool_calls = 0
         self.cost_known = True
+        self.told = False
         self.where = where
         self.clock: BranchClock = BranchClock(clock, parent.clock if parent is not None else None)
         self._time = clock
@@ -66,7 +67,9 @@ class BudgetTracker:
             self._parent.consume(usage)
 
     def waited(self, seconds: float) -> None:
-        """A person was asked for this long, which no clock was told of (R-SUP-10)."""
+        """A person was asked for this long. Not for a budget whose clock is ``told`` when waiting begins (R-SUP-10)."""
+        if self.told:
+            return
         self._waited += seconds
         if self._parent is not None:
             self._parent.waited(seconds)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from desktop.domain.effects import EffectRecord
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import KnownError, ToolAborted
 from desktop.domain.middleware import CallNext, FunctionContext
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.supervision.effect_journal import Asked, EffectJournal, Place
@@ -71,6 +71,8 @@ class CallJournal:
         await journal.begin(place, asked)
         try:
             await call_next()
+        except ToolAborted:
+            raise  # cut off: nobody knows how far it came
         except KnownError as error:
             journal.fail(place, asked, error)
             raise

@@ -54,6 +54,7 @@ class LiveRuns:
                 RunTreeChanged(thread_id=thread_id, run_id=run_id, nodes=tuple(nodes))
             ),
         )  # fmt: skip
+        tree.root.budget.told = True
         journal = EffectJournal(run_id, self._log, redact=self._redact, mask=self._mask)
         await journal.load()
         self._trees[run_id] = tree
@@ -63,16 +64,23 @@ class LiveRuns:
     async def close(self, run_id: str, outcome: AgentOutcome, *, leave_open: bool = False) -> None:
         """The run is over, and its journal has its terminal entry (R-JRN-5); not with ``leave_open``, when it is to be
         gone on with."""
-        tree, journal = self._trees.pop(run_id, None), self._journaled.close(run_id)
+        tree = self._trees.get(run_id)
+        if tree is not None:
+            tree.end(tree.root, outcome)
+        journal = self.forget(run_id)
+        if journal is not None and not leave_open:
+            await journal.end(outcome.status, outcome.detail)
+
+    def forget(self, run_id: str) -> EffectJournal | None:
+        """Nothing of this run stays here. Harmless for one that is closed."""
         for request_id, (owner, held) in list(self._waiting.items()):
             if owner == run_id:
                 del self._waiting[request_id]
                 held.close()
+        tree = self._trees.pop(run_id, None)
         if tree is not None:
-            tree.end(tree.root, outcome)
             tree.close()
-        if journal is not None and not leave_open:
-            await journal.end(outcome.status, outcome.detail)
+        return self._journaled.close(run_id)
 
     def tree(self, run_id: str) -> RunTree:
         """To pause, resume, cancel, and change budgets. Raises NotFound."""

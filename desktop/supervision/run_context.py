@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from desktop.domain.agent import AgentOutcome, ChildHandle, Inbox
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import AskUnknown, EffectRecord, EffectUnknown
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import KnownError, ToolAborted
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import ChatMessage
 from desktop.domain.models import ModelRequest
@@ -166,7 +166,10 @@ class AgentRun:
             await node.may_call()
             node.does(NodeState.CALLING, name)
             try:
-                return result_to_plain(await do())
+                result = await do()
+                if result.code == ToolAborted.code:
+                    raise ToolAborted(result.text)
+                return result_to_plain(result)
             finally:
                 node.does(NodeState.WORKING)
 
@@ -276,6 +279,9 @@ class AgentRun:
         await self._journal.begin(place, asked)
         try:
             value = await do()
+        except ToolAborted:
+            self._meta.cancellation.check()
+            raise
         except KnownError as error:
             raise self._journal.fail(place, asked, error) from error
         return self._journal.complete(place, asked, value)

@@ -23,6 +23,8 @@ from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.store import Store
 from desktop.supervision.bus import Bus
+from desktop.supervision.call_journal import CallJournal
+from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 
@@ -50,9 +52,15 @@ class World:
         agents: AgentBook = options.pop("agents", None) or load_agents(ROOT / "resources/agents")
         registered = options.pop("registered", None) or Table(*tools)
         self.skills = skill_world(registered, *options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),)))
+        journal = CallJournal(lambda call: call.request.block.call_id)  # type: ignore[attr-defined]
+        self.live = LiveRuns(self.store.effects, journal, self.bus.publish)
+        self.bus.listen(self.live.hear)
+        if options.pop("supervised", False):
+            options |= {"live": self.live, "chat_layers": (self.live.models,)}
         pipeline = Pipeline(
-            self.skills.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05), skills=self.skills.side
-        )
+            self.skills.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05),
+            skills=self.skills.side, layers=(self.live.calls,),
+        )  # fmt: skip
         self.skills.runs.pipeline = pipeline
         self.slots = options.pop("slots", None) or RunSlots()
         self.runtime = Runtime(

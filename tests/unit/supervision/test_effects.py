@@ -10,7 +10,7 @@ import pytest
 
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.effects import EffectRecord
-from desktop.domain.errors import BugError, KnownError, ModelRateLimited, StoreFull, ToolFailure
+from desktop.domain.errors import BugError, KnownError, ModelRateLimited, StoreFull, ToolAborted, ToolFailure
 from desktop.domain.messages import ToolCallBlock, Usage
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.tools import ToolResult
@@ -325,3 +325,20 @@ async def test_a_journal_that_has_ended_takes_nothing_more():
         await journal.end("failed")
     with pytest.raises(BugError):
         journal.end_agent("0", AgentOutcome("completed"))
+
+
+@pytest.mark.spec("R-JRN-2", "R-CAN-11")
+@pytest.mark.parametrize("how", ["raised", "result"])
+async def test_a_call_that_was_cut_off_has_no_outcome(how):
+    async def act(name, arguments, meta):
+        meta.cancellation.cancel("closing")
+        if how == "raised":
+            raise ToolAborted("Operation aborted")
+        return ToolResult("Operation aborted", is_error=True, code="tool.aborted")
+
+    async def body(ctx, inbox):
+        await ctx.tool("write", {"of": "a"})
+
+    bench = Bench(act=act, options={"leave_open": frozenset({"closing"})})
+    assert (await bench.run(body)).status == "cancelled"
+    assert bench.log.told() == ["0.1 tool write begun"]
