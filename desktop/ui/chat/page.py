@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -46,6 +46,7 @@ class ChatPage(QWidget):
         self._room.hide()
         row.addWidget(self._room)
         self.trace: TracePanel | None = None
+        self.pane.foot.installEventFilter(self)
         self._connect()
 
     @property
@@ -205,14 +206,16 @@ class ChatPage(QWidget):
         self._place()
 
     def _place(self) -> None:
-        """The trace beside the thread or over it; the list where there is room."""
+        """The trace beside the thread, or over it and never over Send and Stop; the list where there is room."""
         is_open = self.trace is not None and not self.trace.isHidden()
         side = min(theme().px(WIDTH), self.width()) if is_open else 0
         beside = side if not self._over else 0
         self._room.setFixedWidth(beside)
         self._room.setVisible(beside > 0)
         if self.trace is not None and is_open:
-            self.trace.setGeometry(self.width() - side, 0, side, self.height())
+            foot = self.pane.foot
+            free = foot.mapTo(self, QPoint()).y() if self._over and foot.isVisibleTo(self) else self.height()
+            self.trace.setGeometry(self.width() - side, 0, side, free)
             self.trace.raise_()
         narrow = self.width() - beside < theme().px(NARROW)
         if narrow != self._narrow:
@@ -220,6 +223,12 @@ class ChatPage(QWidget):
             self.pane.header.fold.setVisible(narrow)
             self.threads.setVisible(not narrow)
             self.pane.header.show_narrow(narrow)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The message field grew or shrank: the trace that lies above it follows."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self._over:
+            self._place()
+        return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape closes what is on top: find, editing, search. It never answers a request."""

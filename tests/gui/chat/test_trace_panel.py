@@ -314,6 +314,11 @@ def test_the_panel_stands_beside_the_thread_or_over_it(
     page.show()
     qtbot.waitUntil(lambda: (page.pane.geometry().right() < page.trace.x()) is beside, timeout=30_000)
     assert page.trace.geometry().right() == width - 1
+    foot = page.pane.foot
+    qtbot.waitUntil(lambda: page.trace.height() == (page.height() if beside else foot.y()), timeout=30_000)
+    foot.composer.text.setPlainText("a\nb\nc\nd")  # it grows, and stays free
+    qtbot.waitUntil(lambda: page.trace.height() == (page.height() if beside else foot.y()), timeout=30_000)
+    foot.composer.text.setPlainText("")
     assert page.threads.isHidden() is folded
     assert page.pane.header.trace.isChecked()
     page.pane.header.trace.click()
