@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from desktop.domain.limits import Limit
 from desktop.presenter.item_builder import human_cost, human_count
-from desktop.presenter.trace_node import TraceNode
 from desktop.presenter.trace_tree import TraceTree
 from desktop.presenter.trace_words import seconds_words
 
@@ -62,8 +61,3 @@ def _line(name: str, used: float, words: str, limit: Limit | None, more: str = "
         return BudgetLine(name, words + more)
     most = human_count(int(limit.value)) if limit.name == "max_tokens" else f"{limit.value:g}"
     return BudgetLine(name, f"{words} of {most}{more}", used / limit.value, f"{limit.name}, set by {limit.where}")
-
-
-def agent_of(node: TraceNode) -> TraceNode:
-    """The agent that a node belongs to: itself, or the one around it."""
-    return node if node.kind == "agent" else next((n for n in node.ancestors() if n.kind == "agent"), node)

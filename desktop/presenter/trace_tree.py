@@ -69,10 +69,6 @@ class TraceTree:
         last = self.log.entries[-1].at if self.log.entries else now
         return Axis(root.started, root.ended if root.ended is not None else max(now, last), self._work.stills)
 
-    def node_of_call(self, call_id: str) -> TraceNode | None:
-        """The call with that id."""
-        return self._calls.known(call_id)
-
     def add(self, entry: TraceEntry) -> None:
         """Take one entry."""
         self.changes += 1
