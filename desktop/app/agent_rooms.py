@@ -25,6 +25,8 @@ from desktop.supervision.tasks import TaskOwner
 from desktop.tools.registry import ToolRegistry
 
 FOLDER = "agents"
+SETTLE_S = 5.0
+"""Seconds to wait until the folders are watched."""
 PROJECT_FOLDERS = (".agent/agents", ".agents/agents")
 
 _log = logging.getLogger(__name__)
@@ -104,6 +106,8 @@ class AgentRooms:
             self.tools.refresh()
 
     def _changed(self, _paths: frozenset[str] | None) -> None:
+        if self._closed:
+            return
         self.files.reload()
         self.refresh()
 
@@ -124,6 +128,8 @@ class AgentRooms:
             if not self._closed:
                 self._watch = FolderWatch([folder.path for folder in self.files.folders], self._changed)
                 self._watch.start()
+                self._watch.wait_settled(SETTLE_S)
+        self._changed(None)  # what came before anybody watched
 
     def close(self) -> None:
         """Stop watching. Blocks for a moment."""
