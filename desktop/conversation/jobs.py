@@ -254,12 +254,12 @@ class JobService:
         try:
             await self._store.note(run=run, seen_at=None if tried else planned)
             run = await self._started(job, run)
-        except BaseException as error:
-            self._running.pop(job.job_id, None)
-            if not isinstance(error, KnownError):
-                raise
+        except KnownError as error:
             run = replace(run, status="failed", ended_at=self._around.clock(), detail=str(error)[:MAX_SNIPPET])
             await self._store.note(run=run)
+        finally:
+            if not run.run_id:  # it did not come to a run
+                self._running.pop(job.job_id, None)
         self._tell()
         return run
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from desktop.conversation.agents import AgentBook
@@ -82,8 +83,7 @@ class ConversationService(ThreadDesk):
         """A person's message: committed before anything is sent, or queued while a run is under way."""
         if thread_id in self._active:
             return await self._enqueue(thread_id, text, blocks)
-        active = self._reserve(thread_id)
-        try:
+        with self._holding(thread_id) as active:
             if await self._store.queue.waiting(thread_id=thread_id):
                 await self._enqueue(thread_id, text, blocks)
                 return await self._send_next(active)
@@ -91,31 +91,20 @@ class ConversationService(ThreadDesk):
             if thread.deleted_at is not None:  # what an agent's call left, or what was just deleted: it is wanted again
                 await self.undo_delete(thread_id)
             return await self._begin(active, text, blocks, thread.active_leaf)
-        except BaseException:
-            self._release(active)
-            raise
 
     async def run_job(self, thread_id: str, text: str, terms: JobTerms) -> str:
         """A message that no person sent, answered without one under ``terms`` (R-CRON-1); the run's id."""
-        active = self._reserve(thread_id)
-        active.terms = terms
-        try:
+        with self._holding(thread_id) as active:
+            active.terms = terms
             thread = await self.thread(thread_id)
             return (await self._begin(active, text, (), thread.active_leaf)).run_id
-        except BaseException:
-            self._release(active)
-            raise
 
     async def edit(self, message_id: str, text: str) -> Sent:
         """The message said differently: a sibling, with the attachments it had, and a run that answers it."""
         record = await self.message(message_id)
-        active = self._reserve(record.thread_id)
-        try:
+        with self._holding(record.thread_id) as active:
             kept = [block for block in record.blocks if not isinstance(block, (TextBlock, NoticeBlock))]
             return await self._begin(active, text, kept, record.parent_id)
-        except BaseException:
-            self._release(active)
-            raise
 
     async def regenerate(self, message_id: str) -> str:
         """Another answer beside the one that ``message_id`` belongs to; the run's id."""
@@ -195,12 +184,8 @@ class ConversationService(ThreadDesk):
         """Send what waits after a failure or a restart; an empty ``Sent`` when nothing does or a run is under way."""
         if thread_id in self._active:
             return Sent()
-        active = self._reserve(thread_id)
-        try:
+        with self._holding(thread_id) as active:
             return await self._send_next(active)
-        except BaseException:
-            self._release(active)
-            raise
 
     async def _enqueue(self, thread_id: str, text: str, blocks: Sequence[Block]) -> Sent:
         text, blocks = masked(text, blocks, self._mask)
@@ -233,6 +218,16 @@ class ConversationService(ThreadDesk):
         active = self._active[thread_id] = _Active(thread_id)
         return active
 
+    @contextmanager
+    def _holding(self, thread_id: str) -> Iterator[_Active]:
+        """The place, given back where no run comes of it."""
+        active = self._reserve(thread_id)
+        try:
+            yield active
+        except BaseException:
+            self._release(active)
+            raise
+
     def _release(self, active: _Active) -> None:
         if self._active.get(active.thread_id) is active:
             del self._active[active.thread_id]
@@ -253,13 +248,13 @@ class ConversationService(ThreadDesk):
         await self._launch(active, record.message_id, record.message_id)
         return Sent(active.run_id, record.message_id)
 
-    async def _answer(self, thread_id: str, parent_id: str, user_message_id: str, *, nudge: bool = False) -> str:
-        active = self._reserve(thread_id)
-        try:
+    async def _answer(
+        self, thread_id: str, parent_id: str, user_message_id: str, *, nudge: bool = False,
+        terms: JobTerms | None = None,
+    ) -> str:  # fmt: skip
+        with self._holding(thread_id) as active:
+            active.terms = terms
             await self._launch(active, parent_id, user_message_id, nudge=nudge)
-        except BaseException:
-            self._release(active)
-            raise
         return active.run_id
 
     async def _launch(self, active: _Active, parent_id: str, user_message_id: str, *, nudge: bool = False) -> None:
@@ -285,14 +280,15 @@ class ConversationService(ThreadDesk):
             self._bus.publish(_ended(active, ending, execution.recorder.usage))
         if ending.reason not in _HOLDS_QUEUE and not self._closing:
             handed = active.handed and ending.reason == "response"
-            await (self._taken_over(active.thread_id) if handed else self._go_on(active.thread_id))
+            await (self._taken_over(active) if handed else self._go_on(active.thread_id))
 
-    async def _taken_over(self, thread_id: str) -> None:
-        """The agent that the thread was given to answers what stands there, with all of its history."""
+    async def _taken_over(self, before: _Active) -> None:
+        """The agent that the thread was given to answers what stands there, with all of its history, under the terms of
+        the run that gave it: a job stays one (R-CRON-1)."""
         try:
-            leaf = await self._leaf(thread_id)
+            leaf = await self._leaf(before.thread_id)
             question = await self._question_of(leaf)
-            await self._answer(thread_id, leaf.message_id, question.message_id)
+            await self._answer(before.thread_id, leaf.message_id, question.message_id, terms=before.terms)
         except KnownError as error:
             _log.info("the agent that took over does not answer: %s", error.code)
 

@@ -61,6 +61,7 @@ LATE_IMPORTS: dict[str, str] = {
     "desktop/app/main.py": "Qt, which `--version` and a refusal do without, and which needs a word afterwards",
     "desktop/app/wiring.py": "everything but the window, once the window has painted",
     "desktop/safety/shell_syntax.py": "tree-sitter and its grammar, loaded in a thread at the first command",
+    "desktop/conversation/job_times.py": "apscheduler and tzlocal, in a thread, when there is a job",
     "desktop/skills/formats/schemas.py": "jsonschema_rs, only for schemas with keywords beyond the common ones",
     "desktop/skills/formats/yaml_events.py": "PyYAML, only for frontmatter that the line parser does not read",
     "desktop/skills/editing/yaml_text.py": "PyYAML, only to find where a key stands when a form changes it",

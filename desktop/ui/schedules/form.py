@@ -112,7 +112,7 @@ class JobForm(QWidget):
         words = "One a line, as in rules. Beyond reading a pattern has to name its tool."
         column.addWidget(self._field("policy.allowed_tools", "Tools it may use", self.tools, words))
         self.admin = Field("Admin calls of these tools", hint="None", mono=True)
-        words = "Exact names only, by commas. Each of their admin calls passes without asking."
+        words = "Exact names, of tools that are listed above, too. Each of their admin calls passes without asking."
         column.addWidget(self._field("policy.allow_admin", "Admin calls of these tools", self.admin, words))
         self.off = Notice("ask", SWITCHED_OFF)
         button = Button("Settings", "quiet", small=True)

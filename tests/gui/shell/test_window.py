@@ -79,7 +79,8 @@ def test_only_the_page_that_shows_is_built_before_the_first_paint(house: House) 
 
 
 @pytest.mark.parametrize(
-    ("number", "page"), [(1, "chats"), (2, "debates"), (3, "skills"), (4, "approvals"), (5, "settings"), (6, "schedules")]
+    ("number", "page"),
+    [(1, "chats"), (2, "debates"), (3, "skills"), (4, "approvals"), (5, "settings"), (6, "schedules")],
 )
 def test_control_and_a_number_goes_to_a_page(house: House, number: int, page: str) -> None:
     house.window.show()
