@@ -69,6 +69,8 @@ def runs_later(path: str, workspace: str, home: str) -> str:
     """Why what is written at this resolved path runs by itself later, or "". Names count in any spelling; those above
     the workspace do not, for there the person has put it."""
     folded = path.casefold()
+    if _MAYBE.search(folded) is None and not path.startswith(home):
+        return ""
     if "/.git/" in f"{folded}/":
         return _GIT
     inside = path != workspace and paths.is_within(path, workspace)

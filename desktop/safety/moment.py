@@ -15,6 +15,8 @@ from desktop.safety import paths
 from desktop.safety.paths import Identity
 
 _UNPLAIN = re.compile(r"//|/\.\.?(?:/|\Z)")
+_PLAIN = re.compile(r"(?:\.?[\w+@%,=:\-][\w.+@%,=:\-]*/)*\.?[\w+@%,=:\-][\w.+@%,=:\-]*", re.ASCII)
+"""What most words are: relative, nothing to be expanded, every part a name."""
 MAX_NAMES = 100
 _UNSEEN = object()
 _PLATFORM: str = sys.platform
@@ -23,28 +25,45 @@ _PLATFORM: str = sys.platform
 class Moment:
     """Made for one judgement and forgotten with it; blocking."""
 
-    __slots__ = ("_direct", "_lines", "_states")
+    __slots__ = ("_bases", "_direct", "_gone", "_lines", "_states")
 
     def __init__(self) -> None:
+        self._gone = "\0"
+        self._bases: dict[str, bool] = {}
         self._direct: dict[str, bool] = {}
         self._states: dict[str, os.stat_result | None] = {}
         self._lines: dict[str, frozenset[Identity]] = {}
 
     def status(self, path: str) -> os.stat_result | None:
         """Of the name itself, no link followed; None where nothing is to be seen."""
-        if path not in self._states:
-            try:
-                self._states[path] = os.lstat(path)
-            except (OSError, ValueError):
-                self._states[path] = None
-        return self._states[path]
+        found = self._states.get(path, _UNSEEN)
+        if found is _UNSEEN:
+            found = self._states[path] = None if path.startswith(self._gone) else _status(path)
+        return found  # type: ignore[return-value]
+
+    @property
+    def gone(self) -> str:
+        """A folder that is not there, with a slash, so that nothing is below it; the last that was looked for."""
+        return self._gone
 
     def resolve(self, path: str, base: str) -> str:
         """As ``paths.resolve``. Raises PathProblem."""
+        if self._is_plain(path, base):
+            return f"{base}/{path}"
         full = paths.absolute(path, base)
         bare = full.rstrip("/")
         plain = _PLATFORM == "linux" and bare and not self.is_deep(bare) and not _UNPLAIN.search(full)
         return bare if plain and self._without_links(bare) else paths.resolve(path, base)
+
+    def _is_plain(self, path: str, base: str) -> bool:
+        """Whether a relative path leads just where it says, as nearly all of a command's words do."""
+        if base not in self._bases:
+            whole = base.startswith("/") and base != "/" and _UNPLAIN.search(f"{base}/") is None
+            self._bases[base] = _PLATFORM == "linux" and whole
+        if not self._bases[base] or len(path) > paths.MAX_PATH_TEXT or _PLAIN.fullmatch(path) is None:
+            return False
+        full = f"{base}/{path}"
+        return full.count("/") <= MAX_NAMES and self._without_links(full)
 
     @staticmethod
     def is_deep(path: str) -> bool:
@@ -53,15 +72,17 @@ class Moment:
 
     def _without_links(self, path: str) -> bool:
         """Whether none of the names on the way is a link, so that nothing has to be followed."""
+        if path.startswith(self._gone):
+            return True
         found = self._direct.get(path)
         if found is None:
             above = path.rpartition("/")[0]
             if above and not self._without_links(above):
                 found = False
-            elif above and self._states.get(above, _UNSEEN) is None:
-                self._states[path], found = None, True  # nothing is there, so nothing is below it
             else:
                 status = self.status(path)
+                if status is None and not path.startswith(self._gone):
+                    self._gone = f"{path}/"
                 found = status is None or not stat.S_ISLNK(status.st_mode)
             self._direct[path] = found
         return found
@@ -76,3 +97,10 @@ class Moment:
             above = os.path.dirname(path)
             self._lines[path] = own if above == path else own | self.line(above)
         return self._lines[path]
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (OSError, ValueError):
+        return None

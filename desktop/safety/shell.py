@@ -19,7 +19,8 @@ from desktop.safety.shell_bound import Binder
 from desktop.safety.shell_carriers import COMMAND_NAMES, changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
 from desktop.safety.shell_names import set_by
-from desktop.safety.shell_options import TAKES_ORDERS, options_of
+from desktop.safety.shell_option_tables import Found
+from desktop.safety.shell_options import TAKES_ORDERS
 from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Parsed, SimpleCommand, parse
@@ -182,12 +183,12 @@ class _Reading:
             return Effect("deletes", list(inner[1:]), reasons=["rm deletes files for good"])
         if name in ("hash", "enable", "bind", "complete") and any(w.text.startswith("-") for w in inner[1:]):
             return Effect("unknown", reasons=[f"{name} can change what a command name means"])
-        return self._with_options(name, inner, effect_of(name, inner[1:]))
+        found = unwrapped.options_at(len(unwrapped.layers) - 1)
+        return self._with_options(name, found, effect_of(name, inner[1:]))
 
     @staticmethod
-    def _with_options(name: str, inner: tuple[Word, ...], effect: Effect) -> Effect:
+    def _with_options(name: str, found: Found, effect: Effect) -> Effect:
         """What its options add to what its name says."""
-        found = options_of(name, inner[1:])
         effect.reasons += [f"{name} {option} starts another program" for option in dict.fromkeys(found.starts)]
         effect.reasons += found.because
         if found.sends:
@@ -301,8 +302,9 @@ class _Reading:
         for path in touches:
             if path.startswith(os.sep) or os.path.isabs(path):
                 self._touched[path] = None
-        held = dict.fromkeys(judged.bound)
-        self._bound.update(dict.fromkeys(path for path in held if path.startswith(os.sep) or os.path.isabs(path)))
+        for path in judged.bound:
+            if path.startswith(os.sep) or os.path.isabs(path):
+                self._bound[path] = None
         command = judged.command
         text = command.text if len(command.text) <= _SHOWN else command.text[: _SHOWN - 1] + "…"
         self._judgements.append(

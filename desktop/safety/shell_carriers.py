@@ -37,6 +37,8 @@ _READING = frozenset(
 )
 _CONFIG_VALUED = frozenset(("-f", "--file", "--blob", "--type", "-t", "--default", "--comment", "--value"))
 _SHELL_IN = re.compile(r"\s*(?:platform\s+)?(?:shell\b|!)\s*(.*)", re.DOTALL)
+_OPENED = re.compile(r"--(?:exec|upload-pack|receive-pack|extcmd|open-files-in-pager)=(.*)", re.DOTALL)
+_TRANSPORT = re.compile(r"(?:ext|fd)::", re.IGNORECASE)
 _LASTS = "what it starts goes on after this call, beyond its time limit"
 
 
@@ -91,10 +93,10 @@ def _git(words: Sequence[Word]) -> Carried:
             _setting(word.text.partition("=")[2], found)
         if before in ("-x", "--exec", "foreach", "--upload-pack", "--receive-pack", "--extcmd"):
             found.scripts.append(word)
-        if opened := re.match(r"--(?:exec|upload-pack|receive-pack|extcmd|open-files-in-pager)=(.*)", word.text, re.S):
+        if opened := _OPENED.match(word.text):
             found.scripts.append(literal(opened[1]))
             found.reasons.append("it gives git a command of its own to run")
-        if re.match(r"(?i)(ext|fd)::", word.text) or before in ("--config-env", "--exec-path"):
+        if ("::" in word.text and _TRANSPORT.match(word.text)) or before in ("--config-env", "--exec-path"):
             found.reasons.append("it gives git a command of its own to run")
     if "bisect" in texts and "run" in texts:
         behind = tuple(words[texts.index("run") + 1 :])

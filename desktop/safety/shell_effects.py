@@ -102,6 +102,7 @@ _CODE_ACTS = re.compile(
 _AWK_ACTS = re.compile(r"(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>")
 """A pipe is always to or from a command; what is printed can go into a file."""
 
+
 def effect_of(name: str, words: Sequence[Word]) -> Effect:
     """The effect of one command without wrappers. ``name`` is its base name, ``words`` its arguments."""
     special = _SPECIAL.get(name)
@@ -120,7 +121,7 @@ def effect_of(name: str, words: Sequence[Word]) -> Effect:
         effect.reasons.append(f"{name} changes the system or other programs")
     if effect.kind == "deletes" and not effect.reasons:
         effect.reasons.append(f"{name} deletes for good")
-    recursive_flag = any(_has_flag(word.text, "rR", "--recursive") for word in words)
+    recursive_flag = any(word.text[:1] == "-" and _has_flag(word.text, "rR", "--recursive") for word in words)
     effect.recursive = effect.recursive or name in RECURSIVE or recursive_flag
     return effect
 
@@ -228,6 +229,10 @@ def _archive(name: str, words: list[Word]) -> Effect:
 _GIT_READS = _set(
     "status log diff show branch tag remote rev-parse ls-files ls-tree describe blame grep shortlog reflog"
 )
+_GIT_LOSES = _set(
+    "reset clean push checkout switch restore rm branch tag stash reflog gc filter-branch filter-repo update-ref "
+    "worktree config"
+)
 _GIT_NETWORK = _set("push pull fetch clone ls-remote")
 
 
@@ -244,6 +249,8 @@ def _git(_: str, words: list[Word]) -> Effect:
 
 def _git_loss(subcommand: str, texts: list[str], rest: list[Word]) -> str:
     """What a git command throws away, or ""."""
+    if subcommand not in _GIT_LOSES:
+        return ""
     flags = [text for text in texts if text.startswith("-")]
 
     def has(letters: str, *long: str) -> bool:
@@ -268,7 +275,7 @@ def _git_loss(subcommand: str, texts: list[str], rest: list[Word]) -> str:
         "worktree": ("remove" in texts, "it deletes a working tree"),
         "config": (has("", "--global", "--system"), "it changes git for every project"),
     }
-    lost, why = losses.get(subcommand, (False, ""))
+    lost, why = losses[subcommand]
     return why if lost else ""
 
 

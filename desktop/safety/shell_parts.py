@@ -51,14 +51,14 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped) -> Iterator[CommandPa
     for at, words in enumerate(layers):
         why = hidden or _hidden_words(words) or ("it is given words that only running shows" if adds else "")
         if at == 0:
-            yield _part(words, before, behind, why, command.text)
+            yield _part(words, before, behind, why, command.text, unwrapped.options_at(at) if words else Found())
         else:
-            yield _part(words, [], [], why, "")
+            yield _part(words, [], [], why, "", unwrapped.options_at(at))
         adds = adds or (bool(words) and base_name(words[0].text) in _ADDS_WORDS)
     for argv in unwrapped.executed:
         filled = any("{}" in word.text for word in argv)
         why = hidden or _hidden_words(argv) or ("it is given names that only running shows" if filled else "")
-        yield _part(argv, [], [], why, "")
+        yield _part(argv, [], [], why, "", options_of(base_name(argv[0].text), argv[1:]) if argv else Found())
 
 
 def strange_part(parsed: Parsed) -> CommandPart | None:
@@ -71,35 +71,39 @@ def strange_part(parsed: Parsed) -> CommandPart | None:
     return CommandPart("", hidden=next((_REASONS[kind] for kind in strange if kind in _REASONS), _EXPANDS))
 
 
-def _part(words: Sequence[Word], before: list[str], behind: list[str], hidden: str, source: str) -> CommandPart:
-    text = " ".join([*before, *map(_shown, words), *behind])
-    spellings = {" ".join(source.split()), " ".join(word.known for word in words), *_other_names(words)}
-    found = options_of(base_name(words[0].text), words[1:]) if words else Found()
+def _part(
+    words: Sequence[Word], before: list[str], behind: list[str], hidden: str, source: str, found: Found
+) -> CommandPart:  # fmt: skip
+    shown = [_shown(word) for word in words]
+    text = " ".join([*before, *shown, *behind])
+    spellings = {" ".join(source.split()), " ".join([word.known for word in words]), *_other_names(words, shown)}
     said, hidden = found.said, hidden or found.hidden
     if behind and words and base_name(words[0].text) in TAKES_ORDERS:
         said = [*said, "<"]
     return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said))
 
 
-def _other_names(words: Sequence[Word]) -> Iterator[str]:
+def _other_names(words: Sequence[Word], shown: list[str]) -> Iterator[str]:
     """The same command by other names: without the program's folder, in small letters as some disks take it, of git
     without the options before its subcommand."""
     if not words:
         return
     name = base_name(words[0].text)
-    rest = [_shown(word) for word in words[1:]]
+    rest, small = shown[1:], name.casefold()
     yield " ".join([name, *rest])
-    yield " ".join([name.casefold(), *rest])
-    if name.casefold() == "git":
+    if small != name:
+        yield " ".join([small, *rest])
+    if small == "git":
         subcommand, after = git_command(words[1:])
-        yield " ".join(["git", subcommand, *map(_shown, after)])
+        yield " ".join(["git", subcommand, *shown[len(words) - len(after) :]])
 
 
 def _shown(word: Word) -> str:
     """A word as it would have to be written, quoted only where it must be."""
-    quoted_home = word.text.startswith("~") and word.known == word.text
-    if _PLAIN_WORD.fullmatch(word.text) and not quoted_home:
-        return word.text
+    if _PLAIN_WORD.fullmatch(word.text):
+        quoted_home = word.text.startswith("~") and word.known == word.text
+        if not quoted_home:
+            return word.text
     name, equals, value = word.text.partition("=")
     if equals and re.fullmatch(r"[\w\-]+", name):
         return f"{name}={shlex.quote(value)}"

@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from desktop.safety import paths
@@ -23,11 +23,15 @@ _HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", 
 _DELIMITERS = re.compile(r"[=@:,]")
 _ONE_PATH = re.compile(r"[^\-=@:,][^=@:,]*")
 _SHORTENED = re.compile(r"[$`{}*?\[~\\]|/\.\.")
+_MAGIC = re.compile(r"[*?\[]")
+_SHORT_VALUE = re.compile(r"-[A-Za-z][/~.]")
 _NO_NAME = re.compile(r"[^/]{256}")
 MAX_NAME = 255
 """Characters of the longest name that a file can have anywhere (there they are bytes or more)."""
 MAX_WORDS = 400
+MAX_PARTS = 24
 MAX_FOUND = 1000
+_UNKNOWN = object()
 
 
 @dataclass(slots=True)
@@ -39,7 +43,10 @@ class PathReader:
     folders: list[str] = field(default_factory=list)
     folder_unknown: bool = False
     seen: int = 0
-    led: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
+    led: dict[str, list[str]] = field(default_factory=dict)
+    meant: dict[str, list[str]] = field(default_factory=dict)
+    refused: dict[tuple[str, bool, bool], str] = field(default_factory=dict)
+    later: dict[str, str] = field(default_factory=dict)
     hooks: dict[str, str] = field(default_factory=dict)
     second_names: SecondNames = field(init=False)
     disk: Disk = field(init=False)
@@ -55,19 +62,22 @@ class PathReader:
         if word is not None and (word.glob or word.text == "-" or (word.dynamic and "$" in word.known)):
             self.folder_unknown = True
             return
-        self.led = {}
         for base in list(self.folders):
             found = self._resolve(target, base)
             if found and found not in self.folders and len(self.folders) < 8:
                 self.folders.append(found)
+        self.led, self.meant, self.refused, self.later = {}, {}, {}, {}
 
     def resolve(self, word: Word) -> list[str]:
-        """Where a literal word leads from each possible folder; empty when only running shows it."""
-        if word.dynamic and re.search(r"[$`]", word.known):
+        """Where a literal word leads from each possible folder; empty when only running shows it. Not to be changed."""
+        known = word.known
+        if word.dynamic and ("$" in known or "`" in known):
             return []
-        spelled = braces(word.known) if "{" in word.known else [word.known]
-        found = [self._resolve(text, base) for text in spelled for base in self.folders]
-        return list(dict.fromkeys(path for path in found if path))
+        if known not in self.meant:
+            spelled = braces(known) if "{" in known else [known]
+            found = [self._resolve(text, base) for text in spelled for base in self.folders]
+            self.meant[known] = list(dict.fromkeys(path for path in found if path))
+        return self.meant[known]
 
     def expanded(self, word: Word) -> list[str]:
         """What a pattern finds now."""
@@ -76,20 +86,32 @@ class PathReader:
 
     def leads(self, word: Word) -> list[str]:
         """Where a word and the parts of it that programs take for paths lead."""
-        key = (word.known, word.glob)
-        if key not in self.led:
-            texts = _candidates(word.known)
-            spelled = [one for text in texts for one in (braces(text) if "{" in text else [text])]
-            found = [path for text in spelled for base in self.folders if (path := self._resolve(text, base))]
-            self.led[key] = [*found, *(self.expanded(word) if word.glob else ())]
-        return self.led[key]
+        found = self._all(word.known)
+        return [*found, *self.expanded(word)] if word.glob else found
+
+    def _all(self, known: str) -> list[str]:
+        """Where the parts of a word that may be paths lead from each folder, its braces written out."""
+        found = self.led.get(known)
+        if found is None:
+            texts = _candidates(known)
+            if "{" in known:
+                texts = [one for text in texts for one in (braces(text) if "{" in text else [text])]
+            resolve = self.disk.resolve
+            found = [path for text in texts for base in self.folders if (path := resolve(text, base))]
+            self.led[known] = found
+        return found
 
     def runs_later(self, path: str) -> str:
         """Why what is written there runs by itself later, or "". Also for where git's settings say the hooks are."""
+        if path not in self.later:
+            self.later[path] = self._runs_later(path)
+        return self.later[path]
+
+    def _runs_later(self, path: str) -> str:
         for folder in (self.lists.workspace, *self.folders):
-            if folder not in self.hooks:
-                self.hooks[folder] = hooks_folder(folder)
-            if self.hooks[folder] and paths.is_within(path, self.hooks[folder]):
+            if (hooks := self.hooks.get(folder)) is None:
+                hooks = self.hooks[folder] = hooks_folder(folder)
+            if hooks and paths.is_within(path, hooks):
                 return "git runs the hooks of this project from here"
         return runs_later(path, self.lists.workspace, self.home)
 
@@ -98,10 +120,14 @@ class PathReader:
         self.seen += 1
         if self.seen > MAX_WORDS:
             return "it has too many arguments to look at each"
-        for text in _candidates(word.known):
-            if why := self._denied_text(text, word, recursive=recursive):
-                return why
-        return ""
+        key = (word.known, word.split, recursive)
+        if key not in self.refused:
+            self.refused[key] = ""
+            for path in self._all(word.known):
+                if why := self._denied_path(path, word, recursive=recursive):
+                    self.refused[key] = why
+                    break
+        return self.refused[key]
 
     def named_in(self, text: str) -> list[str]:
         """Denied paths that a text names in full, as one reason each."""
@@ -115,14 +141,6 @@ class PathReader:
             if any(re.search(re.escape(spelled) + r"(?![\w.\-])", text) for spelled in named):
                 found.append(f"it names {rule.text}, which is denied")
         return found
-
-    def _denied_text(self, text: str, word: Word, *, recursive: bool) -> str:
-        for spelled in braces(text) if "{" in text else [text]:
-            for base in self.folders:
-                path = self._resolve(spelled, base)
-                if path and (why := self._denied_path(path, word, recursive=recursive)):
-                    return why
-        return ""
 
     def _denied_path(self, path: str, word: Word, *, recursive: bool) -> str:
         if other := self._other_name(path):
@@ -142,7 +160,7 @@ class PathReader:
     def _other_name(self, path: str) -> str:
         """Why a file, or one that a pattern finds now, is a denied one under a second name, or "" (a hard link has no
         path of its own to be resolved to)."""
-        if not glob.has_magic(path):
+        if _MAGIC.search(path) is None:
             other = self.second_names.entry_of(self.disk.status(path))
             return f"{path} is another name of a file in {other}, which is denied" if other else ""
         for name in itertools.islice(glob.iglob(path), MAX_FOUND):
@@ -164,6 +182,7 @@ class Disk:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
         self._names = frozenset(rule.resolved.casefold() for rule in self.rules)
+        self._prefixes = tuple(f"{name.rstrip('/')}/" for name in self._names)
         self._odd = not all(rule.resolved.isascii() for rule in self.rules)
         self._identities = frozenset(rule.identity for rule in self.rules if rule.identity is not None)
         self._moment = Moment()
@@ -200,21 +219,27 @@ class Disk:
 
     def covering(self, path: str) -> Rule | None:
         """The denied entry that a resolved path is, or is below."""
-        if path not in self._covering:
-            self._covering[path] = self._covered_by(path)
-        return self._covering[path]
+        found = self._covering.get(path, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = self._covering[path] = self._covered_by(path)
+        return found  # type: ignore[return-value]
 
     def _covered_by(self, path: str) -> Rule | None:
         """An entry covers a path when it is the path or covers what is above it; so only the path itself is compared,
         by its identity and, however it is spelled, by its name."""
+        gone = self._moment.gone
+        only_names = path.startswith(gone) and path.isascii() and not self._odd  # nothing is there to be compared
+        if only_names and self.covering(gone[:-1]) is None and not f"{path.casefold()}/".startswith(self._prefixes):
+            return None
         deep = self._moment.is_deep(path)
         above = (path.rpartition("/")[0] or "/") if os.sep == "/" else os.path.dirname(path)
         if not deep and above != path and (rule := self.covering(above)) is not None:
             return rule
-        status = self.status(path)
-        alike = deep or not path.isascii() or path.casefold() in self._names
-        if not alike and not self._odd and (status is None or paths.identity_of(status) not in self._identities):
-            return None
+        alike = deep or self._odd or not path.isascii() or path.casefold() in self._names
+        if not alike:
+            status = self.status(path)
+            if status is None or paths.identity_of(status) not in self._identities:
+                return None
         line = set(self._moment.line(path))
         return next((rule for rule in self.rules if rule.covers(path, line)), None)
 
@@ -245,17 +270,30 @@ def _candidates(text: str) -> list[str]:
     """The word, and the parts of it that programs take for paths: after = (--file=, if=), @ (curl -d), : and -X."""
     if _ONE_PATH.fullmatch(text):
         return [text]
-    found = [text]
+    prose = len(text) > MAX_NAME and _SHORTENED.search(text) is None  # no file can have such a name
+    slashless, found = "/" not in text, dict[str, None]()
+    for start, end in _ranges(text):
+        if start == end or text[start] == "-":
+            continue
+        if prose and end - start > MAX_NAME and (slashless or _NO_NAME.search(text, start, end)):
+            continue
+        found[text[start:end]] = None
+        if len(found) == MAX_PARTS:
+            break
+    return list(found)
+
+
+def _ranges(text: str) -> Iterator[tuple[int, int]]:
+    """Where the parts of a word begin and end."""
+    length = len(text)
+    yield 0, length
     for mark in _DELIMITERS.finditer(text):
-        found.append(text[mark.end() :])
-        found.append(text[: mark.start()])
-    if re.match(r"-[A-Za-z][/~.]", text):
-        found.append(text[2:])
-    found.append(text.partition("file://")[2])
-    if len(text) > MAX_NAME and _SHORTENED.search(text) is None:  # prose: no file can have such a name
-        found = [part for part in found if len(part) <= MAX_NAME or _NO_NAME.search(part) is None]
-    unique = dict.fromkeys(part for part in found if part and not part.startswith("-"))
-    return list(unique)[:24]
+        yield mark.end(), length
+        yield 0, mark.start()
+    if _SHORT_VALUE.match(text):
+        yield 2, length
+    if (at := text.find("file://")) >= 0:
+        yield at + 7, length
 
 
 def _pattern_meets(path: str, denied: str) -> bool:

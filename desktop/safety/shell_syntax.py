@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -33,6 +33,10 @@ _WITH_TEXT = (
 _OPERATORS = {"&&", "||", "|", "|&", ";", ";;", "&", "\n"}
 _HIDDEN_RUN = re.compile(r"\$\(|`")
 _CONTINUED = re.compile(r"\\\n")
+_PLAIN = re.compile(rb"[\w./+%,@:=^\-]+")
+"""A word that stands for itself, and in which nothing else can be."""
+_PLAIN_KINDS = ("word", "number", "command_name")
+_ASSIGNS = re.compile(r"\w+\+?=")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _COMMANDS = ("command", "declaration_command", "unset_command", "test_command")
 _EVALUATING = frozenset(
@@ -132,16 +136,17 @@ class _Walker:
         waiting = [root]
         while waiting:
             node = waiting.pop()
-            if node.is_named or node.type == "((":
-                self.found.kinds.add(node.type)
-            arithmetic = node.type in _ARITHMETIC or (node.type == "compound_statement" and node.text.startswith(b"(("))
+            kind, children = node.type, node.children
+            if node.is_named or kind == "((":
+                self.found.kinds.add(kind)
+            arithmetic = kind in _ARITHMETIC or (kind == "compound_statement" and node.text.startswith(b"(("))
             if arithmetic and _hides_a_run(node):
                 self.found.problems.append("its arithmetic may run what is written in quotes")
-            misread = node.type == "word" and node.text.startswith((b"\n", b" ", b"\t"))
-            if misread or (node.type not in _WITH_TEXT and not _gaps_are_blank(node)):
+            misread = kind == "word" and node.text.startswith((b"\n", b" ", b"\t"))
+            if misread or (children and kind not in _WITH_TEXT and not _gaps_are_blank(node, kind, children)):
                 self.found.problems.append("a part of it could not be read")
                 return
-            waiting += node.children
+            waiting += children
 
     def _visit(self, node: Any, depth: int) -> SimpleCommand | None:
         """Walk a node; returns the last simple command directly in it, for pipes and redirections."""
@@ -198,9 +203,12 @@ class _Walker:
         self.found.commands.append(command)
         parts = node.children if node.type != "test_command" else [node.children[0], *_operands(node)]
         for child in parts:
-            if child.type.endswith("_redirect"):
+            kind = child.type
+            if kind in _PLAIN_KINDS and (plain := _plain(child)) is not None:
+                words.append(plain)
+            elif kind.endswith("_redirect"):
                 self._redirect(child, command, depth)
-            elif child.type == "variable_assignment" and node.type == "command":
+            elif kind == "variable_assignment" and node.type == "command":
                 assignments.append(self._word(child))
                 nested.append(child)
             elif _text(child).startswith("\n"):  # a grammar's mistake: here the next command begins
@@ -222,7 +230,7 @@ class _Walker:
         """Builtins that evaluate a part of their arguments, single-quoted or not, as an array's index does."""
         name = words[0].text if words and words[0].text not in ("command", "builtin", "time", "!") else ""
         name = name or (words[1].text if len(words) > 1 else "")
-        assigns = any(re.match(r"\w+\+?=", word.text) for word in words)
+        assigns = any("=" in word.text and _ASSIGNS.match(word.text) for word in words)
         if (assigns or name in _EVALUATING) and _hides_a_run(node):
             self.found.problems.append(f"{name} may run what is written in its arguments")
 
@@ -349,20 +357,35 @@ class _Walker:
         return operator
 
 
-def _gaps_are_blank(node: Any) -> bool:
+def _plain(node: Any) -> Word | None:
+    """A word without anything in it that could be more than it looks."""
+    raw: bytes = node.text
+    if _PLAIN.fullmatch(raw) is None:
+        return None
+    text = raw.decode("ascii")
+    return Word(text, text, start=node.start_byte)
+
+
+def _gaps_are_blank(node: Any, kind: str, children: Sequence[Any]) -> bool:
     """Whether the parts of a node follow each other as bash would split them."""
     source: bytes = node.text
-    before: Any = None
-    for child in node.children:
-        start = (before.end_byte if before is not None else node.start_byte) - node.start_byte
-        gap = source[start : child.start_byte - node.start_byte].replace(b"\\\n", b"")
-        if gap.strip(b" \t\n") or (gap and node.type in _TIGHT):
+    begin = end = node.start_byte
+    tight, command, before = kind in _TIGHT, kind == "command", None
+    for child in children:
+        start = child.start_byte
+        gap = source[end - begin : start - begin] if start > end else b""
+        if gap and gap != b" ":
+            gap = gap.replace(b"\\\n", b"")
+        if gap and (tight or gap.strip(b" \t\n")):
             return False
-        glued = before is not None and not gap and node.type == "command" and child.is_named
-        if glued and before.is_named and not child.type.endswith("_redirect") and not before.type.endswith("_redirect"):
+        if command and not gap and before is not None and child.is_named and _are_glued(before, child):
             return False
-        before = child
+        before, end = child, child.end_byte
     return True
+
+
+def _are_glued(before: Any, child: Any) -> bool:
+    return before.is_named and not child.type.endswith("_redirect") and not before.type.endswith("_redirect")
 
 
 def _hides_a_run(node: Any) -> bool:

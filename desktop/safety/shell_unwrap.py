@@ -9,6 +9,8 @@ from itertools import pairwise
 
 from desktop.safety.shell_carriers import LOADER, after_option, carried
 from desktop.safety.shell_letters import LETTERS, Letters, read_options
+from desktop.safety.shell_option_tables import Found
+from desktop.safety.shell_options import options_of
 from desktop.safety.shell_words import Word, base_name, joined, literal
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "yash", "tcsh", "csh"))
@@ -68,6 +70,7 @@ class Unwrapped:
     executed: list[tuple[Word, ...]] = field(default_factory=list)
     folders: list[Word] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
+    options: dict[int, Found] = field(default_factory=dict)
     reads_stdin_as_code: bool = False
     lookup_only: bool = False
 
@@ -75,6 +78,14 @@ class Unwrapped:
     def innermost(self) -> tuple[Word, ...]:
         """The command that does the work."""
         return self.layers[-1] if self.layers else ()
+
+    def options_at(self, at: int) -> Found:
+        """What the options of one of the layers do. Not to be changed."""
+        found = self.options.get(at)
+        if found is None:
+            words = self.layers[at]
+            found = self.options[at] = options_of(base_name(words[0].text), words[1:]) if words else Found()
+        return found
 
 
 def unwrap(words: tuple[Word, ...]) -> Unwrapped:

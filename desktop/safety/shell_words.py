@@ -233,5 +233,7 @@ def braces(text: str) -> list[str]:
 def base_name(word: str) -> str:
     """The last part of a command word: ``/bin/rm`` is rm."""
     if os.sep == "/":
+        if "/" not in word:
+            return word
         return word.rstrip("/").rpartition("/")[2] or word
     return os.path.basename(word.rstrip("/")) or word
