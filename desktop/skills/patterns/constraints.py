@@ -31,14 +31,14 @@ _WILDCARDS = re.compile(r"[*?]+")
 class Check:
     """A constraint ready for use; its globs are compiled at the first call that needs them."""
 
-    __slots__ = ("_compiled", "_is_list", "_named", "_path_glob", "_where", "glob_text", "name", "text")
+    __slots__ = ("_compiled", "_named", "_path_glob", "_where", "glob_text", "is_list", "name", "text")
 
     def __init__(self, constraint: Constraint, where: Where) -> None:
         self.name = constraint.name
         self.text = f"{constraint.name}={constraint.glob}"
         self.glob_text = constraint.glob
         self._compiled: Glob | None = None
-        self._is_list = constraint.name in LISTS
+        self.is_list = constraint.name in LISTS
         self._named = is_path_name(constraint.name)
         self._path_glob: Glob | None = None
         self._where = where
@@ -68,7 +68,7 @@ class Check:
         parts = None if value is _MISSING else _parts(value)
         if not parts:
             return False
-        if self._is_list:
+        if self.is_list:
             return self._judge_list(parts, enough)
         return enough(self._fits(part, params, enough) for part in parts)
 
@@ -79,7 +79,7 @@ class Check:
         return self._compiled
 
     def _value(self, arguments: Mapping[str, Any]) -> object:
-        if self._is_list:
+        if self.is_list:
             return next((arguments[name] for name in LISTS if name in arguments), _MISSING)
         return lookup(arguments, self.name)
 
@@ -150,6 +150,12 @@ def lookup(arguments: Mapping[str, Any], name: str) -> object:
         else:
             return _MISSING
     return value
+
+
+def texts_of(arguments: Mapping[str, Any], name: str) -> list[str]:
+    """The texts that a constraint on an argument is compared with."""
+    value = lookup(arguments, name)
+    return [] if value is _MISSING else [part for part in _parts(value) if part is not None]
 
 
 def _parts(value: object, depth: int = 0) -> list[str | None]:

@@ -27,7 +27,8 @@ from desktop.domain.tools import CommandPart
 from desktop.skills.patterns.commands import ARGUMENT, command_glob, line_of
 from desktop.skills.patterns.globs import BARE, WITH_LITERALS
 from desktop.skills.patterns.grammar import PatternList, Policy, parse_patterns
-from desktop.skills.patterns.index import Rule, RuleIndex
+from desktop.skills.patterns.heads import Sieve
+from desktop.skills.patterns.index import MAX_KEPT, Rule, RuleIndex
 from desktop.skills.patterns.paths import Where
 
 
@@ -50,13 +51,15 @@ _JOINS = re.compile(r"[;&|`$<>(){}\n\r\\*?!~#]")
 class PolicyRules:
     """A list of trust rules; never changes. ``owners`` belong to the patterns in their order; without, to nobody."""
 
-    __slots__ = ("_index", "_owners", "_policies", "patterns")
+    __slots__ = ("_index", "_owners", "_policies", "_sieves", "_where", "patterns")
 
     def __init__(self, patterns: PatternList, where: Where, owners: Sequence[Owner] = ()) -> None:
         self.patterns = patterns
         self._index = RuleIndex(patterns, where)
         self._owners = tuple(owners) or (_NOBODY,) * len(patterns.patterns)
         self._policies: tuple[Policy, ...] = tuple(pattern.policy or "ask" for pattern in patterns.patterns)
+        self._where = where
+        self._sieves: dict[tuple[str, tuple[str, ...]], Sieve] = {}
 
     @classmethod
     def parse(cls, text: str | Sequence[str], *, cwd: str = "", home: str = "") -> PolicyRules:
@@ -65,10 +68,10 @@ class PolicyRules:
 
     def decide(self, facts: CallFacts) -> RuleMatch | None:
         """The rule in force for a call, or None when no rule fits it."""
-        selecting = [rule for rule in self._index.about(facts.tool, facts.tags) if self._counts(rule, facts)]
-        policies = self._policies
-        top = max((rule.specificity for rule in selecting if policies[rule.order] != "deny"), default=0)
-        judging = _Judging(facts)
+        policies, judging = self._policies, _Judging(facts)
+        sieve = self._sieve(facts.tool, facts.tags)
+        selecting = [rule for rule in sieve.likely(facts, judging.resolved) if self._counts(rule, facts)]
+        top = max(sieve.tops.get("", 0), sieve.tops.get(facts.thread_id, 0))
         parts: tuple[CommandPart | None, ...] = facts.parts or (None,)
         denying, others = [], []
         for rule in selecting:
@@ -85,6 +88,20 @@ class PolicyRules:
             return self._match([max(asking, key=_rank)])
         allowing = [rule for rule in found if rule is not None]
         return self._match(allowing) if len(allowing) == len(found) else None
+
+    def _sieve(self, tool: str, tags: tuple[str, ...]) -> Sieve:
+        """The rules about a tool, kept for its next call."""
+        found = self._sieves.get((tool, tags))
+        if found is None:
+            if len(self._sieves) >= MAX_KEPT:
+                self._sieves.clear()
+            rules, tops = self._index.about(tool, tags), dict[str, int]()
+            for rule in rules:
+                if self._policies[rule.order] != "deny":
+                    thread_id = self._owners[rule.order].thread_id
+                    tops[thread_id] = max(tops.get(thread_id, 0), rule.specificity)
+            found = self._sieves[tool, tags] = Sieve(rules, self._where, tops)
+        return found
 
     def _best(self, rules: Sequence[Rule], part: CommandPart | None, judging: _Judging) -> Rule | None:
         fitting = [rule for rule in rules if judging.fits(rule, part, self._policies[rule.order])]
@@ -108,12 +125,12 @@ class PolicyRules:
 class _Judging:
     """One call while its rules are looked at."""
 
-    __slots__ = ("_facts", "_line", "_resolved")
+    __slots__ = ("_facts", "_line", "resolved")
 
     def __init__(self, facts: CallFacts) -> None:
         self._facts = facts
         self._line = line_of(facts)
-        self._resolved: Mapping[str, Any] = {**facts.arguments, **facts.resolved} if facts.resolved else facts.arguments
+        self.resolved: Mapping[str, Any] = {**facts.arguments, **facts.resolved} if facts.resolved else facts.arguments
 
     def fits(self, rule: Rule, part: CommandPart | None, policy: Policy) -> bool:
         """To allow, the arguments must fit in full; to ask or deny, in part."""
@@ -122,9 +139,9 @@ class _Judging:
             if part is not None and check.name == ARGUMENT:
                 fit = self._covers(check.glob_text, part) if strict else self._meets(check.glob_text, part)
             elif strict:
-                fit = check.allows(self._resolved, {}) and (check.is_literal or not self._holds_more(check.name))
+                fit = check.allows(self.resolved, {}) and (check.is_literal or not self._holds_more(check.name))
             else:
-                fit = check.denies(self._resolved, {}) or check.denies(self._facts.arguments, {})
+                fit = check.denies(self.resolved, {}) or check.denies(self._facts.arguments, {})
             if not fit:
                 return False
         return True
