@@ -51,16 +51,18 @@ def main(arguments: Sequence[str]) -> int:
     if sys.stdout is None:
         return _refused(ConfigurationError("stdout is closed, so there is no place for an answer."))
     try:
-        home = open_home(home_path(options.home, os.environ))
-    except KnownError as error:
-        return _refused(error)
-    try:
-        return asyncio.run(_run(home.path, home.logs, options))
+        return _in_home(options)
     except KnownError as error:
         return _refused(error)
     except KeyboardInterrupt:
         say_error("assent: stopped")
         return STOPPED
+
+
+def _in_home(options: argparse.Namespace) -> int:
+    home = open_home(home_path(options.home, os.environ))
+    try:
+        return asyncio.run(_run(home.path, home.logs, options))
     finally:
         home.release()
 

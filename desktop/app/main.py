@@ -11,6 +11,7 @@ import builtins
 import gc
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,8 +22,8 @@ from desktop.app.home import home_path, open_home
 from desktop.domain.errors import HomeInUse, KnownError
 
 WIRING = "desktop.app.wiring"
-REFUSED, FAILED = 2, 1
-"""Exit codes: the world stands in the way; we do."""
+REFUSED, FAILED, STOPPED = 2, 1, 130
+"""Exit codes: the world stands in the way; we do; a person stopped it."""
 
 
 def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int:
@@ -31,7 +32,10 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     if list(given[:1]) == ["audit-check"]:
         return int(part("audit_check").main(given[1:]))
     if list(given[:1]) == ["run"]:
-        return int(part("headless").main(given[1:]))
+        signal.signal(signal.SIGINT, _not_begun)
+        headless = part("headless")
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        return int(headless.main(given[1:]))
     options = _ordinary(given) or _parser().parse_args(given)
     if options.version:
         sys.stdout.write(f"assent {__version__}\n")
@@ -57,6 +61,12 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
         return _refuse(_no_qt(error), path)
     finally:
         home.release()
+
+
+def _not_begun(*_: object) -> None:
+    """Ctrl+C while ``assent run`` still loads its code: there is nothing yet to be stopped in order."""
+    _tell("assent: stopped")
+    raise SystemExit(STOPPED)
 
 
 def part(name: str) -> Any:

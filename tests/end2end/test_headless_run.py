@@ -284,3 +284,22 @@ def test_an_interrupt_stops_a_skill_in_code_too(tmp_path: Path) -> None:
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130, error
     assert error == "assent: stopped\n"
+
+
+AT_ONCE = """
+import os, signal, sys
+from desktop.app.main import main
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "desktop.app.headless":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupted())
+sys.exit(main(["run", "assistant", "hello", "--home", sys.argv[1]]))
+"""
+
+
+@pytest.mark.spec("R-CAN-1")
+def test_an_interrupt_while_it_still_loads_is_no_traceback(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", AT_ONCE, str(tmp_path / "h")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "assent: stopped\n")
