@@ -24,7 +24,7 @@ from desktop.domain.debates import (
 from desktop.domain.definitions import DefinitionProblem, SideName
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
 from desktop.domain.models import LocalServer, ModelInfo, ModelRef
-from desktop.presenter.debate_items import TurnItem, end_item, verdict_item
+from desktop.presenter.debate_items import TurnItem, end_item, head_words, verdict_item
 from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debates import DebateModels, DebatesViewModel
 from desktop.presenter.run_board import RunBoard
@@ -114,7 +114,7 @@ def _turn(number: int, *, live: bool = False, calls: int = 0, waiting: bool = Fa
             request=new_file_request(),
         )  # fmt: skip
         parts.append(write)
-    words = f"turn {number}, round 2 of 6" if live else f"turn {number}, {calls + 1} rounds, {5.1 + number:.1f} s"
+    words = head_words(number, 2, None, 6) if live else head_words(number, calls + 1, 5.1 + number)
     return TurnItem(
         f"m{number}", side, A.label if side == "a" else B.label, words, tuple(parts), live=live, number=number,
         started_at=time.time() - 8.3, footer="2.1k tokens, $0.010",

@@ -62,7 +62,7 @@ STATES: dict[str, BadgeLook] = {
     "deny": BadgeLook("deny", "deny", "deny"),
     "edited": BadgeLook("write", "info", "edited"),
     "warning": BadgeLook("failed", "ask", "warning"),
-    "info": BadgeLook("failed", "info", "info"),
+    "info": BadgeLook("info", "info", "info"),
 }
 """Glyph and word without a box."""
 

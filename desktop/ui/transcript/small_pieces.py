@@ -184,8 +184,7 @@ class NoticePiece(Piece):
         look = canvas.look
         ink, fill, glyph = SEVERITIES.get(self.part.severity, SEVERITIES["info"])
         canvas.frame(QRectF(origin.x(), origin.y(), self._width, self.height), fill, "")
-        name = "failed" if glyph == "info" else glyph
-        canvas.glyph(name, ink, origin.x() + look.px(12), origin.y() + look.px(10), 16)
+        canvas.glyph(glyph, ink, origin.x() + look.px(12), origin.y() + look.px(10), 16)
         self.draw_boxes(canvas, origin)
         for spot in self._spots:
             rect = spot.rect.translated(origin)

@@ -90,7 +90,7 @@ class EmptyState(QFrame):
 class Notice(QFrame):
     """A filled strip with a glyph and words: kind allow, info, ask or failed. Actions stand at its right."""
 
-    ICONS = {"allow": "allow", "info": "failed", "ask": "ask", "failed": "failed"}
+    ICONS = {"allow": "allow", "info": "info", "ask": "ask", "failed": "failed"}
 
     def __init__(
         self, kind: str, pieces: str | Sequence[Piece] = "", *, icon: str = "", banner: bool = False

@@ -14,6 +14,8 @@ from desktop.ui.theme.paint import BADGES, STATES, split_ranges
 from desktop.ui.theme.qss import make_stylesheet
 from desktop.ui.theme.resources import ICONS, TOKENS
 from desktop.ui.theme.tokens import load_tokens
+from desktop.ui.transcript.small_pieces import SEVERITIES
+from desktop.ui.widgets.containers import Notice
 from desktop.ui.widgets.fields import Combo
 
 UI = Path(__file__).parents[3] / "desktop" / "ui"
@@ -163,3 +165,10 @@ def test_the_chosen_line_of_an_open_list_is_neutral(qtbot: QtBot, theme: Theme) 
         combo.itemDelegate().paint(painter, option, combo.model().index(1, 0))
         painter.end()
         assert line.toImage().pixelColor(148, 14).name() == theme.color("selected").name(), mode
+
+
+def test_what_is_only_said_has_no_warning_triangle() -> None:
+    glyphs = {STATES["info"].icon, Notice.ICONS["info"], SEVERITIES["info"][2]}
+    assert glyphs == {"info"}
+    used = {*glyphs, *Notice.ICONS.values(), *(look[2] for look in SEVERITIES.values())}
+    assert all((ICONS / f"{name}.svg").is_file() for name in used)
