@@ -16,7 +16,7 @@ from desktop.ui.widgets.text import Paragraph, Text
 
 INTRO = "The thread itself is never changed. This is what the last request held of it."
 NOTHING_YET = "Nothing has been sent in this thread since Assent was started."
-OFF = "Older messages are dropped where a chat outgrows the model's window. Settings, Chats can have them summarised."
+OFF = "Older messages are dropped where a chat outgrows the model's window, unless summaries are on in Settings, Chats."
 DECLINED = "You took a summary back: none is made in this thread."
 NO_PINS = "Nothing is pinned. A pinned message is in every request, however old it is."
 

@@ -214,11 +214,11 @@ def test_the_actions_of_a_message_appear_under_the_pointer(view: TranscriptView)
     bar = view.overlays.bar
     assert bar.isVisible()
     assert [b.accessibleName() for b in bar.buttons()] == [
-        "Copy message", "Quote in the composer", "Answer again", "Branch from here",
+        "Copy message", "Quote in the composer", "Answer again", "Branch from here", "Pin for the model, or unpin",
     ]  # fmt: skip
     for button in bar.buttons():
         QTest.mouseClick(button, LEFT)
-    assert acted == [("m2", name) for name in ("copy", "quote", "regenerate", "branch")]
+    assert acted == [("m2", name) for name in ("copy", "quote", "regenerate", "branch", "pin")]
     assert QGuiApplication.clipboard().text() == "an *answer*"
     QTest.mouseMove(view.viewport(), middle(view, "m1", "question"))
     assert [b.accessibleName() for b in bar.buttons()][1] == "Edit and send again"
