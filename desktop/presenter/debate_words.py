@@ -5,6 +5,7 @@ from __future__ import annotations
 from desktop.domain.debates import DebateSetup, DebateState, SideMeter, SideSetup
 from desktop.domain.definitions import SideName
 from desktop.domain.models import ModelInfo
+from desktop.presenter.debate_cost import about
 from desktop.presenter.item_builder import human_cost, human_count
 
 STATUS = {"ready": "not begun", "running": "running", "pausing": "pausing", "paused": "paused", "ended": "ended"}
@@ -74,8 +75,8 @@ def meter_facts(meter: SideMeter) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def model_hint(info: ModelInfo | None) -> str:
-    """A model's window and what it costs; unknown says unknown."""
+def model_hint(info: ModelInfo | None, turn: float | None = None) -> str:
+    """A model's window and what it costs, ``turn`` USD of a turn where that can be estimated; unknown says unknown."""
     if info is None:
         return "context unknown, cost unknown"
     window = f"{human_count(info.context_window)} context" if info.context_window else "context unknown"
@@ -85,4 +86,6 @@ def model_hint(info: ModelInfo | None) -> str:
         return f"{window}, runs on this machine"
     if info.input_price is None or info.output_price is None:
         return f"{window}, cost unknown"
+    if turn is not None:
+        return f"{window}, {about(turn)} a turn"
     return f"{window}, ${info.input_price:g} in and ${info.output_price:g} out per million tokens"

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QSizePolicy
 
 from desktop.domain.debates import DebateTemplate, SidePreview
 from desktop.domain.definitions import SIDES, SideName
+from desktop.presenter.debate_cost import ASSUMED, in_all_words
 from desktop.presenter.debate_setup import DebateSetupViewModel, problem_of
 from desktop.presenter.debate_words import label_of
 from desktop.presenter.model_setup import ModelSetupViewModel
@@ -112,6 +113,10 @@ class SetupPage(QFrame):
         self._note = Paragraph("", "small", "2")
         row.addWidget(self._glyph)
         row.addWidget(self._note, 1, Qt.AlignmentFlag.AlignVCenter)
+        self.cost = Text("", "small", "2")
+        self.cost.setToolTip(ASSUMED)
+        row.addWidget(self.cost)
+        row.addSpacing(theme().px(8))
         self.preview_button = Button(
             "Preview", "quiet", icon="read", tip="What each side would be given, no model asked"
         )
@@ -155,6 +160,14 @@ class SetupPage(QFrame):
             card.refresh()
         self.ends.refresh()
         self._show_note()
+        self._show_cost()
+
+    def _show_cost(self) -> None:
+        """Of a turn of each side, and in all."""
+        for card in self.sides.values():
+            card.show_hint()
+        self.cost.setText(in_all_words(self._setup.setup, {side: card.info for side, card in self.sides.items()}))
+        self.cost.updateGeometry()
 
     def _make_templates(self) -> None:
         for template in self._setup.templates:
@@ -177,6 +190,7 @@ class SetupPage(QFrame):
                     self._setup.set_side(side, model=self._models.default_model)
         for card in self.sides.values():
             card.refresh()
+        self._show_cost()
 
     def show_problems(self) -> None:
         """Each beside its field; what has no field here stands in the foot."""
@@ -185,6 +199,7 @@ class SetupPage(QFrame):
             card.show_problems()
         self.ends.show_problems()
         self._show_note()
+        self._show_cost()
 
     def _show_note(self) -> None:
         errors = self._setup.errors

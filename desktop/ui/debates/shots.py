@@ -69,7 +69,7 @@ TEMPLATES = tuple(
     )
 )
 MODELS = (
-    ModelInfo(ModelRef("mistral", "mistral-large"), "mistral-large", 131_000),
+    ModelInfo(ModelRef("mistral", "mistral-large"), "mistral-large", 131_000, None, 2.0, 6.0),
     ModelInfo(ModelRef("ollama", "qwen3:30b"), "qwen3:30b", 32_000, locality="local"),
     ModelInfo(ModelRef("demo", "demo"), "Demo", None, locality="demo"),
 )

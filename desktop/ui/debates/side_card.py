@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QMenu, QSizePolicy, QWidg
 
 from desktop.domain.debates import ToolOffer
 from desktop.domain.definitions import SideName
+from desktop.domain.models import ModelInfo
+from desktop.presenter.debate_cost import ASSUMED, per_turn
 from desktop.presenter.debate_setup import DebateSetupViewModel, problem_of
 from desktop.presenter.debate_words import model_hint
 from desktop.presenter.model_setup import ModelSetupViewModel
@@ -138,7 +140,7 @@ class SideCard(QFrame):
 
     def _model_chosen(self) -> None:
         self._change(model=str(self.model.currentData()))
-        self._show_hint()
+        self.show_hint()
 
     def _ends_chosen(self) -> None:
         tool = str(self.ends.currentData() or "")
@@ -160,7 +162,7 @@ class SideCard(QFrame):
         self.model.fill(models, side.model)
         self.rounds.show_number(side.max_rounds)
         self.refresh_tools()
-        self._show_hint()
+        self.show_hint()
 
     def refresh_tools(self) -> None:
         """Chips and what may end a turn."""
@@ -179,10 +181,19 @@ class SideCard(QFrame):
         self.read.setText(side.stop_property)
         self.places["stopToolResponseProperty"].setVisible(bool(side.stop_tool))
 
-    def _show_hint(self) -> None:
+    @property
+    def info(self) -> ModelInfo | None:
+        """What is known of the model that is chosen."""
         ref = self._setup.setup.side(self.side).model
-        info = next((model for model in self._models.models if str(model.ref) == ref), None)
-        self._hint.set_pieces(model_hint(info))
+        return next((model for model in self._models.models if str(model.ref) == ref), None)
+
+    def show_hint(self) -> None:
+        """The model's window, and what a turn costs."""
+        info = self.info
+        turn = per_turn(self._setup.setup, self.side, info)
+        self._hint.set_pieces(model_hint(info, turn))
+        priced = info is not None and info.input_price is not None and info.output_price is not None
+        self._hint.setToolTip(f"{model_hint(info)}\n{ASSUMED}" if priced and turn else "")
 
     def show_problems(self) -> None:
         """Each beside its field."""

@@ -8,8 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.domain.models import ModelInfo, ModelRef
+from desktop.domain.models import LocalServer, ModelInfo, ModelRef
 from desktop.models.scripted import ScriptedModel, says
+from desktop.presenter.debate_cost import ANSWER, PROMPT, in_all, in_all_words, per_turn
 from desktop.presenter.debate_words import conditions, model_hint
 from tests.gui.debates.kit import said, watched
 from tests.unit.conversation.debate_kit import answering, setup
@@ -94,3 +95,40 @@ def test_what_ends_it_is_a_sentence_and_the_unknown_says_so() -> None:
     dear = ModelInfo(ModelRef("m", "x"), "x", 131_000, input_price=2.0, output_price=6.0)
     assert model_hint(dear) == "131k context, $2 in and $6 out per million tokens"
     assert model_hint(replace(dear, output_price=None)) == "131k context, cost unknown"
+    assert model_hint(dear, 0.0087) == "131k context, about $0.009 a turn"
+    assert model_hint(replace(dear, output_price=None), 0.0087) == "131k context, cost unknown"
+
+
+@pytest.mark.spec("R-SES-22")
+def test_what_it_may_cost_is_counted_from_known_prices_or_is_unknown() -> None:
+    made = setup(max_turns=3)
+    dear = ModelInfo(ModelRef("m", "x"), "x", 131_000, input_price=2.0, output_price=6.0)
+    local = ModelInfo(ModelRef("o", "y"), "y", locality="local")
+    begin = PROMPT + len(made.topic) // 4
+    turns = [(begin + before * ANSWER) * 2e-6 + ANSWER * 6e-6 for before in range(3)]
+    assert per_turn(made, "a", dear) == pytest.approx((turns[0] + turns[2]) / 2)
+    assert per_turn(made, "b", dear) == pytest.approx(turns[1])
+    assert in_all(made, {"a": dear, "b": dear}) == pytest.approx(sum(turns))
+    assert in_all_words(made, {"a": dear, "b": local}) == f"About ${turns[0] + turns[2]:.3f} in all"
+    assert in_all_words(made, {"a": local, "b": local}) == "No cost: both run on this machine"
+    assert in_all_words(setup(max_turns=400, max_cost=0.5), {"a": dear, "b": dear}) == "Ends at $0.50"
+    for unknown in (None, replace(dear, input_price=None)):
+        assert in_all_words(made, {"a": dear, "b": unknown}) == "Cost in all unknown"
+    endless = setup(max_turns=None, max_cost=0.5)
+    assert in_all_words(endless, {"a": dear, "b": dear}) == "Cost in all unknown, ends at $0.50"
+    assert per_turn(endless, "a", dear) is None
+
+
+async def test_the_estimate_follows_what_is_chosen(theme: Any, tmp_path: Path) -> None:
+    async with watched(tmp_path, ScriptedModel([says("x")])) as w:
+        page = w.page.setup
+        cheap = ModelInfo(ModelRef("m", "cheap"), "cheap", 9_000, input_price=1.0, output_price=1.0)
+        page._models.servers = (LocalServer("ollama", "", "", True, (cheap,)),)
+        w.setup.take(setup(max_turns=4, a={"model": "m/cheap"}, b={"model": "m/cheap"}))
+        first = page.cost.text()
+        assert first.startswith("About $0.0")
+        w.setup.set(max_turns=40)
+        await w.until(lambda: page.cost.text() not in ("", first), "another estimate")
+        assert page.cost.text().startswith("About $0.")
+        w.setup.set_side("b", model="m/other")
+        await w.until(lambda: page.cost.text() == "Cost in all unknown", "nothing is invented")
