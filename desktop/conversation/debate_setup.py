@@ -97,14 +97,14 @@ def templates() -> Sequence[DebateTemplate]:
 
 _TEMPLATES: Sequence[DebateTemplate] = (
     DebateTemplate(
-        "debate", "Debate", "Two sides argue a motion, for and against it.", "debates",
+        "debate", "Debate", "Two positions", "debates",
         DebateSetup(
             "Should a small team rewrite its product when the first version has become hard to change?",
             SideSetup("debate-for", "For"), SideSetup("debate-against", "Against"), 6, template="debate",
         ),
     ),
     DebateTemplate(
-        "red-team", "Red team", "One side makes a plan, the other looks for the ways in which it fails.", "admin",
+        "red-team", "Red team", "One plans, one attacks", "admin",
         DebateSetup(
             "A plan to move our customer database to another data centre over one weekend.",
             SideSetup("red-team-planner", "Planner"), SideSetup("red-team-attacker", "Attacker"), 6,
@@ -112,7 +112,7 @@ _TEMPLATES: Sequence[DebateTemplate] = (
         ),
     ),
     DebateTemplate(
-        "negotiation", "Negotiation", "Two parties look for terms that both accept; a deal ends it.", "swap",
+        "negotiation", "Negotiation", "A deal ends it", "swap",
         DebateSetup(
             "A bicycle shop wants 40 repair kits by May; the maker sells them at 31 euros and has 25 in stock.",
             SideSetup("negotiator-a", "Shop", end_session_tool="agree", max_rounds=4),
@@ -120,7 +120,7 @@ _TEMPLATES: Sequence[DebateTemplate] = (
         ),
     ),
     DebateTemplate(
-        "author-critic", "Author and critic", "One writes and revises, the other reviews until it is good.", "write",
+        "author-critic", "Author and critic", "Draft, notes, draft", "write",
         DebateSetup(
             "A notice of 80 words for the door of a library that closes for two weeks of repairs.",
             SideSetup("author", "Author"), SideSetup("critic", "Critic", end_session_tool="accept", max_rounds=4), 8,
@@ -128,7 +128,7 @@ _TEMPLATES: Sequence[DebateTemplate] = (
         ),
     ),
     DebateTemplate(
-        "worker-reviewer", "Worker and reviewer", "One does the work with tools, the other checks it.", "terminal",
+        "worker-reviewer", "Work and review", "One does, one checks", "terminal",
         DebateSetup(
             "Write a file notes.md in the workspace with a table of the files that are there and their sizes.",
             SideSetup("worker", "Worker", max_rounds=20),
