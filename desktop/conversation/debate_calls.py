@@ -34,7 +34,9 @@ class CalledDebates:
             raise ConfigurationError(f"{child.definition.shown} cannot run: {told}.", next_step="Correct the agent.")
         topic = MessageRecord(new_id(), thread_id, None, "user", (TextBlock(setup.topic),), time.time())
         await runtime.store.debates.adopt(setup=to_plain(setup), topic=topic)
-        run = DebateRun(runtime, await load(runtime.store, thread_id), called_by=child.called_by)
+        above = child.called_by
+        debate = await load(runtime.store, thread_id)
+        run = DebateRun(runtime, debate, unattended=above.meta.unattended, called_by=above)
         try:
             await run.go()
         finally:

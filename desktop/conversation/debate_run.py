@@ -48,6 +48,7 @@ from desktop.domain.events import (
     UserMessageTaken,
 )
 from desktop.domain.ids import new_id
+from desktop.domain.jobs import Unattended
 from desktop.domain.limits import Limit
 from desktop.domain.messages import TextBlock, Usage
 from desktop.domain.middleware import MiddlewareTermination
@@ -61,12 +62,14 @@ class DebateRun:
     """Carries a debate on. ``single``: one turn only; ``pausing`` may be set at any time; ``over`` is set last.
 
     With ``called_by`` the debate works for an agent that called it as a tool (R-AAT-4): with the caller's token, within
-    its budget and what it may use, and without slots of its own.
+    its budget and what it may use, and without slots of its own. ``unattended`` is said by whoever starts it otherwise:
+    None means that a person is there (R-CRON-1).
     """
 
     def __init__(
-        self, runtime: Runtime, debate: Debate, *, single: bool = False, called_by: CalledBy | None = None
-    ) -> None:
+        self, runtime: Runtime, debate: Debate, *, unattended: Unattended | None, single: bool = False,
+        called_by: CalledBy | None = None,
+    ) -> None:  # fmt: skip
         self._runtime = runtime
         self._above = called_by
         self.debate = debate
@@ -81,7 +84,7 @@ class DebateRun:
         self._limit: Limit | None = None
         self._seen = Perspectives()
         self._budget = bounds(runtime, debate, called_by)
-        self._meta = meta_of(runtime, debate, self.run_id, self.token, called_by)
+        self._meta = meta_of(runtime, debate, self.run_id, self.token, called_by, unattended)
         self._journal = Journal(self.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
 
     async def go(self) -> None:

@@ -19,6 +19,7 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.debates import DebateSetup
 from desktop.domain.definitions import SideName
 from desktop.domain.ids import AgentId
+from desktop.domain.jobs import Unattended
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
 from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Supervision
@@ -70,9 +71,10 @@ def bounds(runtime: Runtime, debate: Debate, above: CalledBy | None) -> BudgetTr
 
 
 def meta_of(
-    runtime: Runtime, debate: Debate, run_id: str, token: CancellationToken, above: CalledBy | None
-) -> RunMeta:
-    """What all turns of a run have in common."""
+    runtime: Runtime, debate: Debate, run_id: str, token: CancellationToken, above: CalledBy | None,
+    unattended: Unattended | None,
+) -> RunMeta:  # fmt: skip
+    """What all turns of a run have in common. Below a caller its permission holds, never another one (R-CRON-1)."""
     thread_id = debate.thread.thread_id
     if above is not None:
         return replace(above.meta, thread_id=thread_id)
@@ -80,4 +82,4 @@ def meta_of(
         AgentId(debate.setup.agent or DEBATE, thread_id), session_id=thread_id, execution_budget=runtime.budget,
         spawn_budget=runtime.spawn_budget,
     )  # fmt: skip
-    return RunMeta(run_id, token, thread_id, node)
+    return RunMeta(run_id, token, thread_id, node, unattended=unattended)

@@ -177,7 +177,8 @@ class DebateService(DebateShelf):
             debate = await self._idle(thread_id)
             _can_go_on(debate)
             await self._refuse(debate.setup)  # a prompt or a tool may have gone meanwhile (R-DEF-11)
-            run = self._active[thread_id] = DebateRun(self._runtime, debate, single=single)
+            run = DebateRun(self._runtime, debate, unattended=None, single=single)  # a person pressed the button
+            self._active[thread_id] = run
         finally:
             self._starting.discard(thread_id)
         self._owner.spawn(self._run(run), f"debate {thread_id}")
@@ -212,6 +213,7 @@ class DebateService(DebateShelf):
         if run is not None:
             run.debate.verdict = kept.verdict
         await self._changed(thread_id)
+
 
 def _can_go_on(debate: Debate) -> None:
     """Whether there is a next turn. Raises KnownError."""

@@ -12,15 +12,18 @@ from desktop.conversation.agent_calls import AgentCalls, forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.debate_calls import CalledDebates
+from desktop.conversation.debate_run import DebateRun
+from desktop.conversation.debate_state import load
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import TextDelta
+from desktop.domain.safety import CallFacts
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.supervision.tasks import RunSlots
 from desktop.tools.registry import ToolRegistry
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as many
-from tests.unit.conversation.debate_kit import DebateWorld, answering, debate_world, prompt, until
+from tests.unit.conversation.debate_kit import DebateWorld, answering, debate_world, prompt, setup, until
 from tests.unit.conversation.kit import MODEL
 
 BOSS = AgentDefinition("boss_agent", SideDefinition("boss"))
@@ -98,3 +101,27 @@ async def test_stopping_the_caller_stops_the_debate(tmp_path: Path) -> None:
         await asking
         await until(lambda: model.cancelled == 1)
         assert w.ends()[-1].thread_id == thread
+
+
+class Nobody:
+    """A permission like a job's."""
+
+    def refusal(self, _facts: CallFacts) -> str:
+        return "nobody is there"
+
+
+@pytest.mark.spec("R-CRON-1", "R-CRON-2")
+async def test_a_debate_without_a_person_keeps_its_permission_in_every_call(tmp_path: Path) -> None:
+    seen: list[Any] = []
+    tool = answering("look-up")
+    tool.body = lambda _args, context: seen.append(context.meta.unattended) or "looked"
+    model = ScriptedModel([calls("look-up", {}), says("a1"), calls("look-up", {}), says("b1")])
+    async with debate_world(tmp_path, model, tool, allowed="look-up") as w:
+        thread = await w.debates.create(setup(max_turns=2))
+        with pytest.raises(TypeError):
+            DebateRun(w.runtime, await load(w.store, thread))  # type: ignore[call-arg]  # whoever starts it has to say
+        nobody = Nobody()
+        run = DebateRun(w.runtime, await load(w.store, thread), unattended=nobody)
+        await run.go()
+        run.tell_end()
+        assert seen == [nobody, nobody]
