@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from desktop.domain.supervision import ExecutionBudget, Priority
 
@@ -36,7 +38,8 @@ class NodeFacts:
     """An agent as of now. ``path``: its place (``0``, ``0.3``); ``parent`` "" for the root. ``doing``: the tool it
     calls or whom it waits for. Tokens, cost, rounds are of its whole branch; ``cost_usd`` is a lower bound unless
     ``cost_known``. ``elapsed_s`` is without ``waited_s``, the time a person was waited for (R-SUP-10); both count up to
-    ``ended_at``. ``pause_asked``: it pauses before its next call. ``detail`` says why it ended."""
+    ``ended_at``. ``pause_asked``: it pauses before its next call. ``detail`` says why it ended. ``budget_changed`` are
+    (limit, who set it) of those that ``budget_from`` has not set."""
 
     path: str
     parent: str
@@ -62,3 +65,29 @@ class NodeFacts:
     waited_s: float = 0.0
     pause_asked: bool = False
     detail: str = ""
+    budget_changed: tuple[tuple[str, str], ...] = ()
+
+
+class RunTreeDesk(Protocol):
+    """What a person does with the agents of a run that is under way; at once, on the loop. All raise NotFound once the
+    run, or the agent, is over."""
+
+    def facts(self, run_id: str) -> Sequence[NodeFacts]:
+        """All agents, parents first."""
+        ...
+
+    def pause(self, run_id: str, path: str) -> None:
+        """The branch makes no further call (R-SUP-6)."""
+        ...
+
+    def resume(self, run_id: str, path: str) -> None:
+        """It goes on."""
+        ...
+
+    def cancel(self, run_id: str, path: str) -> None:
+        """End the branch now (R-CAN-10)."""
+        ...
+
+    def change_budget(self, run_id: str, path: str, budget: ExecutionBudget) -> None:
+        """Another budget from now on. Raises ConfigurationError for less than is used already."""
+        ...

@@ -41,6 +41,7 @@ class BudgetTracker:
         self.cost_known = True
         self.told = False
         self.where = where
+        self.changed: dict[str, str] = {}
         self.clock: BranchClock = BranchClock(clock, parent.clock if parent is not None else None)
         self._time = clock
         self._waited = 0.0
@@ -51,8 +52,16 @@ class BudgetTracker:
         return BudgetTracker(budget, parent=self, clock=self._time, where=where)
 
     def change(self, budget: ExecutionBudget, where: str) -> None:
-        """Another budget from now on; what is used stays used, and its deadline too counts from the start."""
-        self.budget, self.where = budget, where
+        """Another budget from now on; what is used stays used, and its deadline too counts from the start. A limit
+        that stays what it was was still set where it was set."""
+        for name in ("max_tokens", "max_cost_usd", "max_rounds", "deadline_s"):
+            if getattr(budget, name) != getattr(self.budget, name):
+                self.changed[name] = where
+        self.budget = budget
+
+    def where_of(self, name: str) -> str:
+        """Who set one of the limits (R-LIM-5)."""
+        return self.changed.get(name, self.where)
 
     def consume(self, usage: Usage | None) -> None:
         """One round was answered; an unknown cost adds nothing to the sum (it stays a lower bound)."""
@@ -108,7 +117,7 @@ class BudgetTracker:
         )
         for name, value, consumed in pairs:
             if value is not None and consumed >= value:
-                return Limit(name, value, self.where)
+                return Limit(name, value, self.where_of(name))
         return self._parent.broken() if self._parent is not None else None
 
     def check(self) -> None:
@@ -121,7 +130,7 @@ class BudgetTracker:
         """The remaining rounds as a limit of their own, or None."""
         mine = None
         if self.budget.max_rounds is not None:
-            mine = Limit("max_rounds", self.budget.max_rounds - self.rounds, self.where)
+            mine = Limit("max_rounds", self.budget.max_rounds - self.rounds, self.where_of("max_rounds"))
         above = self._parent.rounds_left() if self._parent is not None else None
         if mine is None or above is None:
             return mine or above

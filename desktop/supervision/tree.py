@@ -168,6 +168,7 @@ class TreeNode:
             input_tokens=used.input_tokens, output_tokens=used.output_tokens, cost_usd=used.cost_usd or 0.0,
             cost_known=self.budget.cost_known, started_at=self.started_at, ended_at=self.ended_at,
             elapsed_s=elapsed, waited_s=waited, pause_asked=self.pause_asked, detail=self.detail,
+            budget_changed=tuple(self.budget.changed.items()),
         )  # fmt: skip
 
 
@@ -302,7 +303,7 @@ class RunTree:
         if left is None or node.over:
             return
         if left <= 0 and node.stopped is None:
-            limit = Limit("deadline_s", node.budget.budget.deadline_s or 0.0, node.budget.where)
+            limit = Limit("deadline_s", node.budget.budget.deadline_s or 0.0, node.budget.where_of("deadline_s"))
             for one in self.branch(node):
                 one.stopped = one.stopped or limit
             node.token.cancel(DEADLINE)

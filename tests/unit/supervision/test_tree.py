@@ -177,6 +177,20 @@ async def test_a_running_budget_can_be_raised_and_lowered_for_a_branch():
     assert (outcome.status, outcome.rounds, outcome.limit) == ("limit", 7, "max_rounds 7 (set by me)")
 
 
+@pytest.mark.spec("R-SUP-7", "R-LIM-5")
+async def test_a_changed_limit_names_who_changed_it_and_the_others_who_set_them_before():
+    bench = Bench(budget=ExecutionBudget(max_rounds=2, max_tokens=9_000))
+
+    async def body(ctx, inbox):
+        bench.tree.change_budget("0", ExecutionBudget(max_rounds=2, max_tokens=8_000), "me")
+        (facts,) = bench.tree.facts()
+        assert (facts.budget_from, facts.budget_changed) == ("the run's budget", (("max_tokens", "me"),))
+        while True:
+            await ctx.llm(request())
+
+    assert (await bench.run(body)).limit == "max_rounds 2 (set by the run's budget)"
+
+
 @pytest.mark.spec("R-SUP-9", "R-SUP-11")
 async def test_a_deadline_ends_a_long_call_and_a_child_cannot_extend_it():
     bench = Bench(budget=ExecutionBudget(deadline_s=0.05))
