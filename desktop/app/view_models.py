@@ -24,6 +24,7 @@ from desktop.presenter.chat_state import Offer
 from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.context import ContextViewModel
 from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.presenter.debate_words import fork_words
 from desktop.presenter.debates import DebateModels, DebatesViewModel
 from desktop.presenter.grants import GrantsViewModel
 from desktop.presenter.jobs import JobsViewModel
@@ -261,7 +262,7 @@ def _thread_rows(threads: ThreadsViewModel) -> Iterable[PaletteRow]:
 
 def _debate_rows(debates: DebatesViewModel) -> Iterable[PaletteRow]:
     newest = sorted(debates.rows.values(), key=lambda row: row.updated_at, reverse=True)
-    return (PaletteRow(f"debate:{row.thread_id}", row.title, "", "Debates", "debates") for row in newest)
+    return (PaletteRow(f"debate:{row.thread_id}", row.title, fork_words(row), "Debates", "debates") for row in newest)
 
 
 def _model_rows(setup: ModelSetupViewModel) -> Iterable[PaletteRow]:

@@ -17,7 +17,7 @@ from desktop.conversation.debate_setup import DEBATE, definition_of, templates, 
 from desktop.conversation.debate_state import Debate, load
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.runtime import Runtime
-from desktop.conversation.titles import title_from
+from desktop.conversation.titles import topic_title
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import (
     DebateRow,
@@ -145,8 +145,7 @@ class DebateShelf:
         setup = self._clean(replace(setup, topic=origin.setup.topic))
         await self._refuse(setup)
         first = turns[turn - 1].last_message_id if turn else (await self._topic(origin)).message_id
-        title = setup.title if setup.title != origin.thread.title else ""
-        record = self._thread(replace(setup, title=title or f"{origin.thread.title} (from turn {turn})"))
+        record = self._thread(replace(setup, title=setup.title or origin.thread.title))
         await self._store.debates.fork(
             thread=record, setup=to_plain(setup), origin=thread_id, turn=turn, message_id=first
         )
@@ -198,7 +197,7 @@ class DebateShelf:
 
     def _thread(self, setup: DebateSetup) -> ThreadRecord:
         now = time.time()
-        title = setup.title or title_from(self._runtime.redact(setup.topic[:_TITLE_LOOK])) or "Debate"
+        title = setup.title or topic_title(self._runtime.redact(setup.topic[:_TITLE_LOOK])) or "Debate"
         return ThreadRecord(
             new_id(), title, now, now, setup.agent or DEBATE, setup.a.model,
             titled_by="person" if setup.title else "auto",

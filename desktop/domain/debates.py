@@ -158,7 +158,7 @@ class DebateRecord:
 
 @dataclass(frozen=True, slots=True)
 class DebateRow:
-    """A debate in the list."""
+    """A debate in the list; ``forked_at`` is the turn that a fork goes on after."""
 
     thread_id: str
     title: str
@@ -166,6 +166,7 @@ class DebateRow:
     status: DebateStatus
     forked_from: str = ""
     agent: str = ""
+    forked_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.domain.debates import DebateSetup, DebateState, SideMeter, SideSetup
+from desktop.domain.debates import DebateRow, DebateSetup, DebateState, SideMeter, SideSetup
 from desktop.domain.definitions import SideName
 from desktop.domain.models import ModelInfo
 from desktop.presenter.debate_cost import about
@@ -26,6 +26,13 @@ _ENDS = {
 def label_of(side: SideSetup, name: SideName) -> str:
     """What a side is called."""
     return side.label.strip() or f"Side {name.upper()}"
+
+
+def fork_words(row: DebateRow | DebateState) -> str:
+    """What tells a fork from its origin, which has the same title; "" for what is none."""
+    if not row.forked_from:
+        return ""
+    return f"fork of turn {row.forked_at}" if row.forked_at else "fork of the topic"
 
 
 def seconds_words(seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +19,7 @@ from desktop.domain.threads import ThreadRecord
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.debate_open import OpenDebate, ReadPath
 from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.presenter.debate_words import fork_words
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.threads import ThreadListModel, arrange
@@ -94,7 +95,9 @@ class DebatesViewModel(QObject):
         self._wanted = text
         words = text.casefold().split()
         kept = [row for row in self.rows.values() if all(word in row.title.casefold() for word in words)]
-        self._model.show(arrange([_record(row) for row in kept]))
+        notes = {row.thread_id: fork_words(row) for row in kept}
+        shown = arrange([_record(row) for row in kept])
+        self._model.show([replace(row, note=notes.get(row.thread_id, "")) for row in shown])
         self.rearranged.emit()
 
     def _take(self, events: tuple[Event, ...]) -> None:

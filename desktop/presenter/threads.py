@@ -28,16 +28,18 @@ class ThreadRole(IntEnum):
     STATE = Qt.ItemDataRole.UserRole + 3
     TIME = Qt.ItemDataRole.UserRole + 4
     PINNED = Qt.ItemDataRole.UserRole + 5
+    NOTE = Qt.ItemDataRole.UserRole + 6
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the list: a group's header (``thread_id`` empty) or a thread."""
+    """A line of the list: a group's header (``thread_id`` empty) or a thread; ``note`` stands under its title."""
 
     title: str
     thread_id: str = ""
     time_text: str = ""
     pinned: bool = False
+    note: str = ""
 
 
 def group_of(at: float, now: datetime.datetime) -> str:
@@ -98,8 +100,10 @@ class ThreadListModel(QAbstractListModel):
         if not index.isValid() or index.row() >= len(self._rows):
             return None
         row = self._rows[index.row()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+        if role == Qt.ItemDataRole.DisplayRole:
             return row.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{row.title}, {row.note}" if row.note else row.title
         if role == ThreadRole.ID:
             return row.thread_id
         if role == ThreadRole.KIND:
@@ -108,6 +112,8 @@ class ThreadListModel(QAbstractListModel):
             return self._board.state(row.thread_id).mark if row.thread_id else ""
         if role == ThreadRole.TIME:
             return row.time_text
+        if role == ThreadRole.NOTE:
+            return row.note
         return row.pinned if role == ThreadRole.PINNED else None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:

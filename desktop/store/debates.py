@@ -21,7 +21,7 @@ _RECORD = (
     "(SELECT message_id FROM messages WHERE seq = d.fork_seq) FROM debates d WHERE d.thread_id = ?"
 )
 _ROWS = (
-    "SELECT t.thread_id, t.title, t.updated_at, d.status, d.forked_from, t.agent "
+    "SELECT t.thread_id, t.title, t.updated_at, d.status, d.forked_from, t.agent, d.forked_at "
     "FROM debates d JOIN threads t ON t.thread_id = d.thread_id WHERE t.deleted_at IS NULL "
     "ORDER BY t.updated_at DESC, t.seq DESC"
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QStyleOptionViewItem, QWidget
 
@@ -21,9 +21,14 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 
 
 class DebateDelegate(RowDelegate):
-    """A group's name, or a title with its time or the glyph of what it does."""
+    """A group's name, or a title with its time or the glyph of what it does; a fork says on a second line of what."""
 
     angle = 0.0
+    fork_height = 48
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """A fork has two lines."""
+        return QSize(theme().px(100), theme().px(self.fork_height if index.data(ThreadRole.NOTE) else self.height))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Headers have no fill."""
@@ -39,6 +44,9 @@ class DebateDelegate(RowDelegate):
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
         """Title, then the tail."""
+        note = str(index.data(ThreadRole.NOTE) or "")
+        if note:
+            box = self._fork(painter, box, note)
         t, state = theme(), index.data(ThreadRole.STATE)
         side = t.metric("icon-small")
         if state in STATE_GLYPHS:
@@ -59,6 +67,17 @@ class DebateDelegate(RowDelegate):
         title = elided(" ".join(str(index.data()).split()), "body", width, weight=weight)
         painter.drawText(QRect(box.x() + t.px(8), box.y(), width, box.height()), _LEFT, title)
 
+    @staticmethod
+    def _fork(painter: QPainter, box: QRect, note: str) -> QRect:
+        """Draws the second line; returns the room of the first."""
+        t = theme()
+        low = QRect(box.x() + t.px(8), box.y() + t.px(25), box.width() - t.px(16), t.px(18))
+        glyph(painter, QRect(low.x(), low.y(), t.px(14), low.height()), "branch", "text-3", t.px(14))
+        painter.setFont(t.font("caption", 400))
+        painter.setPen(t.color("text-3"))
+        painter.drawText(low.adjusted(t.px(20), 0, 0, 0), _LEFT, note)
+        return QRect(box.x(), box.y() + t.px(3), box.width(), t.px(24))
+
 
 class DebateList(QFrame):
     """264 pixels."""
@@ -75,6 +94,7 @@ class DebateList(QFrame):
         sized(self, width=264)
         self.delegate = DebateDelegate()
         self.rows = ThreadRows("Debates", self.delegate)
+        self.rows.setUniformItemSizes(False)
         self.rows.setModel(self._model)
         self.rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.field = Field("Search debates by title", hint="Search debates", icon="search")

@@ -113,15 +113,16 @@ class SetupPage(QFrame):
         self._note = Paragraph("", "small", "2")
         row.addWidget(self._glyph)
         row.addWidget(self._note, 1, Qt.AlignmentFlag.AlignVCenter)
-        self.cost = Text("", "small", "2")
+        self.cost = Text("", "small", "2", elide="right")
+        self.cost.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.cost.setToolTip(ASSUMED)
         row.addWidget(self.cost)
         row.addSpacing(theme().px(8))
         self.preview_button = Button(
-            "Preview", "quiet", icon="read", tip="What each side would be given, no model asked"
+            "Preview", "quiet", icon="read", tip="What each side would be given, no model asked", shrinks=True
         )
-        self.save_button = Button("Save as agent…")
-        self.start_button = Button("Start debate", "primary", icon="play", key="Ctrl+Enter")
+        self.save_button = Button("Save as agent…", icon="agent", shrinks=True)
+        self.start_button = Button("Start debate", "primary", icon="play", key="Ctrl+Enter", shrinks=True)
         for button in (self.preview_button, self.save_button, self.start_button):
             row.addWidget(button)
         column.addWidget(foot)

@@ -143,6 +143,8 @@ def page(rows: bool = True) -> DebatesPage:
     made = DebatesPage(DebateModels(debates, setup, cast(Any, SampleApprovals()), cast(Any, models)))
     now = time.time()
     debates.rows = {key: DebateRow(key, title, now - days * 86_400, "paused") for key, title, days in ROWS if rows}
+    if rows:
+        debates.rows["f2"] = DebateRow("f2", ROWS[1][1], now - 0.1 * 86_400 - 60, "paused", "d2", "", 4)
     board.state("d1").running = True
     debates.filter("")
     setup.prompts = ("debate-for", "debate-against", "author", "critic")

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.presenter.debate_items import END, VERDICT
+from desktop.presenter.threads import ThreadRole
 from tests.gui.debates.kit import said, watched
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
@@ -148,6 +149,13 @@ async def test_a_fork_stands_beside_its_origin_and_shares_what_was_before(theme:
         assert w.state.setup.a.prompt_text == "You are someone else."
         fork = w.running.comparison.fork.view
         assert fork.hasFocus(), "Space goes on with the fork"
+        rows = w.page.list.rows
+        await w.until(lambda: w.debates.model().place(w.state.thread_id) >= 0, "the fork is listed")
+        one, other = (rows.model().index(w.debates.model().place(key)) for key in (w.state.thread_id, thread))
+        assert one.data() == other.data(), "a fork has its origin's title"
+        assert (one.data(ThreadRole.NOTE), other.data(ThreadRole.NOTE)) == ("fork of turn 2", "")
+        assert one.data(Qt.ItemDataRole.AccessibleTextRole).endswith(", fork of turn 2")
+        assert rows.visualRect(one).height() > rows.visualRect(other).height()
         QTest.keyClick(fork, Qt.Key.Key_Space)
         await w.until(lambda: any("other" in m.source() for m in fork.page.messages), "the fork's own turn")
         origin = [m.source() for m in w.running.comparison.origin.view.page.messages]

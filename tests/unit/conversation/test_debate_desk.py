@@ -144,7 +144,7 @@ async def test_a_fork_goes_on_after_a_turn_with_one_side_changed(tmp_path: Path)
         assert (state.status, state.turn, state.side, state.forked_from, state.forked_at) == (
             "paused", 3, "b", origin, 3
         )  # fmt: skip
-        assert (state.title, state.setup.topic) == ("Drinks (from turn 3)", "Tea or coffee?")
+        assert (state.title, state.setup.topic) == ("Drinks", "Tea or coffee?")
         assert (await w.debates.state(origin)).forks == (forked,)
         state = await w.go_on(forked)
         assert (state.end_reason, await w.outcomes(forked)) == ("max_session_turns", ["a1", "b1", "a2", "B2", "A3"])

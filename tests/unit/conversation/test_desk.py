@@ -11,7 +11,7 @@ import pytest
 from desktop.conversation.agents import load_agents
 from desktop.conversation.export import fence, render
 from desktop.conversation.prompts import system_text
-from desktop.conversation.titles import title_from
+from desktop.conversation.titles import title_from, topic_title
 from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.messages import (
     FileBlock,
@@ -80,6 +80,24 @@ async def test_a_persons_title_stays_and_the_first_question_gives_the_automatic_
 def test_a_title_is_at_most_six_words_of_the_question(text: str, title: str) -> None:
     assert title_from(text) == title
     assert len(title_from(text)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("topic", "title"),
+    [
+        ("should a team rewrite its product? Say why.", "Should a team rewrite its product?"),
+        ("Should the harbour office publish its raw tide data as it arrives, or only the checked series a day later?",
+         "Should the harbour office publish its raw tide data as it arrives"),
+        ("A plan to move our database over one weekend.", "A plan to move our database over one weekend"),
+        ("word " * 40, "Word" + " word" * 19 + "…"),
+        ("x" * 300, "X" + "x" * 98 + "…"),
+        ("## Topic\n\nmore", "Topic"),
+        ("```\ncode only\n```", "``` code only ```"),
+    ],
+)  # fmt: skip
+def test_a_debates_title_is_not_cut_inside_a_sentence_where_that_can_be(topic: str, title: str) -> None:
+    assert topic_title(topic) == title
+    assert len(title) <= 100
 
 
 async def test_drafts_are_kept_for_threads_and_for_the_chat_that_does_not_exist_yet(tmp_path: Path) -> None:
