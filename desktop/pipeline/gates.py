@@ -13,11 +13,13 @@ from desktop.domain.errors import Denied, LimitReached, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.middleware import CallNext, Middleware
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.tools import Category, PreCheck
+from desktop.domain.tools import Category, PreCheck, ToolResult
 from desktop.pipeline.context import Call, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 
 MAX_QUESTIONS = 20
+SAID_DONE = "This call had begun when Assent was closed. The person says that it was done; what it gave is not known."
+SKIPPED = "This call had begun when Assent was closed, and nobody knows whether it was done. It was not made again."
 
 
 class AllowedToolsGate:
@@ -99,14 +101,19 @@ class TrustGate:
 
     async def process(self, context: Call, call_next: CallNext) -> None:
         await self.approve(context)
-        await call_next()
+        if context.result is None:
+            await call_next()
 
     async def approve(self, call: Call) -> None:
-        """Ask until there is an answer that holds for exactly what would run (R-PRM-5)."""
+        """Ask until there is an answer that holds for exactly what would run (R-PRM-5). A call that a person says was
+        done has its result then."""
         for _ in range(MAX_QUESTIONS):
             decision = await self._decide(call)
             call.decision = decision
             call.waited_s += decision.waited_s
+            if call.request.again and not decision.allowed:
+                call.result = _not_again(decision)
+                return
             if not decision.allowed:
                 reason = f": {decision.reason}" if decision.reason else ""
                 raise Denied(_refusal(decision) + reason, code="denied.permission")
@@ -116,9 +123,10 @@ class TrustGate:
         raise Denied("The call kept changing while it was asked about.", code="denied.permission")
 
     async def _edit(self, call: Call, arguments: Mapping[str, Any]) -> None:
-        """Take over edited arguments; what the model asked for stays beside them."""
+        """Take over edited arguments; what the model asked for stays beside them. They are the call's from here on: a
+        refusal is about these, and the model has to hear that they are not its own."""
         call.original = call.frozen if call.original is None else call.original
-        call.arguments = dict(arguments)
+        call.arguments, call.frozen = dict(arguments), frozen_copy(arguments)
         if call.configure is not None:
             await call.configure()
         self._allowed.check(call)
@@ -128,7 +136,7 @@ class TrustGate:
 
     async def _decide(self, call: Call) -> Decision:
         if self._trust is None:
-            choice = "allow_once" if call.category is Category.READ else "deny"
+            choice = "allow_once" if call.category is Category.READ and not call.request.again else "deny"
             return Decision(choice, "", by="no_handler")  # type: ignore[arg-type]  # both are choices
         asked: list[PermissionRequest] = []
         clocks = call.invocation.clocks()
@@ -167,6 +175,14 @@ def _where(call: Call) -> dict[str, str]:
         "message_id": request.message_id,
         "call_id": request.block.call_id,
     }
+
+
+def _not_again(decision: Decision) -> ToolResult:
+    """What the model reads of a call that had begun when Assent ended and is not made again."""
+    reason = f" {decision.reason}" if decision.reason else ""
+    if decision.choice == "done":
+        return ToolResult(SAID_DONE + reason)
+    return ToolResult(SKIPPED + reason, is_error=True, code="denied.permission")
 
 
 def _refusal(decision: Decision) -> str:

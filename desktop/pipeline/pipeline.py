@@ -293,7 +293,9 @@ def edit_note(call: Call) -> str:
     if not call.edited or call.decision is None or not call.decision.allowed:
         return ""
     changes = {key: shown_value(value) for key, value in call.changes.items()}
-    return f"[The person changed the arguments before allowing this call to: {as_json(changes)}]\n"
+    gone = [key for key in call.original or {} if key not in call.frozen]
+    without = f", without {', '.join(gone)}" if gone else ""
+    return f"[The person changed the arguments before allowing this call to: {as_json(changes)}{without}]\n"
 
 
 def shown_value(value: Any) -> Any:

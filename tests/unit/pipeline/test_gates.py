@@ -221,6 +221,20 @@ async def test_edited_arguments_pass_the_gates_again() -> None:
     refused = await Bench(tool, person=Person(edited(path=5))).call("write_file")
     assert refused.result.code == "tool.validation"
     assert tool.calls == []
+    note, problem = refused.result.text.split("\n", 1)
+    assert note == '[The person changed the arguments before allowing this call to: {"path": 5}]'
+    assert problem.startswith("Invalid arguments for write_file: ")
+    assert refused.facts["edited"] == {"path": 5}
+
+
+@pytest.mark.spec("R-PRM-5", "R-TOOL-2")
+async def test_the_model_hears_which_arguments_a_person_left_out() -> None:
+    def leave_out(_request: object) -> Decision:
+        return Decision("allow_edited", "digest", edited_arguments={})
+
+    refused = await Bench(writer(), person=Person(leave_out)).call("write_file")
+    note = refused.result.text.partition("\n")[0]
+    assert note == "[The person changed the arguments before allowing this call to: {}, without path]"
 
 
 @pytest.mark.spec("R-PRM-5", "R-LOOP-3")
