@@ -38,6 +38,7 @@ from desktop.settings import SettingsService
 from desktop.skills.patterns.grammar import Pattern
 
 DONE, FAILED, REFUSED, STOPPED = 0, 1, 2, 130
+MOMENTS = 40
 STOPPED_BY = "stopped by the person"
 _NEVER_BEGAN = frozenset({ConfigurationError.code, ValidationFailure.code})
 """Codes of results of a call that came to nothing before anything was done."""
@@ -96,6 +97,8 @@ async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
     )  # fmt: skip
     written = Logs(logs, rooms.redactor.redact_text)
     try:
+        for current in (rooms.skills.fabric.refresh, rooms.agent_room.refresh):  # what a window does meanwhile
+            await asyncio.to_thread(current)
         _look_at(allowed, rooms)
         return await _Headless(rooms, options).go()
     finally:
@@ -175,7 +178,6 @@ class _Headless:
         skill = await rooms.skills.find(name)
         if skill is not None and skill.state != "broken":
             return skill
-        await asyncio.to_thread(rooms.skills.fabric.refresh)
         problems = [str(one) for one in (skill.problems if skill else rooms.desk.problems_near(name))]
         if problems:
             raise ConfigurationError(f"The skill {name} cannot be used.", next_step="\n  ".join(problems))
@@ -191,14 +193,28 @@ class _Headless:
         self._stop = lambda: _spawned(rooms, thread.thread_id)
         if not self._stopped:
             await rooms.service.send(thread.thread_id, self._options.message)
-        while not await rooms.service.wait(thread.thread_id, 3600):
-            pass
+        await self._over(thread.thread_id, agent)
         self._out.newline()
         end = self._end
         if end is not None and end.reason in ENDED_WELL:
             return self._ended(DONE)
         reason = (end.detail or end.reason) if end is not None else "it did not end"
         return self._ended(FAILED, reason, end.next_step if end is not None else "")
+
+    async def _over(self, thread_id: str, agent: str) -> None:
+        """Until the run has ended, and that of every agent that the conversation was handed to (S-AAT-1)."""
+        service = self._rooms.service
+        while True:
+            while not await service.wait(thread_id, 3600):
+                pass
+            now = (await service.thread(thread_id)).agent
+            if now == agent or self._stopped:
+                return
+            agent = now
+            for _ in range(MOMENTS):  # it begins by itself, unless it cannot
+                if thread_id in service.running():
+                    break
+                await asyncio.sleep(0.05)
 
     def _ended(self, code: int, reason: str = "", then: str = "") -> int:
         if self._out.unheard:

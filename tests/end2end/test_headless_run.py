@@ -286,6 +286,21 @@ def test_an_interrupt_stops_a_skill_in_code_too(tmp_path: Path) -> None:
     assert error == "assent: stopped\n"
 
 
+@pytest.mark.spec("R-UI-10")
+def test_an_agent_that_hands_the_conversation_over_is_followed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rounds = (call("taker_agent", message="Take it."), [{"text": "I have it."}])
+    home = Home(tmp_path / "h", *rounds)
+    (home.path / "agents").mkdir()
+    (home.path / "agents" / "taker_agent.yaml").write_text(
+        "name: taker_agent\ntype: ai_human\nexposeAsTool: true\ntoolDescription: Takes over.\nhandoff: transfer\n"
+        "sideA: {prompt: assistant}\n"
+    )
+    assert main(["assistant", "go", *MODEL, *home.options]) == 0, capsys.readouterr().err
+    assert capsys.readouterr().out == "I have it.\n"
+
+
 AT_ONCE = """
 import os, signal, sys
 from desktop.app.main import main
