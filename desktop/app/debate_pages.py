@@ -52,6 +52,10 @@ class DebatePages:
         self._act("open_call", thread_id, call_id)
         return True
 
+    def open(self, thread_id: str, message_id: str = "") -> None:
+        """Show a debate, at a message."""
+        self._act("open", thread_id, message_id)
+
     def _act(self, name: str, *arguments: str) -> None:
         self._shell.go("debates")
         getattr(self._window.page("debates"), name)(*arguments)

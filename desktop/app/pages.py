@@ -67,6 +67,7 @@ class Pages(QObject):
             self._chat.show_trace(self._remembered.values.get(TRACE) is True)
             self._chat.trace_toggled.connect(lambda is_open: self._remembered.put(TRACE, is_open))
             self._chat.activity_wanted.connect(self._show_activity)
+            self._chat.debate_wanted.connect(self._debates.open)
             if self._opened:
                 # The thread was opened while another page stood here: say it again to the page that now listens.
                 m.chat.open_thread(m.chat.thread_id)

@@ -33,11 +33,13 @@ from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.events import DebateChanged, ThreadChanged
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock
-from desktop.domain.threads import MessageRecord, ThreadRecord
+from desktop.domain.threads import MessageRecord, SearchHit, ThreadRecord
 
 SaveAgent = Callable[[AgentDefinition], Awaitable[str]]
 """Writes a definition into the person's ``agents/``; the file's path."""
 _TITLE_LOOK = 4_000
+FOUND = 500
+"""Messages that a search finds at most."""
 
 
 class DebateShelf:
@@ -96,6 +98,10 @@ class DebateShelf:
     async def debates(self) -> Sequence[DebateRow]:
         """The list, the latest first."""
         return await self._store.debates.rows()
+
+    async def search(self, text: str) -> Sequence[SearchHit]:
+        """Messages of debates with all these words."""
+        return await self._store.search.messages(text=text, debates=True, limit=FOUND)
 
     async def state(self, thread_id: str) -> DebateState:
         """How it stands."""

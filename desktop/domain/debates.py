@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 from desktop.domain.definitions import DefinitionProblem, SideName
 from desktop.domain.messages import ChatMessage, Usage
+from desktop.domain.threads import SearchHit
 
 DebateStatus = Literal["ready", "running", "pausing", "paused", "ended"]
 """``ready``: made and not begun; ``pausing``: it pauses when the turn under way is over."""
@@ -249,6 +250,10 @@ class DebateDesk(Protocol):
 
     async def debates(self) -> Sequence[DebateRow]:
         """Newest first; deleted ones are left out."""
+        ...
+
+    async def search(self, text: str) -> Sequence[SearchHit]:
+        """Messages of debates with all these words, newest first."""
         ...
 
     async def state(self, thread_id: str) -> DebateState: ...

@@ -80,7 +80,8 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A found message: ``snippet`` is plain text; ``ranges`` are (start, length) of matches inside it."""
+    """A found message: ``snippet`` is plain text; ``ranges`` are (start, length) of matches inside it. ``debate``: its
+    thread is one."""
 
     thread_id: str
     message_id: str
@@ -88,6 +89,7 @@ class SearchHit:
     snippet: str
     ranges: tuple[tuple[int, int], ...]
     created_at: float
+    debate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

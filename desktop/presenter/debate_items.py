@@ -126,6 +126,20 @@ def debate_items(
     return items
 
 
+def owners(messages: Sequence[MessageRecord], turns: Sequence[TurnRecord]) -> dict[str, str]:
+    """message id -> id of the item that shows it: a turn has the id of its first message."""
+    begins = {turn.first_message_id for turn in turns}
+    found: dict[str, str] = {}
+    turn = ""
+    for message in messages:
+        key = message.message_id
+        if message.role == "user":
+            found[key], turn = key, ""
+        else:
+            turn = found[key] = key if key in begins or not turn else turn
+    return found
+
+
 def live_item(item: TranscriptItem, number: int, rounds: int, limit: int, started_at: float) -> TurnItem:
     """The turn under way; ``item`` is its answer so far."""
     return TurnItem(

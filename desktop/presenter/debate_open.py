@@ -12,7 +12,7 @@ from desktop.domain.debates import DebateDesk, DebateState, TurnRecord
 from desktop.domain.definitions import SIDES, SideName
 from desktop.domain.events import DebateChanged, Event, RunEnded, SideTurnEnded, SideTurnStarted, UserMessageTaken
 from desktop.domain.threads import MessageRecord
-from desktop.presenter.debate_items import END, VERDICT, debate_items, end_item, said_item, verdict_item
+from desktop.presenter.debate_items import END, VERDICT, debate_items, end_item, owners, said_item, verdict_item
 from desktop.presenter.debate_live import LiveTurns
 from desktop.presenter.debate_words import label_of
 from desktop.presenter.transcript_items import TranscriptItem
@@ -46,6 +46,7 @@ class OpenDebate(QObject):
         self.state: DebateState | None = None
         self.turns: list[TurnRecord] = []
         self.items: dict[str, TranscriptItem] = {}
+        self._owners: dict[str, str] = {}
         self._lives: dict[str, LiveTurns] = {}
         self._opening = 0
         self._early: list[Event] | None = None
@@ -57,7 +58,7 @@ class OpenDebate(QObject):
         """Show a debate: its last screen first."""
         self._opening += 1
         self.thread_id, self.state, self.turns = thread_id, None, []
-        self.items = {}
+        self.items, self._owners = {}, {}
         self._early = [] if thread_id else None
         if thread_id:
             self._bridge.spawn(self._open(thread_id, self._opening), name="open debate")
@@ -73,6 +74,7 @@ class OpenDebate(QObject):
         labels = self._labels()
         shown = debate_items(ready, self.turns, labels, first=whole)
         self.items = {item.message_id: item for item in (*shown, *self._live.items())}
+        self._owners = owners(ready, self.turns)
         self._put_ends()
         self.opened.emit(thread_id)
         self.state_changed.emit(state)
@@ -85,10 +87,16 @@ class OpenDebate(QObject):
             if opening != self._opening:
                 return
             self.items = {**{item.message_id: item for item in made}, **self.items}
+            self._owners.update(owners(ready, self.turns))
             self.items_prepended.emit(tuple(made))
         early, self._early = self._early or [], None
         self.take(tuple(early))
         self.loaded.emit()
+
+    def item_of(self, message_id: str) -> str:
+        """The id of the item that shows a message, as far as it is read; "" for none."""
+        owner = self._owners.get(message_id, message_id)
+        return owner if owner in self.items else ""
 
     def _labels(self) -> dict[SideName, str]:
         setup = self.state.setup if self.state else None

@@ -65,6 +65,8 @@ class DebatesViewModel(QObject):
         self._gone: set[str] = set()
         self._reading = self._again = False
         self._wanted = ""
+        self._hits: dict[str, str] = {}
+        self._searched = 0
         bridge.events.connect(self._take)
 
     # -- the list -----------------------------------------------------------------------------------------------------
@@ -90,11 +92,35 @@ class DebatesViewModel(QObject):
         if self._again:
             self.refresh()
 
+    def search(self, text: str) -> None:
+        """Only debates with these words in their title, at once, or in what was said, as soon as that is known."""
+        self._searched += 1
+        number = self._searched
+        if not text.strip():
+            self._hits = {}
+        self.filter(text)
+
+        async def work() -> None:
+            hits = await self._desk.search(text)
+            if number == self._searched:
+                self._hits = {hit.thread_id: hit.message_id for hit in reversed(hits)}
+                self.filter(text)
+
+        if text.strip():
+            self._do(work(), "search debates")
+
+    def hit(self, thread_id: str) -> str:
+        """The newest message of a debate that the search found, or ""."""
+        return self._hits.get(thread_id, "")
+
     def filter(self, text: str) -> None:
-        """Only debates whose title has these words."""
+        """Only debates that have these words."""
         self._wanted = text
         words = text.casefold().split()
-        kept = [row for row in self.rows.values() if all(word in row.title.casefold() for word in words)]
+        kept = [
+            row for row in self.rows.values()
+            if row.thread_id in self._hits or all(word in row.title.casefold() for word in words)
+        ]  # fmt: skip
         notes = {row.thread_id: fork_words(row) for row in kept}
         shown = arrange([_record(row) for row in kept])
         self._model.show([replace(row, note=notes.get(row.thread_id, "")) for row in shown])

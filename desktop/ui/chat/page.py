@@ -29,6 +29,8 @@ class ChatPage(QWidget):
     trace_toggled = Signal(bool)
     activity_wanted = Signal(str, str)
     """thread, tool"""
+    debate_wanted = Signal(str, str)
+    """thread, message"""
 
     def __init__(self, models: ChatModels, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,6 +65,7 @@ class ChatPage(QWidget):
         chat.announced.connect(self.toast.say)
         models.attaching.refused.connect(self.toast.say)
         self.threads.opened.connect(self.open)
+        self.threads.debate_wanted.connect(self.debate_wanted)
         self.threads.new_chat.connect(self.new_chat)
         self.threads.rename_wanted.connect(self._rename)
         self.toast.undone.connect(models.threads.undo_delete)

@@ -12,7 +12,7 @@ from desktop.domain.threads import SearchHit
 from desktop.presenter.threads import ThreadListModel, ThreadRole, ThreadsViewModel
 from desktop.ui.chat.thread_delegate import ThreadDelegate
 from desktop.ui.theme import theme
-from desktop.ui.theme.paint import elided, marked_text
+from desktop.ui.theme.paint import elided, glyph, marked_text
 from desktop.ui.widgets.buttons import IconButton
 from desktop.ui.widgets.containers import EmptyState, PaneHeader
 from desktop.ui.widgets.fields import Field
@@ -66,8 +66,12 @@ class HitDelegate(RowDelegate):
         painter.drawText(right, int(Qt.AlignmentFlag.AlignVCenter), day)
         painter.setFont(t.font("body", 500))
         painter.setPen(t.color("text"))
-        room = box.width() - t.px(28) - width
-        left = QRect(box.x() + t.px(8), box.y() + t.px(6), room, t.px(20))
+        mark = t.px(22) if hit.debate else 0
+        room = box.width() - t.px(28) - width - mark
+        left = QRect(box.x() + t.px(8) + mark, box.y() + t.px(6), room, t.px(20))
+        if hit.debate:
+            spot = QRect(box.x() + t.px(8), left.y(), t.px(16), left.height())
+            glyph(painter, spot, "debates", "text-2", t.px(16))
         title = elided(" ".join((hit.title or "New chat").split()), "body", room, weight=500)
         painter.drawText(left, int(Qt.AlignmentFlag.AlignVCenter), title)
         painter.setClipRect(box.adjusted(t.px(8), 0, -t.px(8), 0))
@@ -79,6 +83,7 @@ class ThreadList(QFrame):
 
     new_chat = Signal()
     opened = Signal(str, str)
+    debate_wanted = Signal(str, str)
     rename_wanted = Signal(str)
 
     def __init__(self, threads: ThreadsViewModel, parent: QWidget | None = None) -> None:
@@ -232,7 +237,7 @@ class ThreadList(QFrame):
 
     def _show_hits(self, text: str, hits: tuple[SearchHit, ...]) -> None:
         self._hit_delegate.hits = hits
-        self._hit_model.setStringList([f"{hit.title}: {hit.snippet}" for hit in hits])
+        self._hit_model.setStringList([f"{'Debate ' if hit.debate else ''}{hit.title}: {hit.snippet}" for hit in hits])
         words = "" if not text.strip() else f"{len(hits)} found" if hits else "Nothing found"
         self._found.setText(words)
         self._found.updateGeometry()
@@ -240,7 +245,7 @@ class ThreadList(QFrame):
 
     def _open_hit(self, index: QModelIndex) -> None:
         hit = self._hit_delegate.hits[index.row()]
-        self.opened.emit(hit.thread_id, hit.message_id)
+        (self.debate_wanted if hit.debate else self.opened).emit(hit.thread_id, hit.message_id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape puts the search away; Down goes from the field to what was found."""

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QStyleOptionViewIte
 from desktop.presenter.debates import DebatesViewModel
 from desktop.presenter.threads import ThreadRole
 from desktop.ui.chat.thread_delegate import STATE_GLYPHS
-from desktop.ui.chat.thread_list import SPIN, ThreadRows
+from desktop.ui.chat.thread_list import SEARCH_DELAY, SPIN, ThreadRows
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.buttons import Button, IconButton
@@ -83,7 +83,7 @@ class DebateList(QFrame):
     """264 pixels."""
 
     new_debate = Signal()
-    opened = Signal(str)
+    opened = Signal(str, str)
     rename_wanted = Signal(str)
 
     def __init__(self, debates: DebatesViewModel) -> None:
@@ -97,8 +97,9 @@ class DebateList(QFrame):
         self.rows.setUniformItemSizes(False)
         self.rows.setModel(self._model)
         self.rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.field = Field("Search debates by title", hint="Search debates", icon="search")
+        self.field = Field("Search debates: titles and what was said", hint="Search debates", icon="search")
         self.new_button = Button("New debate", "quiet", icon="new")
+        self._later = QTimer(self, singleShot=True, interval=SEARCH_DELAY)
         self._spin = QTimer(self, interval=SPIN)
         self._lay_out()
         self._connect()
@@ -132,7 +133,8 @@ class DebateList(QFrame):
         self._search.clicked.connect(self.toggle_search)
         self._new.clicked.connect(self.new_debate)
         self.new_button.clicked.connect(self.new_debate)
-        self.field.textChanged.connect(self._debates.filter)
+        self._later.timeout.connect(lambda: self._debates.search(self.field.text()))
+        self.field.textChanged.connect(lambda _: self._later.start())
         self.rows.clicked.connect(self._open)
         self.rows.activated.connect(self._open)
         self.rows.rename_wanted.connect(self.rename_wanted)
@@ -145,7 +147,7 @@ class DebateList(QFrame):
     def _open(self, index: QModelIndex) -> None:
         thread_id = index.data(ThreadRole.ID)
         if thread_id:
-            self.opened.emit(thread_id)
+            self.opened.emit(thread_id, self._debates.hit(thread_id))
 
     def select(self, thread_id: str) -> None:
         """Mark the open debate, now or as soon as it is listed."""
@@ -160,7 +162,7 @@ class DebateList(QFrame):
     def _rearranged(self) -> None:
         self.select(self._wanted)
         searched = self.searching and self.field.text().strip()
-        self._empty.say(*(("Nothing found", "No debate has these words in its title.") if searched else EMPTY))
+        self._empty.say(*(("Nothing found", "No debate has these words.") if searched else EMPTY))
         self._stack.setCurrentWidget(self.rows if self._model.rowCount() else self._empty)
         self._watch()
 

@@ -78,10 +78,13 @@ class DebatesPage(QWidget):
 
     # -- from the shell -----------------------------------------------------------------------------------------------
 
-    def open(self, thread_id: str) -> None:
-        """Show a debate."""
-        if thread_id != self._models.debates.open.thread_id:
-            self._models.debates.open.open(thread_id)
+    def open(self, thread_id: str, message_id: str = "") -> None:
+        """Show a debate, at a message if one is named."""
+        opened = self._models.debates.open
+        again = thread_id == opened.thread_id
+        if not (again and (not message_id or self.running.jump(message_id))):
+            self.running.await_message(message_id)
+            opened.open(thread_id)
         self._show(self.running)
         self.list.select(thread_id)
         self.running.view.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -45,7 +45,7 @@ class RunningPage(QFrame):
         self.comparison = Comparison(models.debates)
         self.judges = Picker(self, name="Choose a judge", empty="No model is connected yet")
         self.fork_dialog: ForkDialog | None = None
-        self._compare = ""
+        self._compare = self._awaited = ""
         column = Column(self, spacing=0)
         column.addWidget(self.header)
         column.addWidget(self.meters)
@@ -63,6 +63,9 @@ class RunningPage(QFrame):
         opened.state_changed.connect(self._show_state)
         opened.items_reset.connect(self.view.set_items)
         opened.items_prepended.connect(self.view.prepend_items)
+        for signal in (opened.items_reset, opened.items_prepended):
+            signal.connect(lambda _: self.jump(self._awaited))
+        opened.loaded.connect(self._loaded)
         opened.item_added.connect(self.view.add_item)
         opened.item_changed.connect(self.view.change_item)
         opened.text_appended.connect(self.view.append_text)
@@ -204,6 +207,26 @@ class RunningPage(QFrame):
         if card is not None:
             self.view.scroll_to_card(*card)
         return card is not None
+
+    def jump(self, message_id: str) -> bool:
+        """The turn of a message to the top; False when it is not here."""
+        item = self._debates.open.item_of(message_id) if message_id else ""
+        if item:
+            self._awaited = ""
+            if self._stack.currentWidget() is not self.view:
+                self.show_view("lanes")
+            self.view.scroll_to(item)
+        return bool(item)
+
+    def await_message(self, message_id: str) -> None:
+        """Show the turn of a message as soon as it is read."""
+        self._awaited = message_id
+
+    def _loaded(self) -> None:
+        """All of it is here: what was to be shown and is not, is in a turn that broke off."""
+        if self._awaited:
+            self._awaited = ""
+            self.said.emit("This was said in a turn that broke off and does not count.")
 
     def _show_menu(self) -> None:
         menu = QMenu(self)

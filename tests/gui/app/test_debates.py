@@ -44,7 +44,14 @@ async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart
     await run.end()
 
     again = await start([{"text": "unused"}])
-    again.startup._shell.run_command(f"debate:{thread}")
+    again.startup._shell.run_command("search-threads")
+    chats = again.window.page("chats")
+    chats.threads.field.setText("it is good")
+    await again.until_true(lambda: chats.threads._hit_delegate.hits, "the search over all threads finds it")
+    (hit,) = chats.threads._hit_delegate.hits
+    assert (hit.thread_id, hit.debate) == (thread, True)
+    chats.threads.hits.activated.emit(chats.threads._hit_model.index(0))
+    assert again.startup._shell.page == "debates"
     page = again.window.page("debates")
     await again.until_true(lambda: turns(page) == ["Written.", "It is good."], "both turns, read again")
     assert page.running.end_shown

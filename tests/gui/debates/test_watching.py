@@ -190,8 +190,9 @@ async def test_the_list_is_searched_renamed_and_a_deleted_debate_comes_back(them
         w.debates.refresh()
         await w.until(lambda: len(w.debates.rows) == 2, "both are listed")
         w.page.list.field.setText("tea")
-        assert w.debates.model().rowCount() == 2, "the day and one debate"
+        await w.until(lambda: w.debates.model().rowCount() == 2, "the day and one debate")
         w.page.list.field.clear()
+        await w.until(lambda: w.debates.model().rowCount() == 3, "all again")
         w.debates.rename(tea, "Hot drinks")
         await w.until(lambda: w.debates.rows[tea].title == "Hot drinks", "the new title")
         await w.open(tea)
@@ -200,6 +201,31 @@ async def test_the_list_is_searched_renamed_and_a_deleted_debate_comes_back(them
         assert w.page._stack.currentWidget() is w.page.setup
         w.debates.undo_delete(tea)
         await w.until(lambda: tea in w.debates.rows, "it is back")
+
+
+async def test_the_list_is_searched_for_what_was_said_and_opens_at_that_turn(theme: Any, tmp_path: Path) -> None:
+    said_long = [says(f"turn {n} " + ("walrus" if n == 3 else "word " * 300)) for n in range(1, 13)]
+    async with watched(tmp_path, ScriptedModel(said_long)) as w:
+        thread, _ = await w.world.run(setup("Tea or coffee?", max_turns=12))
+        await w.world.debates.create(setup("Cats or dogs?"))
+        w.debates.refresh()
+        await w.until(lambda: len(w.debates.rows) == 2, "both are listed")
+        w.page.list.field.setText("walrus")
+        await w.until(lambda: w.debates.hit(thread) and w.debates.model().rowCount() == 2, "it was said in one")
+        rows = w.page.list.rows
+        rows.activated.emit(rows.model().index(w.debates.model().place(thread)))
+        view = w.running.view
+        await w.until(lambda: w.state is not None and w.turns and view.verticalScrollBar().maximum(), "it is open")
+        index = view.page.place(w.turns[2].message_id)
+        await w.until(lambda: index in [at for at, _ in view.visible()], "the turn is in sight")
+        assert not view.page.place(END) in [at for at, _ in view.visible()]
+        view.scroll_to_end()
+        w.page.open(thread, w.debates.hit(thread))
+        assert index in [at for at, _ in view.visible()], "again, without reading it anew"
+        w.page.list.field.setText("nowhere at all")
+        await w.until(lambda: w.debates.model().rowCount() == 0, "nothing found")
+        w.page.list.field.clear()
+        await w.until(lambda: w.debates.model().rowCount() == 3, "all again")
 
 
 async def test_an_export_is_written_where_the_person_chose(theme: Any, tmp_path: Path) -> None:

@@ -55,7 +55,10 @@ async def test_a_debate_is_kept_with_its_turns_and_is_no_chat(store: Store) -> N
     assert await store.debates.turns(thread_id="d") == [turn(n, ids[n]) for n in range(1, 5)]
     assert [row.thread_id for row in await store.debates.rows()] == ["d"]
     assert await store.threads.list_all() == []
-    assert await store.search.messages(text="topic") == []
+    assert [(h.thread_id, h.message_id, h.debate) for h in await store.search.messages(text="topic")] == [
+        ("d", ids[0], True)
+    ]  # fmt: skip
+    assert [(h.thread_id, h.debate) for h in await store.search.titles(text="d")] == [("d", True)]
     with pytest.raises(NotFound):
         await store.debates.get(thread_id="nothing")
 
