@@ -398,7 +398,10 @@ frontmatter = {{
 
 
 async def run(ctx, args):
-    """It runs in a process of its own; ctx.manager.invoke(name, args) calls other skills and tools."""
+    """It runs in a process of its own; ctx.manager.invoke(name, args) calls other skills and tools.
+
+    As category read it runs without a question and can change nothing; give it the category write if it has to.
+    """
     return args["text"].upper()
 '''
 

@@ -272,10 +272,12 @@ class Confinement(Protocol):
         ...
 
     def wrap(
-        self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None
-    ) -> ProcessSpec:
+        self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None,
+        writes: bool = True,
+    ) -> ProcessSpec:  # fmt: skip
         """The same process, confined; blocking. ``narrow``: it sees only the allowed folders, the system's libraries
-        and these paths; ``network`` instead of the setting's."""
+        and these paths; ``network`` instead of the setting's. Not ``writes``: it only reads the allowed folders, and
+        can write in a temporary folder alone, which ``TMPDIR`` names."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 The process gets the source that was approved, over the pipe: it needs to see no skill folder, and a file that changed
 after the approval does not run. Its environment is empty, the network off unless the skill asked and the person agreed.
+A call that is judged to read runs without a question: its process writes in a temporary folder of its own alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from desktop.domain.errors import ChildDied, ProtocolViolation, ToolFailure
 from desktop.domain.processes import ChildRefused
 from desktop.domain.safety import Confinement, ProcessSpec
 from desktop.domain.skills import SkillDef
+from desktop.domain.tools import Category
 from desktop.pipeline.outside import SourceOf, approved, kept_out, plain, view_of
 from desktop.pipeline.skill_context import Context
 from desktop.workers.child import ChildProcess, ChildSpec
@@ -26,6 +28,10 @@ SERVICE = "skill-worker"
 MAX_CALLS = 1000
 """Of one run. Callbacks do not count, as a provider streams through them: who handed them out bounds them."""
 MAX_AT_ONCE = 16
+WRITES_NOTHING = (
+    "\nThis call counts as reading (category: read), so the skill can read the allowed folders and write in its "
+    "temporary folder alone. If it has to change files, its category has to be write."
+)
 _PIECE = 16_000
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,7 +52,7 @@ class PythonWorker:
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
         """The value it returned. Raises ToolFailure for whatever the code did wrong."""
         source = await asyncio.to_thread(approved, self._source, definition, context)
-        spec = await asyncio.to_thread(self._spec, definition)
+        spec = await asyncio.to_thread(self._spec, definition, _only_reads(context))
         child = ChildProcess(spec)
         try:
             return await _Course(child, definition, context).go(source, args)
@@ -55,7 +61,7 @@ class PythonWorker:
         finally:
             await child.stop()
 
-    def _spec(self, definition: SkillDef) -> ChildSpec:
+    def _spec(self, definition: SkillDef, only_reads: bool) -> ChildSpec:
         """The confined command. Blocks. Raises ToolFailure where nothing on this machine can confine it."""
         if self._confinement.probe().kind == "none":
             raise ToolFailure(
@@ -66,8 +72,13 @@ class PythonWorker:
         argv = (*self._python, "-I", "-S", "-B", "-X", "utf8", str(script))
         plain = ProcessSpec(argv, self._workspace(), {})
         network = definition.metadata.get("network") is True
-        wrapped = self._confinement.wrap(plain, narrow=_needed(self._python[0]), network=network)
+        wrapped = self._confinement.wrap(plain, narrow=_needed(self._python[0]), network=network, writes=not only_reads)
         return ChildSpec(SERVICE, wrapped.argv, wrapped.env, folder=wrapped.cwd, once=True, end_grace=0.2)
+
+
+def _only_reads(context: Context) -> bool:
+    """Whether the call was judged to read, so that nobody was asked: then its process writes nothing, either."""
+    return context.call is None or context.call.category is Category.READ
 
 
 def _needed(interpreter: str) -> tuple[str, ...]:
@@ -115,7 +126,8 @@ class _Course:
                 self._context.manager.fail(str(error))
             except ToolFailure as failure:
                 return failure
-        return ToolFailure(f"{self._definition.name} failed: {error}", code="skill.raised")
+        why = WRITES_NOTHING if error.data.get("kept_out") is True and _only_reads(self._context) else ""
+        return ToolFailure(f"{self._definition.name} failed: {error}{why}", code="skill.raised")
 
     def _ended(self, value: Any) -> Any:
         if not isinstance(value, Mapping):

@@ -44,19 +44,25 @@ def in_bubblewrap(base: tuple[str, ...], filter_file: str, spec: ProcessSpec, wa
     argv += _layers(walls)
     for path in bare:
         argv += ["--remount-ro", path]
-    if walls.seen is not None and "/" not in walls.writable:
+    if walls.seen is not None and "/" not in walls.allowed:
         argv += ["--remount-ro", "/"]
     if filter_file:
         argv = [_SHELL, "-c", _HAND_OVER, filter_file, *argv, "--seccomp", "9"]
     limit = str(MAX_PROCESSES if _counts_apart() else 0)
     argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", _BEGIN, spec.cwd, limit, *spec.argv]
-    return replace(spec, argv=tuple(argv), env={**spec.env, "TMPDIR": "/tmp"}, cwd="/", contained=True, fleeting=_APART)
+    env = {**spec.env, "TMPDIR": _temporary(walls)}
+    return replace(spec, argv=tuple(argv), env=env, cwd="/", contained=True, fleeting=_APART)
+
+
+def _temporary(walls: Walls) -> str:
+    """A folder of the process's own. Where the real /tmp is an allowed folder that it only reads, it is another."""
+    return "/dev/shm" if _APART[0] in walls.readable else _APART[0]
 
 
 def _bare(walls: Walls) -> tuple[str, ...]:
     """Folders of /tmp and /run that the process finds only because something that it may reach lies in them. They hold
     nothing else, and what it wrote there would be gone with it while it was told of success: so they are read-only."""
-    reached = (*walls.writable, *walls.of_program(*_APART), *(walls.seen or ()))
+    reached = (*walls.allowed, *walls.of_program(*_APART), *(walls.seen or ()))
     found = set()
     for path in reached:
         place = next((place for place in _APART if path != place and is_within(path, place)), None)
@@ -74,15 +80,17 @@ def _counts_apart() -> bool:
 
 def _view(walls: Walls, bare: tuple[str, ...]) -> list[str]:
     """What the process finds at ``/``: everything, or only what it may see; with devices and folders of its own."""
-    everything = "/" in walls.writable
     argv = []
-    if walls.seen is None or everything:
-        argv += ["--bind" if everything else "--ro-bind", "/", "/"]
+    if walls.seen is None or "/" in walls.allowed:
+        argv += ["--bind" if "/" in walls.writable else "--ro-bind", "/", "/"]
     argv += ["--dev", "/dev", "--proc", "/proc"]
     for path in (*_APART, *bare):
         argv += ["--tmpfs", path]
     argv += ["--ro-bind", "/proc/sys", "/proc/sys"]  # bubblewrap leaves it writable for root
-    for path in walls.of_program(*_APART) if walls.seen is None else walls.seen:
+    seen = walls.seen
+    if seen is not None and "/" in walls.allowed:  # the rest is there already
+        seen = tuple(path for path in seen if any(is_within(path, place) for place in _APART))
+    for path in walls.of_program(*_APART) if seen is None else seen:
         argv += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     return argv
 
@@ -90,9 +98,9 @@ def _view(walls: Walls, bare: tuple[str, ...]) -> list[str]:
 def _layers(walls: Walls) -> list[str]:
     """What is laid over the view, each thing over what it takes precedence of."""
     argv = []
-    for path in walls.writable:
+    for path in walls.allowed:
         if not any(is_within(path, root) for root in _MADE) and path != "/":
-            argv += ["--bind", path, path]
+            argv += ["--bind" if path in walls.writable else "--ro-bind", path, path]
     closed = (*walls.read_only, *walls.sealed, *walls.hidden)
     argv += _pins(walls.writable, closed)
     for path in walls.read_only:
@@ -143,7 +151,7 @@ def _is_found(path: str, walls: Walls) -> bool:
     """Whether the process would find it, before anything is laid over it."""
     if any(is_within(path, place) for place in walls.hidden):
         return False
-    if any(is_within(path, root) for root in walls.writable if root != "/"):
+    if any(is_within(path, root) for root in walls.allowed if root != "/"):
         return True
     if any(is_within(path, place) for place in _APART):
         return False

@@ -103,12 +103,14 @@ class Confinement:
         return report.sentence if report.kind == "none" else f"{report.sentence} The network is {network}."
 
     def wrap(
-        self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None
-    ) -> ProcessSpec:
+        self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None,
+        writes: bool = True,
+    ) -> ProcessSpec:  # fmt: skip
         """The same process inside the walls of this moment. Raises ToolFailure when they cannot be built.
 
         ``narrow``: beside the allowed folders it sees only the system's programs and libraries and these paths (code
-        skills, R-SK-14). ``network`` instead of the setting's.
+        skills, R-SK-14). ``network`` instead of the setting's. Not ``writes``: what it may write otherwise it can only
+        read (calls that are judged as reading).
         """
         kind = self.probe().kind
         walls = self.walls()
@@ -116,13 +118,14 @@ class Confinement:
             walls = replace(walls, network=network)
         if narrow is not None:
             walls = replace(walls, seen=tuple(path for path in (*SYSTEM, *narrow) if os.path.exists(path)))
-        spec = self._placed(spec)
+        walls = walls if writes else walls.reading()
+        spec, private = self._placed(spec), "commands" if writes else "readers"
         if kind == "bubblewrap":
             return in_bubblewrap(self._bwrap, self._filter(walls.network), spec, walls)
         if kind == "landlock":
-            return in_landlock(self._launcher, self._folder("commands"), spec, walls)
+            return in_landlock(self._launcher, self._folder(private), spec, walls)
         if kind == "sandbox-exec":
-            return seatbelt.in_seatbelt(spec, walls, self._folder("commands"))
+            return seatbelt.in_seatbelt(spec, walls, self._folder(private))
         return spec
 
     def walls(self) -> Walls:

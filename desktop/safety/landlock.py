@@ -37,10 +37,11 @@ def in_landlock(launcher: tuple[str, ...], private: str, spec: ProcessSpec, wall
     write = [path for root in walls.writable for path in readable(root, (*shut, *walls.read_only))]
     write += [path for root in walls.again_writable for path in readable(root, shut)]
     write = [*_apart_from(write, shut), private, *_DEVICES]
-    roots = ("/",) if walls.seen is None else (*walls.seen, *walls.writable)
+    roots = ("/",) if walls.seen is None else (*walls.seen, *walls.allowed)
     read = [path for root in roots for path in readable(root, (*walls.hidden, apart, "/dev"))]
     read += [path for root in walls.of_program(apart) for path in readable(root, walls.hidden)]
-    read += [path for root in (*walls.read_only, *walls.sealed) for path in readable(root, walls.hidden)]
+    also = (*walls.readable, *walls.read_only, *walls.sealed)
+    read += [path for root in also for path in readable(root, walls.hidden)]
     read, write = list(dict.fromkeys(_apart_from(read, walls.hidden))), list(dict.fromkeys(write))
     held = syscall_filter.in_landlock(walls.network, frozen=walls.seen is not None)
     code = syscall_filter.program(os.uname().machine, held).hex()

@@ -34,7 +34,7 @@ def profile(walls: Walls, temporary: str) -> str:
     rules = ["(version 1)", "(allow default)"]
     if walls.seen is not None:
         rules.append("(deny file-read-data)")
-        rules.append(_rule("allow file-read*", (*_RUNTIME, *walls.seen, *walls.writable, temporary)))
+        rules.append(_rule("allow file-read*", (*_RUNTIME, *walls.seen, *walls.allowed, temporary)))
     rules.append("(deny file-write*)")
     rules.append(_rule("allow file-write*", (*walls.writable, temporary)))
     rules.append(_rule("allow file-write-data file-ioctl", _DEVICES, exact=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from desktop.domain.safety import ConfinementKind, SettingsProvider
 from desktop.safety.boundary import Lists, PathPolicy
@@ -34,7 +34,7 @@ class Walls:
     ``sealed``: what in any of them cannot be written either: mounts of what lies outside, and second names of the app's
     own files. Nothing writes or reads what is ``hidden``. ``seen``: all that it may read beside those; None: everything
     that is not hidden. ``installed``: the app's program, which can be read (unless hidden) also where everything around
-    it is put out of sight, as in /tmp.
+    it is put out of sight, as in /tmp. ``readable``: the allowed folders of a process that writes in none.
     """
 
     writable: tuple[str, ...]
@@ -45,6 +45,16 @@ class Walls:
     seen: tuple[str, ...] | None = None
     installed: tuple[str, ...] = ()
     sealed: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The allowed folders, whether it writes in them or not."""
+        return (*self.writable, *self.readable)
+
+    def reading(self) -> Walls:
+        """The same for a process that changes nothing in them."""
+        return replace(self, writable=(), again_writable=(), readable=self.writable)
 
     def of_program(self, *places: str) -> list[str]:
         """What stays readable of folders that are put out of sight as a whole: the app's own program, and of what a

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import importlib
 import inspect
 import json
@@ -19,6 +20,9 @@ SERVICE = "skill-worker"
 VERSION = "1"
 MEMORY_LIMIT = 2 << 30
 MAX_TRACE = 1500
+MAX_CAUSES = 20
+_REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
+_SAID = ("read-only file system", "readonly database", "permission denied", "operation not permitted")
 
 
 class SkillHost:
@@ -39,7 +43,8 @@ class SkillHost:
                 raise
             if manager.failed is not None:
                 raise CallError("skill.failed", manager.failed) from error
-            raise CallError("skill.raised", _told(error), {"code": str(getattr(error, "code", ""))[:64]}) from error
+            said = {"code": str(getattr(error, "code", ""))[:64], "kept_out": _kept_out(error)}
+            raise CallError("skill.raised", _told(error), said) from error
         if manager.finished:
             value = manager.value
         return {"value": _plain(value), "finished": manager.finished, "locals": _plain_or_none(ctx.locals)}
@@ -87,7 +92,8 @@ def _loaded(source: str, path: str, entry: str) -> Any:
     try:
         exec(compile(source, path, "exec"), module.__dict__)  # this process exists for it
     except BaseException as error:  # the skill's own code
-        raise CallError("skill.raised", f"The file could not be loaded. {_told(error)}") from error
+        said = {"kept_out": _kept_out(error)}
+        raise CallError("skill.raised", f"The file could not be loaded. {_told(error)}", said) from error
     function = getattr(module, entry, None)
     if not callable(function):
         raise CallError("skill.raised", f"There is no function {entry}(ctx, args).")
@@ -112,6 +118,21 @@ def _told(error: BaseException) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "desktop/workers" not in frame.filename]
     where = f" (line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}"[:MAX_TRACE] + where
+
+
+def _kept_out(error: BaseException) -> bool:
+    """Whether the walls may be why: something was not permitted, or what was written on cannot be. Libraries and
+    programs only say so in their texts."""
+    seen: BaseException | None = error
+    for _ in range(MAX_CAUSES):
+        if seen is None:
+            return False
+        output = getattr(seen, "stderr", None)
+        words = f"{seen} {output!r:.2000}".casefold()
+        if getattr(seen, "errno", None) in _REFUSED or any(said in words for said in _SAID):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
 
 
 def _plain(value: Any) -> Any:

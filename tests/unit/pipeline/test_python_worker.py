@@ -98,7 +98,8 @@ async def test_its_environment_is_empty_and_the_boundary_binds_it(place: Place) 
             f"        'ssh': attempt(lambda: open({str(world.ssh / 'id_rsa')!r}).read()),\n"
             f"        'database': attempt(lambda: open({str(world.home / 'data' / 'assent.db')!r}).read()),\n"
             "        'passwd': attempt(lambda: open('/etc/shadow').read()),\n"
-            "    }\n"
+            "    }\n",
+            category="write", person=Person("allow_once"),
         )  # fmt: skip
     finally:
         del os.environ["ASSENT_TEST_SECRET"]
@@ -109,6 +110,73 @@ async def test_its_environment_is_empty_and_the_boundary_binds_it(place: Place) 
         assert found[name] in ("FileNotFoundError", "PermissionError"), name
     assert (world.workspace / "new.txt").exists()
     assert not (world.outside / "new.txt").exists()
+
+
+WAYS_TO_WRITE = """
+import os, pathlib, shutil, sqlite3, subprocess, tempfile
+def run(ctx, args):
+    top = pathlib.Path(args['workspace'])
+    (top / 'old.txt').read_text()
+    with tempfile.TemporaryDirectory() as own:
+        made = pathlib.Path(own, 'a.txt')
+        made.write_text('mine')
+        assert made.read_text() == 'mine' and not own.startswith(str(top))
+    def shell(*words):
+        subprocess.run(words, check=True, capture_output=True, env={'PATH': '/usr/bin:/bin'}, text=True)
+    def cut():
+        os.truncate(top / 'old.txt', 0)
+    ways = {
+        'new': lambda: (top / 'new.txt').write_text('x'), 'over': lambda: (top / 'old.txt').write_text('x'),
+        'append': lambda: open(top / 'old.txt', 'a').write('x'), 'folder': lambda: os.makedirs(top / '.git/hooks'),
+        'remove': lambda: os.remove(top / 'old.txt'), 'rename': lambda: os.rename(top / 'old.txt', top / 'o'),
+        'cut': cut, 'mode': lambda: os.chmod(top / 'old.txt', 0o777),
+        'times': lambda: os.utime(top / 'old.txt', (1, 1)),
+        'link': lambda: os.symlink('old.txt', top / 'link'), 'hard': lambda: os.link(top / 'old.txt', top / 'h'),
+        'tree': lambda: shutil.rmtree(top / 'sub'), 'rm': lambda: shell('rm', '-f', str(top / 'old.txt')),
+        'touch': lambda: shell('touch', 'here.txt'), 'sh': lambda: shell('sh', '-c', 'echo x > Makefile'),
+        'database': lambda: sqlite3.connect(top / 'a.db').execute('create table t (a)'),
+        'home': lambda: open(args['home'] + '/evil', 'w'), 'fork': lambda: shell('sh', '-c', 'cd sub && ln -s x y'),
+    }
+    only, done = args.get('only'), []
+    for name, way in ways.items():
+        if only in (None, name):
+            try:
+                way()
+                done.append(name)
+            except Exception:
+                if only:
+                    raise
+    return done
+"""
+
+
+@pytest.mark.spec("R-SK-14", "R-TOOL-4", "R-PRM-1")
+async def test_a_call_that_is_judged_to_read_writes_nowhere_but_in_its_temporary_folder(place: Place) -> None:
+    workspace = place.world.workspace
+    (workspace / "sub").mkdir()
+    old = workspace / "old.txt"
+    old.write_text("precious")
+    before, stat = sorted(os.listdir(workspace)), old.stat()
+    given = {"workspace": str(workspace), "home": str(place.world.home)}
+    outcome = await place.run(WAYS_TO_WRITE, given, person=Person())
+    assert (outcome.result.structured, outcome.result.is_error) == ([], False), outcome.result.text
+    assert sorted(os.listdir(workspace)) == before
+    assert (old.read_text(), old.stat().st_mode, old.stat().st_mtime) == ("precious", stat.st_mode, stat.st_mtime)
+
+
+@pytest.mark.spec("R-SK-14", "R-TOOL-4")
+@pytest.mark.parametrize("way", ["new", "rm", "folder"])
+async def test_a_skill_that_says_read_and_has_to_write_is_told_why_it_cannot(place: Place, way: str) -> None:
+    (place.world.workspace / "old.txt").write_text("precious")
+    given = {"workspace": str(place.world.workspace), "home": str(place.world.home), "only": way}
+    outcome = await place.run(WAYS_TO_WRITE, given)
+    assert outcome.result.code == "skill.raised"
+    assert "category: read" in outcome.result.text
+    assert "its category has to be write" in outcome.result.text
+    other = await place.run("def run(ctx, args):\n    raise ValueError('bad')\n")
+    assert "category" not in other.result.text
+    written = await place.run(WAYS_TO_WRITE, given, category="write", person=Person("allow_once"))
+    assert written.result.structured == [way]
 
 
 @pytest.mark.spec("R-SK-14")
@@ -254,7 +322,7 @@ async def test_a_stopped_run_ends_the_process_and_all_it_started(place: Place) -
         f"    open({str(mark)!r}, 'w').write('started')\n"
         "    time.sleep(600)\n"
     )
-    task = asyncio.ensure_future(place.run(source))
+    task = asyncio.ensure_future(place.run(source, category="write", person=Person("allow_once")))
     for _ in range(3000):
         if mark.exists() and mark.read_text():
             break
@@ -299,7 +367,8 @@ async def test_no_child_of_a_skill_outlives_its_call_however_it_ends(place: Plac
     """In sessions of their own, forked twice and stopped; the skill itself is deaf to every signal that can be ignored
     and never returns, or closes the pipes to the app, or ends, or is done."""
     mark = place.world.workspace / "ready"
-    task = asyncio.ensure_future(place.run(CHILDREN.format(mark=str(mark)) + course))
+    source = CHILDREN.format(mark=str(mark)) + course
+    task = asyncio.ensure_future(place.run(source, category="write", person=Person("allow_once")))
     for _ in range(3000):
         if mark.exists() and mark.read_text():
             break

@@ -355,3 +355,19 @@ def test_readable_leaves_out_what_is_hidden_and_keeps_the_rest(world: World) -> 
     assert str(world.person / "doc") in found
     assert not any(str(world.ssh).startswith(path) for path in found)
     assert readable(str(world.ssh / "id_rsa"), (str(world.ssh),)) == []
+
+
+@pytest.mark.spec("R-SK-14", "R-FS-10")
+@pytest.mark.parametrize("allowed", [("/",), ("/tmp",), ("{workspace}", "/usr/lib")])
+async def test_what_only_reads_can_write_in_its_temporary_folder_alone(
+    walls: Confinement, world: World, allowed: tuple[str, ...]
+) -> None:
+    """However wide the allowed folders are."""
+    world.settings = replace(world.settings, allowed=tuple(a.format(workspace=world.workspace) for a in allowed))
+    tried = f"echo x > $TMPDIR/own && cat $TMPDIR/own; for f in {world.workspace}/new /usr/lib/assent-x; do "
+    spec = ProcessSpec(("/bin/sh", "-c", tried + "(echo x > $f) 2>/dev/null && echo WROTE; done"), "/usr/lib", {})
+    for narrow in ((), None):
+        wrapped = walls.wrap(spec, narrow=narrow, writes=False)
+        outcome = await ProcessRunner().run(wrapped, CancellationToken())
+        assert outcome.output.strip() == "x"
+    assert not (world.workspace / "new").exists()
