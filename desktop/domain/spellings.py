@@ -1,8 +1,11 @@
 """How a secret looks when a program repeats it in another writing: what redaction has to recognise (R-SEC-4).
 
-Covered: as it is, escaped for JSON (also twice), Python, HTML, XML and URLs, in base64 and base32 (by itself, and
-inside a longer text at any of the places where it can begin), in hexadecimal with the usual signs between the bytes,
-as UTF-16, and backwards. What a program encrypts, packs or mixes is not: redaction is defence in depth.
+Covered: as it is, in capitals, in small letters and with both exchanged (from 12 characters on: shorter ones would be
+ordinary words), in full width; escaped for JSON (also twice), Python, HTML, XML and URLs (also twice), as far as needed
+or every letter; in base64 and base32 (by itself, and inside a longer text at any of the places where it can begin) and
+in base64 of base64; in hexadecimal with the usual signs between the bytes, as quoted-printable, in octal escapes, as a
+list of decimal numbers; as UTF-16, and backwards. Whoever looks leaves out white space and signs that are not seen.
+What a program encrypts, packs, writes in another of a hundred ways or mixes is not: redaction is defence in depth.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ MIN_SECRET = 6
 """Characters; a shorter value would eat ordinary words."""
 
 _HEX_BETWEEN = ("", ":", "-", ", 0x")
-_HEX_BEFORE = ("\\x", "%", "0x")
+_HEX_BEFORE = ("\\x", "%", "0x", "=", "%25")
+_MIN_OTHER_CASE = 12
+_FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
 def spellings(value: str) -> set[str]:
@@ -27,7 +32,10 @@ def spellings(value: str) -> set[str]:
     raw = value.encode("utf-8", "surrogatepass")
     found = {value, value[::-1], "\0".join(value), base64.b32encode(raw).decode()}
     found |= {*_escaped(value), *_hexadecimal(raw), *_base64(raw)}
-    found |= _base64(value.encode("utf-16-le", "surrogatepass"))
+    found |= _base64(value.encode("utf-16-le", "surrogatepass")) | _base64(base64.b64encode(raw).rstrip(b"="))
+    found |= {value.translate(_FULL_WIDTH), *_letter_by_letter(value, raw)}
+    if len(value) >= _MIN_OTHER_CASE:
+        found |= {value.upper(), value.lower(), value.swapcase()}
     return {text for text in (text.rstrip("=") for text in found) if len(text) >= MIN_SECRET} | {value}
 
 
@@ -46,7 +54,21 @@ def _escaped(value: str) -> Iterator[str]:
         quoted = _quoted(value, safe)
         yield quoted
         yield _small_percent(quoted)
+        yield _quoted(quoted, safe)
     yield urllib.parse.quote_plus(value, errors="replace")
+
+
+def _letter_by_letter(value: str, raw: bytes) -> Iterator[str]:
+    units = value.encode("utf-16-be", "surrogatepass").hex()
+    escaped = [units[at : at + 4] for at in range(0, len(units), 4)]
+    yield "".join(f"\\u{unit}" for unit in escaped)
+    yield "".join(f"\\u{unit.upper()}" for unit in escaped)
+    yield "".join(f"&#{ord(letter)};" for letter in value)
+    yield "".join(f"&#x{ord(letter):x};" for letter in value)
+    yield "".join(f"&#x{ord(letter):X};" for letter in value)
+    yield "".join(f"\\{byte:03o}" for byte in raw)
+    for between in ("", " ", ",", ", "):
+        yield between.join(str(byte) for byte in raw)
 
 
 def _quoted(value: str, safe: str) -> str:

@@ -1,8 +1,9 @@
-"""Finds the known secrets in a text, in every writing that ``domain.spellings`` lists, also broken over lines.
+"""Finds the known secrets in a text, in every writing that ``domain.spellings`` lists, also broken over lines or with
+signs between their letters that nobody sees.
 
 Hundreds of values with dozens of writings each are sought at once: of every writing some short pieces are kept, such
 that one of them must stand at one of every few places of the text. So a megabyte costs tens of milliseconds, however
-many values there are. Writings of 12 characters and more are sought in the text without its white space.
+many values there are. Writings of 12 characters and more are sought in the text without white space and unseen signs.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from desktop.domain.spellings import MIN_SECRET, spellings
 Span = tuple[int, int]
 
 LONG = 12
-"""Characters from which on white space within a writing does not hide it."""
+"""Characters from which on white space and unseen signs within a writing do not hide it."""
 _LINE = 16
 _HEAD = 4
-_BETWEEN = r"(?:\s|\\+[nr])*"
-_TOKEN = re.compile(r"\\+(?P<end>[nr])?|\S")
+_NO_SIGN = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
+_UNSEEN = re.compile(f"[{_NO_SIGN}]+")
+_BETWEEN = rf"(?:[\s{_NO_SIGN}]|\\+[nr])*"
+_TOKEN = re.compile(rf"\\+(?P<end>[nr])?|[^\s{_NO_SIGN}]")
 
 
 class _Pieces:
@@ -145,8 +148,10 @@ def merged(found: Iterable[Span]) -> list[Span]:
 
 
 def _close(text: str) -> str:
-    """Without white space and the escapes of line ends; what was escaped several times as if it were once."""
+    """Without white space, unseen signs and the escapes of line ends; what was escaped several times as if once."""
     close = "".join(text.split())
+    if not close.isascii():
+        close = _UNSEEN.sub("", close)
     if "\\" in close:
         while "\\\\" in close:
             close = close.replace("\\\\", "\\")

@@ -58,6 +58,27 @@ WRITINGS: dict[str, Callable[[str], str]] = {
     "backwards": lambda v: v[::-1],
     "broken over lines": lambda v: "\n    ".join(v[i : i + 5] for i in range(0, len(v), 5)),
     "letter by letter": " ".join,
+    "capitals": str.upper,
+    "small letters": str.lower,
+    "case exchanged": str.swapcase,
+    "json, every letter": lambda v: "".join(f"\\u{ord(c):04x}" for c in v),
+    "JSON, every letter": lambda v: "".join(f"\\u{ord(c):04X}" for c in v),
+    "json, every letter, in json": lambda v: json.dumps("".join(f"\\u{ord(c):04x}" for c in v)),
+    "html, every letter": lambda v: "".join(f"&#{ord(c)};" for c in v),
+    "html, every letter in hex": lambda v: "".join(f"&#x{ord(c):x};" for c in v),
+    "html, every letter in HEX": lambda v: "".join(f"&#x{ord(c):X};" for c in v),
+    "url, twice": lambda v: urllib.parse.quote(urllib.parse.quote(v, safe=""), safe=""),
+    "url path, twice": lambda v: urllib.parse.quote(urllib.parse.quote(v)),
+    "url, every byte, twice": lambda v: "".join(f"%25{b:02x}" for b in v.encode()),
+    "base64 of base64": lambda v: base64.b64encode(base64.b64encode(v.encode())).decode(),
+    "base64 of base64 in a longer text": lambda v: base64.b64encode(b"k: " + base64.b64encode(v.encode())).decode(),
+    "quoted-printable": lambda v: "".join(f"={b:02X}" for b in v.encode()),
+    "octal": lambda v: "".join(f"\\{b:03o}" for b in v.encode()),
+    "decimal": lambda v: " ".join(str(b) for b in v.encode()),
+    "decimal list": lambda v: str(list(v.encode())),
+    "full width": lambda v: "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in v),
+    "unseen signs on every line between": "\u200b".join,
+    "unseen signs that turn lines round": lambda v: "\u202e" + "\u2060\ufeff".join(v),
     "utf-16 in hex": lambda v: v.encode("ascii", "ignore").decode().encode("utf-16-le").hex() if v.isascii() else v,
 }  # fmt: skip
 
@@ -114,6 +135,13 @@ def test_a_password_of_a_few_letters_is_sought_as_it_is_and_not_across_words() -
 
 
 @pytest.mark.spec("R-SEC-4")
+def test_ordinary_words_are_not_taken_for_a_short_value_in_another_case() -> None:
+    redactor = knowing("TheEnd", "Correct-Horse")
+    assert redactor.mask_known("theend, THEEND, TheEnd") == f"theend, THEEND, {REDACTED}"
+    assert redactor.mask_known("correct-horse CORRECT-HORSE") == f"{REDACTED} {REDACTED}"
+
+
+@pytest.mark.spec("R-SEC-4")
 def test_secrets_of_the_hosts_environment_are_known_and_its_paths_and_words_are_not() -> None:
     redactor = Redactor()
     redactor.remember_environment({
@@ -126,7 +154,7 @@ def test_secrets_of_the_hosts_environment_are_known_and_its_paths_and_words_are_
 @pytest.mark.spec("R-SEC-5")
 @given(
     st.lists(st.sampled_from([*[w(PLAIN) for w in WRITINGS.values()], "words ", "\n", " ", PLAIN[:9], PLAIN[5:], "tok-",
-                              "0", "73 6b", "dG9r"]), max_size=5),
+                              "0", "73 6b", "dG9r", "\u200b", "\u200b".join(PLAIN), "&#11", "\\u007"]), max_size=5),
     st.lists(st.integers(1, 60), min_size=1, max_size=40),
 )  # fmt: skip
 def test_a_stream_says_exactly_what_the_whole_text_would(parts: list[str], sizes: list[int]) -> None:
