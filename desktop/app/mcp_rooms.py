@@ -11,6 +11,7 @@ from desktop.app.skill_rooms import PinFile
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.safety import Redactor
 from desktop.safety.environment import needs_admin
+from desktop.safety.output import upright
 from desktop.safety.process import held
 from desktop.settings import SettingsService
 from desktop.skills.formats.schemas import check
@@ -37,7 +38,8 @@ def mcp_servers(
     services = McpServices(
         child=mcp_host(), policy=walls.policy, confinement=walls.confinement, environment=walls.environment,
         settings=walls.settings, hold=held, check_schema=_schema_problem,
-        pins=McpPins(PinFile(home / "data" / PINS)), spawn=owner.spawn, redact=redactor.redact_text,
+        pins=McpPins(PinFile(home / "data" / PINS)), spawn=owner.spawn, redactor=redactor,
+        clean=upright,
     )  # fmt: skip
     found = McpServers(
         home / SERVERS, registry, services, needs_admin=needs_admin, taken=_taken(skills), told=skills.shown.refresh

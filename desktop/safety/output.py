@@ -23,11 +23,17 @@ _ANSI = re.compile(
     re.VERBOSE,
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def plain(text: str) -> str:
     """Without escape sequences and control characters other than tab, newline and carriage return."""
     return _CONTROL.sub("", _ANSI.sub("", text))
+
+
+def upright(text: str) -> str:
+    """The same, also without the signs that turn the order of what follows round: for what a stranger wrote."""
+    return _TURNING.sub("", plain(text))
 
 
 class OutputCollector:

@@ -76,8 +76,9 @@ class McpDefinition:
 
     @property
     def identity(self) -> str:
-        """A digest of what it is: another program or address is another server, whatever its name."""
-        whole = json.dumps([self.url, self.command, self.args])
+        """A digest of what it is: another program or address is another server, whatever its name. So is the same
+        command in another folder, where its arguments name other files."""
+        whole = json.dumps([self.url, self.command, self.args, *([self.cwd] if self.cwd else [])])
         return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property

@@ -1,7 +1,8 @@
 """What a server offers, judged: its list of tools is a claim of a stranger, and each one counts only if it holds up.
 
 A tool whose name or schema is not acceptable is kept with the reason, for the person, and is off. Hints of the server
-(``readOnlyHint`` and the like) are kept as sentences and decide nothing. Blocks: use a thread.
+(``readOnlyHint`` and the like) are kept as sentences and decide nothing. A server may repeat a key that it was given:
+known secrets are masked before anything of it is kept or shown (R-SEC-1). Blocks: use a thread.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ MAX_DEPTH = 24
 MAX_NODES = 3_000
 SchemaCheck = Callable[[Mapping[str, Any]], str]
 """Why a schema cannot be used for arguments, or "" (the rules of skill files)."""
+MaskData = Callable[[Any], Any]
+"""JSON-like data, or a text, without known secrets."""
 
 _RAW = re.compile(r"[A-Za-z0-9_./-]+")
 _PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
@@ -36,7 +39,8 @@ _HINTS = (
 @dataclass(frozen=True, slots=True)
 class Offered:
     """One tool of a server. ``raw`` is the server's name for it, ``name`` ours; ``problem`` is why it is off, or "".
-    ``digest`` is over all that a model or a person is told of it, ``text`` is that, laid out for comparing."""
+    ``text`` is all that a model or a person is told of it, laid out for comparing; ``digest`` is over what the server
+    said itself, before known secrets were masked."""
 
     raw: str
     name: str
@@ -49,13 +53,13 @@ class Offered:
     problem: str = ""
 
 
-def judged(server: str, texts: Iterable[str], check: SchemaCheck) -> tuple[Offered, ...]:
+def judged(server: str, texts: Iterable[str], check: SchemaCheck, mask: MaskData) -> tuple[Offered, ...]:
     """Every tool of a listing, in its order, with what is wrong with it. ``texts`` are JSON, one a tool."""
     found: list[Offered] = []
     raws: dict[str, int] = {}
     names: dict[str, str] = {}
     for text in texts:
-        one = _judge(server, text, check)
+        one = _judge(server, text, check, mask)
         if one.raw and one.raw in raws:
             where = raws[one.raw]
             words = "the server offers this name twice"
@@ -77,7 +81,7 @@ def canonical(server: str, raw: str) -> str:
     return name
 
 
-def _judge(server: str, text: str, check: SchemaCheck) -> Offered:
+def _judge(server: str, text: str, check: SchemaCheck, mask: MaskData) -> Offered:
     try:
         tool = json.loads(text)
     except (ValueError, RecursionError):
@@ -85,23 +89,29 @@ def _judge(server: str, text: str, check: SchemaCheck) -> Offered:
     if not isinstance(tool, dict):
         return Offered("", "", "", problem="this is no declaration of a tool")
     raw = tool.get("name")
-    shown = plain(raw, MAX_RAW_NAME) if isinstance(raw, str) else ""
-    wrong = _name_problem(raw)
+    shown = mask(plain(raw, MAX_RAW_NAME)) if isinstance(raw, str) else ""
+    wrong = _name_problem(raw) or ("" if shown == raw else "its name holds a key that is kept in the keyring")
     if wrong:
         return Offered(shown, "", "", problem=wrong)
     size = tool.get("tooLarge")
     if isinstance(size, int):
         return Offered(shown, "", "", problem=f"its declaration has {size:,} characters, which is too many")
-    pinned = {key: tool[key] for key in _PINNED if key in tool}
-    laid_out = json.dumps(pinned, indent=2, sort_keys=True, ensure_ascii=False)
+    said = _laid_out(tool)
+    tool = mask(tool)
     schema = tool.get("inputSchema")
     annotations = tool.get("annotations")
     hints = annotations if isinstance(annotations, dict) else {}
     return Offered(
-        shown, canonical(server, shown), _description(tool, shown), schema if isinstance(schema, dict) else {},
-        plain(tool.get("title") or hints.get("title"), MAX_TITLE), _claims(hints),
-        hashlib.sha256(laid_out.encode("utf-8", "surrogatepass")).hexdigest(), laid_out, _schema_problem(schema, check),
+        shown, canonical(server, shown), mask(_description(tool, shown)), schema if isinstance(schema, dict) else {},
+        mask(plain(tool.get("title") or hints.get("title"), MAX_TITLE)), _claims(hints),
+        hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest(), mask(_laid_out(tool)),
+        _schema_problem(schema, check),
     )  # fmt: skip
+
+
+def _laid_out(tool: Mapping[str, Any]) -> str:
+    pinned = {key: tool[key] for key in _PINNED if key in tool}
+    return json.dumps(pinned, indent=2, sort_keys=True, ensure_ascii=False)
 
 
 def _name_problem(raw: Any) -> str:

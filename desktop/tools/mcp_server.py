@@ -23,6 +23,7 @@ from desktop.domain.safety import (
     EnvironmentBuilder,
     PathPolicy,
     ProcessSpec,
+    Redactor,
     SafetySettings,
     SettingsProvider,
 )
@@ -48,8 +49,9 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
 @dataclass(frozen=True, slots=True)
 class McpServices:
     """What servers need of other rooms. ``hold`` adds what ends a process with its parent where nothing else does;
-    ``redact`` takes secrets out of what is shown of their logs; ``first_pause_s`` is the wait before a second start,
-    doubled for each one after."""
+    ``redactor`` takes secrets out of what they say of themselves and their tools; ``clean`` what steers a terminal, and
+    turns text round, out of what they answer; ``first_pause_s`` is the wait before a second start, doubled for each one
+    after."""
 
     child: Child
     policy: PathPolicy
@@ -60,7 +62,8 @@ class McpServices:
     check_schema: SchemaCheck
     pins: McpPins
     spawn: Spawn
-    redact: Callable[[str], str]
+    redactor: Redactor
+    clean: Callable[[str], str]
     first_pause_s: float = 1.0
 
 
@@ -136,7 +139,7 @@ class McpServer:
                 await self._one_life()
                 reason = "It ended."
             except KnownError as error:
-                reason = plain(self._services.redact(f"{error} {error.next_step}".strip()), LOG_LINE)
+                reason = self._told(f"{error} {error.next_step}".strip(), LOG_LINE)
             self._note(reason)
             if self._ready_at and time.monotonic() - self._ready_at > HEALTHY_AFTER_S:
                 delay, failures = self._services.first_pause_s, 0
@@ -232,14 +235,14 @@ class McpServer:
     async def _take(self, event: Mapping[str, Any], tools: dict[int, list[str]]) -> None:
         match event.get("event"):
             case "ready":
-                self.about = About(*(plain(event.get(key), 2_000) for key in (
+                self.about = About(*(self._told(event.get(key), 2_000) for key in (
                     "name", "version", "protocol", "instructions")))  # fmt: skip
             case "tool":
                 tools.setdefault(_number(event.get("number")), []).append(str(event.get("text", "")))
             case "tools":
                 texts = ["".join(tools[number]) for number in sorted(tools)]
                 tools.clear()
-                self.about = replace(self.about, note=plain(event.get("note"), 200))
+                self.about = replace(self.about, note=self._told(event.get("note"), 200))
                 await self._judge(texts)
                 self._ready_at = self._ready_at or time.monotonic()
                 self._set("running")
@@ -249,7 +252,7 @@ class McpServer:
 
     async def _judge(self, texts: list[str]) -> None:
         name, check = self.definition.name, self._services.check_schema
-        self.offered = await asyncio.to_thread(judged, name, texts, check)
+        self.offered = await asyncio.to_thread(judged, name, texts, check, self._services.redactor.mask_data)
         await self.look_at_pins()
 
     async def look_at_pins(self) -> None:
@@ -259,9 +262,17 @@ class McpServer:
 
     def _note(self, text: str) -> None:
         """The last lines of its log, without secrets."""
-        lines = self._services.redact(text).splitlines()
+        lines = self._told(text, len(text)).splitlines()
         kept = (plain(line, LOG_LINE) for line in lines if line.strip())
         self.log = (*self.log, *kept)[-LOG_LINES:]
+
+    def _told(self, value: Any, size: int) -> str:
+        """A text of the server for a person: secrets are sought in what is seen of it, and before it is cut."""
+        return plain(self._services.redactor.redact_text(plain(value, len(str(value)))), size)
+
+    def clean(self, text: str) -> str:
+        """What it answered, for a model (R-TMO-8)."""
+        return self._services.clean(text)
 
     # -- for calls ----------------------------------------------------------------------------------------------------
 

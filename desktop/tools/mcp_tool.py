@@ -107,7 +107,7 @@ class McpTool:
             pieces = await asyncio.to_thread(_pieces, args)
             stream = self._server.call(self.offered.raw, pieces, self.timeout_s)
             detach = _cancels(token, stream)
-            answer = _Answer(self._server.output_limit)
+            answer = _Answer(self._server.output_limit, self._server.clean)
             try:
                 await self._read(stream, answer, context)
             finally:
@@ -153,9 +153,10 @@ def _cancels(token: CancellationToken, stream: ChildStream) -> Callable[[], None
 
 @dataclass(slots=True)
 class _Answer:
-    """What came so far, capped in characters while it comes."""
+    """What came so far, capped in characters while it comes. ``clean`` is for all that a model gets of it (R-TMO-8)."""
 
     limit: int
+    clean: Callable[[str], str]
     texts: list[str] = field(default_factory=list)
     structured: list[str] = field(default_factory=list)
     progress: str = ""
@@ -186,13 +187,30 @@ class _Answer:
 
     async def result(self, *, is_error: bool) -> ToolResult:
         """The whole of it."""
-        text = "".join(self.texts)
+        text = await asyncio.to_thread(self.clean, "".join(self.texts))
         if self.dropped:
             text += f"\n[Output cut: {self.size + self.dropped:,} characters, the first {self.size:,} are shown]"
-        value = await asyncio.to_thread(_value, "".join(self.structured)) if self.structured else None
+        value = await asyncio.to_thread(self._value) if self.structured else None
         facts = {"characters": self.size + self.dropped, "truncated": bool(self.dropped)}
         code = "mcp.tool_error" if is_error else ""
         return ToolResult(text or "[No output.]", is_error, None if is_error else value, code, facts)
+
+    def _value(self) -> Any:
+        """A structured result; only an object is one."""
+        try:
+            found = json.loads("".join(self.structured))
+            return _cleaned(found, self.clean) if isinstance(found, dict) else None
+        except (ValueError, RecursionError):
+            return None
+
+
+def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+    """The texts within, names of fields included."""
+    if isinstance(value, dict):
+        return {clean(name): _cleaned(one, clean) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(one, clean) for one in value]
+    return clean(value) if isinstance(value, str) else value
 
 
 def _pieces(args: Mapping[str, Any]) -> list[str]:
@@ -200,12 +218,3 @@ def _pieces(args: Mapping[str, Any]) -> list[str]:
     if len(text) > MAX_ARGUMENTS:
         raise ToolFailure(f"The arguments are too long: {len(text):,} characters of {MAX_ARGUMENTS:,}.")
     return [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
-
-
-def _value(text: str) -> Any:
-    """A structured result; only an object is one."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -17,6 +17,7 @@ from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.safety.confinement import Confinement
 from desktop.safety.environment import EnvironmentBuilder, needs_admin
+from desktop.safety.output import upright
 from desktop.safety.permission import PermissionGate
 from desktop.safety.process import held
 from desktop.safety.redaction import Redactor
@@ -98,7 +99,7 @@ class McpBench:
         self.confinement = Confinement(world.policy, settings, kinds=kinds)
         self.services = McpServices(
             self.host, world.policy, self.confinement, EnvironmentBuilder(settings, keyring=lookup), settings, held,
-            _schema_problem, McpPins(self.pins), self.owner.spawn, self.redactor.redact_text, 0.05,
+            _schema_problem, McpPins(self.pins), self.owner.spawn, self.redactor, upright, 0.05,
         )  # fmt: skip
         self.servers = McpServers(
             self.path, self.registry, self.services, needs_admin=needs_admin,

@@ -129,6 +129,29 @@ async def test_a_server_sees_only_its_environment_and_cannot_leave_the_boundary(
         assert (path.exists() and path.read_text()) == ("x" if written else before)
 
 
+@pytest.mark.spec("R-SEC-1", "R-SEC-4", "R-SEC-5")
+async def test_a_key_that_a_server_repeats_of_itself_and_its_tools_is_kept_and_shown_nowhere(bench: McpBench) -> None:
+    env = {"TOKEN": "${keyring:github/ida}"}
+    await bench.put({"name": "leaks", "command": sys.executable, "args": hostile("leaks")[1:], "env": env})
+    await bench.accept("leaks")
+    facts = bench.server("leaks")
+    assert [(tool.standing, tool.offered.problem) for tool in facts.tools] == [
+        ("seen", ""), (None, "its name holds a key that is kept in the keyring"),
+    ]  # fmt: skip
+    assert facts.about.name == "hostile[REDACTED]"
+    assert "The key is [REDACTED]" in facts.tools[0].offered.description
+    await bench.call("leaks_echo", text="x")
+    shown = (facts.tools, facts.about, facts.log, bench.pins.values, bench.registry.tools()[0].spec, bench.person.asked)
+    told = "".join(c for c in repr(shown).encode().decode("unicode_escape") if c.isascii() and c.isprintable())
+    assert "REDACTED" in repr(facts.log)
+    assert KEY not in told
+    assert KEY not in told.replace("\\u200b", "").replace("\\u202e", "")
+    assert {"[REDACTED]", "text"} == set(bench.registry.tools()[0].spec.params["properties"])
+    await bench.servers.restart("leaks")
+    await bench.running("leaks")
+    assert bench.server("leaks").tools[0].standing == "seen"
+
+
 @pytest.mark.spec("R-ENV-4", "R-ENV-5")
 async def test_a_value_that_is_not_there_stops_the_start_with_its_name_and_no_value(bench: McpBench) -> None:
     await bench.put({"name": "files", "command": sys.executable, "env": {"TOKEN": "${keyring:github/nobody}"}})
@@ -202,6 +225,9 @@ async def test_what_was_seen_is_kept_for_the_same_program_only(bench: McpBench) 
     assert [tool.standing for tool in bench.server("files").tools] == ["seen"]
     await bench.put({**entry, "args": hostile("duplicates")[1:]})
     await bench.until(lambda: bench.server("files").tools and bench.server("files").condition == "running", "the other")
+    assert [tool.standing for tool in bench.server("files").tools] == ["new"]
+    await bench.put({**entry, "cwd": str(bench.world.workspace)})
+    await bench.until(lambda: bench.server("files").tools and bench.server("files").condition == "running", "elsewhere")
     assert [tool.standing for tool in bench.server("files").tools] == ["new"]
 
 

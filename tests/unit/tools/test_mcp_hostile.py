@@ -117,9 +117,9 @@ async def test_no_tool_of_a_server_takes_a_name_that_somebody_has(tmp_path: Path
         await bench.end()
 
 
-@pytest.mark.spec("R-TOOL-10", "R-TMO-5")
+@pytest.mark.spec("R-TOOL-10", "R-TMO-5", "R-TMO-8")
 async def test_results_of_every_kind_become_capped_text(bench: McpBench) -> None:
-    modes = ("contents", "big", "garbage-answer", "duplicates", "wishes")
+    modes = ("contents", "big", "garbage-answer", "duplicates", "wishes", "paints")
     await bench.put(*(declared(mode) for mode in modes))
     for mode in modes:
         await bench.accept(mode)
@@ -136,6 +136,8 @@ async def test_results_of_every_kind_become_capped_text(bench: McpBench) -> None
     odd = (await bench.call("garbage-answer_echo".replace("-", "_"), text="x")).result
     assert (odd.text, odd.structured, odd.is_error) == ("5", None, False)
     assert (await bench.call("duplicates_echo", text="x")).result.text == "first"
+    painted = (await bench.call("paints_echo", text="x")).result
+    assert (painted.text, painted.structured) == ("gooddoog end", {"a": ["b", {"c": ""}]})
     wishes = (await bench.call("wishes_echo", text="x")).result.text
     refused = {"elicitation/create": "refused", "roots/list": "refused", "sampling/createMessage": "refused"}
     assert all(f'"{name}": "{what}"' in wishes for name, what in refused.items())
