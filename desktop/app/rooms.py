@@ -30,6 +30,7 @@ from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.tool_modes import ToolModes
 from desktop.conversation.traces import TraceDesk, TraceKeeper
+from desktop.domain.effects import call_key
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.middleware import FunctionContext
 from desktop.domain.models import Connection, ModelRef
@@ -294,7 +295,8 @@ def _live(store: Store, bus: Bus, redactor: Redactor) -> LiveRuns:
 
 
 def _call_id(context: FunctionContext) -> str:
-    return context.request.block.call_id if isinstance(context, Call) else ""
+    """Nested calls have ids of their own, within the message that the outermost was asked for in."""
+    return call_key(context.request.message_id, context.request.block.call_id) if isinstance(context, Call) else ""
 
 
 def _host(runtime: Runtime, model: str) -> Host | None:

@@ -48,7 +48,7 @@ class RunRecorder:
         self._store = store
         self._publish = publish
         self._thread_id = thread_id
-        self._run_id = run_id
+        self.run_id = run_id
         self._author = author
         self._model = model
         self._side: SideName = side
@@ -124,7 +124,7 @@ class RunRecorder:
         await self._close()
         own = (TextBlock(text),) if text else ()
         record = MessageRecord(
-            new_id(), self._thread_id, self.leaf, "user", (*own, *blocks), time.time(), run_id=self._run_id
+            new_id(), self._thread_id, self.leaf, "user", (*own, *blocks), time.time(), run_id=self.run_id
         )
         try:
             await self._store.messages.add(record=record, from_queue=waiting.queue_id)
@@ -133,7 +133,7 @@ class RunRecorder:
         self.leaf = record.message_id
         self._publish(
             UserMessageTaken(
-                thread_id=self._thread_id, run_id=self._run_id, queue_id=waiting.queue_id,
+                thread_id=self._thread_id, run_id=self.run_id, queue_id=waiting.queue_id,
                 message_id=record.message_id,
             )
         )  # fmt: skip
@@ -163,13 +163,13 @@ class RunRecorder:
 
     @property
     def _where(self) -> dict[str, str]:
-        return {"thread_id": self._thread_id, "run_id": self._run_id, "message_id": self.message_id}
+        return {"thread_id": self._thread_id, "run_id": self.run_id, "message_id": self.message_id}
 
     def _record(self, role: str, blocks: Sequence[Block], message_id: str, status: MessageStatus) -> MessageRecord:
         return MessageRecord(
             message_id=message_id, thread_id=self._thread_id, parent_id=self.leaf, role=role,  # type: ignore[arg-type]
             blocks=tuple(blocks), created_at=time.time(), status=status, side=self._side, author=self._author,
-            model=self._model, run_id=self._run_id, round_number=self._round,
+            model=self._model, run_id=self.run_id, round_number=self._round,
         )  # fmt: skip
 
     async def _begin(self) -> None:
@@ -223,14 +223,15 @@ class RunRecorder:
         self.leaf = message_id
 
     def _announce(self, result: ToolResultBlock, message_id: str) -> None:
-        """A call that never entered the pipeline still has its card."""
+        """A call that never entered the pipeline, or did before Assent was started, still has its card."""
         self._publish(
             ToolCallStarted(**self._where, call_id=result.call_id, tool=result.tool, arguments={}, category="")
         )
         self._publish(
             ToolCallFinished(
                 **self._where, call_id=result.call_id, tool=result.tool, state=str(result.facts["state"]),
-                text=result.text, is_error=True, code=str(result.facts["code"]), elapsed_ms=0, facts=result.facts,
+                text=result.text, is_error=result.is_error, code=str(result.facts.get("code", "")), elapsed_ms=0,
+                facts=result.facts,
                 result_message_id=message_id,
             )
         )  # fmt: skip
@@ -241,7 +242,7 @@ class RunRecorder:
             detail = f"{detail} The provider asks for {event.error.retry_after:g} s."
         self._publish(
             RetryScheduled(
-                thread_id=self._thread_id, run_id=self._run_id, attempt=event.attempt - 1, delay_s=event.delay_s,
+                thread_id=self._thread_id, run_id=self.run_id, attempt=event.attempt - 1, delay_s=event.delay_s,
                 code=event.error.code, detail=detail,
             )
         )  # fmt: skip

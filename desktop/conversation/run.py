@@ -18,6 +18,7 @@ from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import SideSpec, model_from
 from desktop.conversation.side_stops import NUDGE
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
+from desktop.conversation.unfinished import unfinished_above
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
@@ -221,11 +222,14 @@ class RunExecution:
 
     async def _given(self) -> Given:
         order = self._order
-        messages = await messages_up_to(self._runtime.store, order.thread.thread_id, order.parent_id)
-        if order.nudge and messages and messages[-1].role == "assistant":
+        thread_id = order.thread.thread_id
+        messages = await messages_up_to(self._runtime.store, thread_id, order.parent_id)
+        open_calls = await unfinished_above(self._runtime.store, thread_id, order.parent_id) if order.nudge else None
+        calls = open_calls.calls if open_calls is not None else ()
+        if order.nudge and not calls and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
         asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
-        return Given(messages=messages, asked=asked, keeper=await self._keeper())
+        return Given(messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper())
 
     async def _keeper(self) -> ContextKeeper | None:
         desk, thread_id = self._runtime.context, self._order.thread.thread_id

@@ -31,6 +31,7 @@ from desktop.conversation.side_spec import (
 )
 from desktop.conversation.side_stops import SideStops
 from desktop.conversation.toolbox import Toolbox
+from desktop.conversation.unfinished import Settling, Unfinished
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.context import Overlay
 from desktop.domain.debates import TurnEnd
@@ -56,14 +57,15 @@ Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
 class Given:
     """What a side reads: ``messages`` in its own perspective; ``pinned`` come before them whatever the window leaves
     out; ``notes`` join its system text in this turn; ``asked`` is the person's text that may bring in skills
-    (S-SK-5); ``rounds_used`` of the run so far; ``keeper`` has the
-    thread's summary and pins."""
+    (S-SK-5); ``rounds_used`` of the run so far; ``unfinished`` is what an
+    answer that is gone on with left open; ``keeper`` has the thread's summary and pins."""
 
     messages: Sequence[ChatMessage]
     pinned: Sequence[ChatMessage] = ()
     notes: Sequence[str] = ()
     asked: str = ""
     rounds_used: int = 0
+    unfinished: Unfinished | None = None
     keeper: ContextKeeper | None = None
 
 
@@ -133,11 +135,19 @@ class SideTurn:
             after_round=stops.after,
             config=LoopConfig(limit=limit),
         )
-        result = await loop.run(given.messages, self._preparation(request, given, int(limit.value)), self.meta)
+        messages = await self._settled(tools, given)
+        result = await loop.run(messages, self._preparation(request, given, int(limit.value)), self.meta)
         if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
             _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
         unmet = returns.unmet if returns is not None and stops.by is None and result.error is None else ""
         return SideResult(result, limit, stops.by, stops.value, stops.missing, unmet, stops.handed)
+
+    async def _settled(self, tools: Toolbox, given: Given) -> Sequence[ChatMessage]:
+        """The messages, with results for the calls that a run before this one has left open."""
+        if given.unfinished is None:
+            return given.messages
+        settling = Settling(given.unfinished, tools, self.recorder, self.meta.cancellation)
+        return [*given.messages, *await settling.settle(self.runtime.store.effects)]
 
     def _root(self, side: Ready) -> Invocation:
         """Where the turn's calls hang; what agents below need of it goes down with them (R-INV-7)."""

@@ -37,13 +37,13 @@ class Toolbox:
         self._journal = journal
         self._code = code
 
-    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
-        """One call through every gate; its result is stored under the id given here."""
+    async def run(self, call: ToolCallBlock, again: str = "") -> ToolResultBlock:
+        """One call through every gate; its result is stored under the id given here; ``again``: see ``CallRequest``."""
         started = time.time()
         result_id = self._recorder.result_ids[call.call_id] = new_id()
         block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
         outcome = await self._pipeline.invoke(
-            CallRequest(block, caller, self._root, self._sink, self._recorder.message_id, result_id)
+            CallRequest(block, caller, self._root, self._sink, self._recorder.message_id, result_id, again=again)
         )
         self._journal.append(
             "tool", call.tool, arguments=call.arguments, result=outcome.result.text, started=started,

@@ -55,6 +55,11 @@ class EffectLog(Protocol):
         ...
 
 
+def call_key(message_id: str, call_id: str) -> str:
+    """What names a tool call of a chat in its run's journal: ids of calls are the model's, and come again."""
+    return f"{message_id}:{call_id}"
+
+
 AskUnknown = Callable[[EffectRecord], Awaitable[UnknownAnswer]]
 """Asks a person about a write that had begun when the process died. It is never repeated without (issue 7)."""
 

@@ -8,7 +8,8 @@ from typing import Any, Literal, Protocol
 
 from desktop.domain.tools import Category, Judgement
 
-Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run"]
+Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run", "done", "stop"]
+"""``done`` and ``stop`` are answers about a call that had begun when Assent ended: it was done; end the run."""
 DecidedBy = Literal["user", "rule", "remembered", "no_handler", "cancelled", "closed", "setting", "job"]
 
 
@@ -19,6 +20,7 @@ class PermissionRequest:
     ``digest`` binds the answer to exactly these arguments and this state of the files (R-PRM-5).
     ``preview`` and ``judgements`` as in ``PreCheck``; ``asked_at`` is seconds since the epoch. ``original`` are the
     arguments as the model wrote them, when a person changed them since: then everything here is about the edited call.
+    ``unknown`` says, of a call that had begun when Assent ended, that nobody knows whether it was done; else empty.
     ``place`` is the line of model-written code that made the call, as ``line 3: await …``, ``made while it ran`` where
     no line of it did, or empty. ``rule`` is the pattern of the rule that says to ask, or empty.
     """
@@ -42,10 +44,13 @@ class PermissionRequest:
     original: Mapping[str, Any] | None = None
     place: str = ""
     rule: str = ""
+    unknown: str = ""
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """Admin: once or deny only, never remembered (R-PRM-3)."""
+        """Admin: once or deny only, never remembered (R-PRM-3). What may have happened: skip, done, again, stop."""
+        if self.unknown:
+            return ("deny", "done", "allow_once", "stop")
         if self.category is Category.ADMIN:
             return ("deny", "allow_once", "allow_edited", "deny_run")
         return ("deny", "allow_once", "allow_run", "allow_always", "allow_edited", "deny_run")

@@ -101,7 +101,8 @@ class CallRequest:
     ``overrides`` are middleware keys for this call alone; ``serves`` is set when the call is middleware at
     work, which itself is not ``counted`` as a tool call. ``default_timeout_s`` holds where the tool has no limit of its
     own (R-COD-15); ``place`` is set for calls of model-written code; ``said`` is what a person says to a skill that an
-    agent works on, beside its arguments (R-AG-10)."""
+    agent works on, beside its arguments (R-AG-10). ``again`` says of a call that had begun when Assent ended that
+    nobody knows whether it was done: it is made only when a person says so now."""
 
     block: ToolCallBlock
     caller: Caller
@@ -116,6 +117,7 @@ class CallRequest:
     default_timeout_s: float | None = None
     place: CodePlace | None = None
     said: str = ""
+    again: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -163,6 +165,11 @@ class Call(FunctionContext):
         if self.original is None:
             return {}
         return {k: v for k, v in self.frozen.items() if k not in self.original or self.original[k] != v}
+
+    @property
+    def settled(self) -> bool:
+        """Whether a person said that it was done before Assent ended, or shall not be done again."""
+        return bool(self.request.again) and self.decision is not None and not self.decision.allowed
 
     @property
     def failure(self) -> ToolFailure | None:

@@ -50,6 +50,8 @@ class Executor:
         """Set ``call.result``; raises ToolFailure, CancellationError or what the tool raised."""
         if call.category is not Category.READ:
             await self._still_as_approved(call)
+        if call.settled:
+            return  # asked anew, a person said that it was done, or shall not be
         call.result = await self._limited(call)
 
     async def _still_as_approved(self, call: Call) -> None:

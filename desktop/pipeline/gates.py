@@ -101,7 +101,7 @@ class TrustGate:
 
     async def process(self, context: Call, call_next: CallNext) -> None:
         await self.approve(context)
-        if context.result is None:
+        if not context.settled:
             await call_next()
 
     async def approve(self, call: Call) -> None:

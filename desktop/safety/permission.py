@@ -55,6 +55,9 @@ class RequestLike(Protocol):
     @property
     def caller(self) -> CallerLike: ...
 
+    @property
+    def again(self) -> str: ...
+
 
 class GatedCall(Protocol):
     """What the gate needs to know of a call; the pipeline's ``Call`` is one."""
@@ -138,6 +141,7 @@ class PermissionGate:
             decision: Decision | None = self._of_job(request, facts, call.meta.unattended)
         else:
             decision = await self._without_asking(request, facts, alike)
+        decision = _unless_again(decision, request)
         unasked_read = decision is not None and decision.allowed and call.category is Category.READ
         if decision is None:
             rule = self._rules.match(facts)
@@ -309,6 +313,7 @@ class PermissionGate:
             stale=call.stale,
             original=call.original,
             place=call.place,
+            unknown=call.request.again,
         )
 
     async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:
@@ -353,9 +358,18 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
 
 def _known_outcome(decision: Decision) -> str:
     """What comes of the call, as far as the decision itself says."""
+    if decision.choice == "done":
+        return ""
     if not decision.allowed:
         return "denied"
     return "" if decision.edited_arguments is None else ASKED_AGAIN
+
+
+def _unless_again(decision: Decision | None, request: PermissionRequest) -> Decision | None:
+    """What may have happened already is done again only when a person says so now, whatever was allowed before."""
+    if decision is None or not decision.allowed or not request.unknown:
+        return decision
+    return _deny(request, "job", "nobody is here to ask") if decision.by == "job" else None
 
 
 def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:

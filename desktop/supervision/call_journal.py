@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from desktop.domain.effects import EffectRecord
 from desktop.domain.errors import KnownError, ToolAborted
@@ -17,6 +17,9 @@ from desktop.domain.middleware import CallNext, FunctionContext
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.supervision.effect_journal import Asked, EffectJournal, Place
 from desktop.supervision.effect_values import digest_of, error_from_plain, result_from_plain, result_to_plain
+
+MAX_INSIDE = 20
+"""Names of what an unfinished call did that a person is told."""
 
 
 def only_reads(context: FunctionContext) -> bool:
@@ -86,13 +89,14 @@ class CallJournal:
 @dataclass(frozen=True, slots=True)
 class Fate:
     """What became of a call before the process died. ``result`` None: it had begun, and nobody knows whether it was
-    done. ``repeatable`` calls only read."""
+    done. ``repeatable`` calls only read, and so did all that began inside them; ``inside`` names what did more."""
 
     call_id: str
     tool: str
     summary: str
     repeatable: bool
     result: ToolResult | None
+    inside: tuple[str, ...] = ()
 
 
 def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
@@ -101,10 +105,23 @@ def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
     for record in records:
         if record.kind != "tool":
             continue
-        begun = found.get(record.agent)
-        summary = record.summary or (begun.summary if begun is not None else "")
-        found[record.agent] = Fate(record.agent, record.name, summary, not summary, _result(record))
+        if record.phase == "begun":
+            if record.summary:
+                _did_more(found, record)
+            before = found.get(record.agent)
+            inside = before.inside if before is not None and before.result is None else ()
+            repeatable = not record.summary and not inside
+            found[record.agent] = Fate(record.agent, record.name, record.summary, repeatable, None, inside)
+        elif (begun := found.get(record.agent)) is not None:
+            found[record.agent] = replace(begun, result=_result(record))
     return found
+
+
+def _did_more(found: dict[str, Fate], record: EffectRecord) -> None:
+    """What begins before a call has an outcome was made by it, or by an agent below it."""
+    for key, fate in found.items():
+        if fate.result is None and key != record.agent:
+            found[key] = replace(fate, repeatable=False, inside=(*fate.inside, record.name)[:MAX_INSIDE])
 
 
 def _result(record: EffectRecord) -> ToolResult | None:

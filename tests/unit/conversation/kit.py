@@ -14,9 +14,11 @@ from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.definitions import AgentDefinition, SideDefinition
+from desktop.domain.effects import call_key
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import ModelClient
 from desktop.domain.threads import MessageRecord, Recovery
+from desktop.domain.tools import Category
 from desktop.pipeline.pipeline import Pipeline, Settings
 from desktop.pipeline.table import Registered
 from desktop.skills.resolution.fabric import SkillFabric
@@ -39,6 +41,10 @@ def skill_world(registered: Registered, *roots: SearchRoot) -> SkillWorld:
     return SkillWorld(fabric, registered)
 
 
+def _call_key(call: Any) -> str:
+    return call_key(call.request.message_id, call.request.block.call_id)
+
+
 class World:
     """Everything around one service."""
 
@@ -52,7 +58,7 @@ class World:
         agents: AgentBook = options.pop("agents", None) or load_agents(ROOT / "resources/agents")
         registered = options.pop("registered", None) or Table(*tools)
         self.skills = skill_world(registered, *options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),)))
-        journal = CallJournal(lambda call: call.request.block.call_id)  # type: ignore[attr-defined]
+        journal = CallJournal(_call_key, repeatable=lambda call: call.category is Category.READ)  # type: ignore[attr-defined]
         self.live = LiveRuns(self.store.effects, journal, self.bus.publish)
         self.bus.listen(self.live.hear)
         if options.pop("supervised", False):

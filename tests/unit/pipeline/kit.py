@@ -74,13 +74,13 @@ class Person:
 
     async def decide(self, call: Call, asking: Callable[[PermissionRequest], None]) -> Decision:
         self.decided.append(call.target.spec.name)
-        if call.category is Category.READ:
+        if call.category is Category.READ and not call.request.again:
             return Decision("allow_once", "", by="setting")
         assert call.check is not None
         request = PermissionRequest(
             "r", call.meta.run_id, call.meta.thread_id, call.request.block.call_id, call.tool, "", call.category,
             call.check.raised_because, (), call.frozen, call.check.paths, (), {}, "digest", 0.0, call.stale,
-            call.original,
+            call.original, unknown=call.request.again,
         )  # fmt: skip
         self.asked.append(request)
         asking(request)

@@ -38,6 +38,7 @@ class Call:
     call_id: str = "call-1"
     token: CancellationToken = field(default_factory=CancellationToken)
     tags: tuple[str, ...] = ("files",)
+    again: str = ""
 
     def __post_init__(self) -> None:
         if self.check is None:
@@ -51,7 +52,8 @@ class Call:
         self.target = SimpleNamespace(spec=ToolSpec(self.tool, "Writes.", {}, WRITE, tags=self.tags))
         self.meta = RunMeta(self.run, self.token, thread_id="thread-1")
         self.request = SimpleNamespace(
-            block=SimpleNamespace(call_id=self.call_id), caller=SimpleNamespace(chain=("helper", "writer"))
+            block=SimpleNamespace(call_id=self.call_id), caller=SimpleNamespace(chain=("helper", "writer")),
+            again=self.again,
         )
 
 
@@ -453,3 +455,25 @@ def test_the_most_specific_rule_counts_and_of_equals_the_first() -> None:
 def test_rules_from_outside_are_checked(data: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError):
         rule_from(data)
+
+
+@pytest.mark.spec("R-PRM-4", "R-PRM-6", "R-CRON-1")
+@pytest.mark.parametrize("category", [READ, WRITE])
+async def test_what_may_have_happened_is_done_again_only_when_a_person_says_so_now(category: Category) -> None:
+    """No rule, nothing remembered and no job's policy says it for them; without anybody it is not done."""
+    rule = rule_from({"tool": "write-file", "policy": "allow"})
+    desk = Desk(person := Person("done"), rule)
+    assert (await desk.decide(Call(category))).allowed
+    call = Call(category, again="may have happened")
+    assert (await desk.decide(call)).choice == "done"
+    assert [request.unknown for request in person.asked] == ["may have happened"]
+    assert (desk.log[-1].decision, desk.log[-1].outcome) == ("done", "")
+    assert (await Desk(None, rule).decide(call)).by == "no_handler"
+    job = Desk(person, rule)
+    unattended = SimpleNamespace(refusal=lambda facts: "")
+    allowed = Call(category)
+    allowed.meta = replace(allowed.meta, unattended=unattended)
+    call.meta = replace(call.meta, unattended=unattended)
+    assert (await job.decide(allowed)).allowed
+    assert (await job.decide(call)).allowed is False
+    assert len(person.asked) == 1

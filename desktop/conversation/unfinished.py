@@ -1,0 +1,145 @@
+"""Going on with an answer that the end of the process cut off: what became of its calls, and what is done about them.
+
+The thread has the results that were stored, the journals of its runs what was done besides (``fates``). What is done is
+not done again; what may have been done is done again only when a person says so; the rest may be done now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from desktop.conversation.recorder import RunRecorder
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.effects import EffectLog, EffectRecord, call_key
+from desktop.domain.errors import CancellationError
+from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
+from desktop.domain.tools import ToolResult
+from desktop.pipeline.execute import cut
+from desktop.pipeline.pipeline import OUTPUT_LIMIT
+from desktop.store import Store
+from desktop.supervision.call_journal import Fate, fates
+from desktop.supervision.effect_journal import EffectJournal
+
+UNKNOWN = "This had begun when Assent ended, and nobody knows whether it was done."
+STOPPED = "stopped by the person"
+MOST = 200
+"""Messages looked at above the end of an answer: a call's results come right below it."""
+_NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """The end of an answer. ``calls`` are those of message ``message_id`` that have no result, ``known`` what their
+    runs' journals say of them, by call id; ``runs`` those runs, all that came since the message, oldest first."""
+
+    message_id: str
+    calls: tuple[ToolCallBlock, ...]
+    known: Mapping[str, Fate]
+    runs: tuple[str, ...]
+
+
+class Caller(Protocol):
+    """Makes calls: the toolbox of a turn."""
+
+    async def run(self, call: ToolCallBlock, again: str = "") -> ToolResultBlock:
+        """Through every gate."""
+        ...
+
+
+class Effects(EffectLog, Protocol):
+    """Where journals lie, and are forgotten."""
+
+    async def forget(self, run_id: str) -> None:
+        """Drop what the effects gave."""
+        ...
+
+
+async def unfinished_above(store: Store, thread_id: str, leaf: str) -> Unfinished | None:
+    """What the answer that ends in ``leaf`` has left open; None where it ends with a person."""
+    path = await store.messages.path(thread_id=thread_id, before=leaf, limit=MOST)
+    path = [*path, await store.messages.get(message_id=leaf)]
+    answered: set[str] = set()
+    for message in reversed(path):
+        if message.role == "assistant":
+            calls = [b for b in message.blocks if isinstance(b, ToolCallBlock) and b.call_id not in answered]
+            runs = await _runs_since(store, thread_id, message.run_id)
+            records: list[EffectRecord] = []
+            for run_id in runs:
+                records += await store.effects.load(run_id)
+            found = fates(records)
+            known = {c.call_id: f for c in calls if (f := found.get(call_key(message.message_id, c.call_id)))}
+            return Unfinished(message.message_id, tuple(calls), known, runs)
+        if message.role == "user":
+            return None
+        answered.update(block.call_id for block in message.blocks if isinstance(block, ToolResultBlock))
+    return None
+
+
+async def _runs_since(store: Store, thread_id: str, run_id: str) -> tuple[str, ...]:
+    """The run that wrote the message and those that have gone on with it since, oldest first."""
+    ids = [run.run_id for run in await store.runs.of_thread(thread_id=thread_id)]
+    ids = ids[: ids.index(run_id) + 1] if run_id in ids else [run_id]
+    return tuple(reversed(ids))
+
+
+class Settling:
+    """Gives each open call its result, in order; each is stored before the next one is made."""
+
+    def __init__(self, left: Unfinished, caller: Caller, recorder: RunRecorder, token: CancellationToken) -> None:
+        self._left = left
+        self._caller = caller
+        self._recorder = recorder
+        self._token = token
+
+    async def settle(self, effects: Effects) -> list[ChatMessage]:
+        """The results. Raises CancellationError when the person ends the run instead; then what is open stays so."""
+        self._recorder.message_id = self._left.message_id
+        found = [ChatMessage("tool", (await self._result(call),)) for call in self._left.calls]
+        for run_id in self._left.runs:
+            await _conclude(run_id, self._recorder.run_id, effects)
+        return found
+
+    async def _result(self, call: ToolCallBlock) -> ToolResultBlock:
+        self._token.check()
+        fate = self._left.known.get(call.call_id)
+        if fate is not None and fate.result is not None:
+            block = _recorded(call, fate.result)
+            await self._recorder.results_finished([block], executed=False)
+            return block
+        again = "" if fate is None or fate.repeatable else _question(fate)
+        block = await self._caller.run(call, again)
+        if again and block.facts.get("decision") == "stop":
+            self._token.cancel(STOPPED)
+        if again and (self._token.cancelled or block.facts.get("by") in _NOBODY_ANSWERED):
+            self._token.check()
+            raise CancellationError("the question was closed without an answer")
+        await self._recorder.results_finished([block], executed=True)
+        return block
+
+
+def _question(fate: Fate) -> str:
+    if not fate.inside:
+        return UNKNOWN
+    done: Sequence[str] = tuple(dict.fromkeys(fate.inside))
+    return f"{UNKNOWN} Inside it these had begun, and may have been done: {', '.join(done)}."
+
+
+def _recorded(call: ToolCallBlock, result: ToolResult) -> ToolResultBlock:
+    """A result from the journal, as a message has it."""
+    text = cut(result.text, OUTPUT_LIMIT)
+    state = "done" if not result.is_error else "denied" if result.code.startswith("denied") else "failed"
+    facts = {**result.facts, "state": state, "code": result.code, "elapsed_ms": 0}
+    return ToolResultBlock(call.call_id, call.tool, text, result.is_error, result.structured, facts)
+
+
+async def _conclude(run_id: str, own: str, effects: Effects) -> None:
+    """All that a run left open is settled: its journal ends, and what it kept for this may go."""
+    if run_id == own:
+        return
+    journal = EffectJournal(run_id, effects)
+    await journal.load()
+    if journal.ended is None:
+        await journal.end("cancelled", "it was cut off, and gone on with")
+    await effects.forget(run_id)
