@@ -7,11 +7,14 @@ from typing import Any, cast
 
 from PySide6.QtWidgets import QWidget
 
+from desktop.app.remembered import Remembered
 from desktop.app.view_models import ViewModels
 from desktop.presenter.shell import ShellViewModel
 from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
+
+OPEN_DEBATE = "debates.thread"
 
 
 class DebatePages:
@@ -19,9 +22,9 @@ class DebatePages:
 
     def __init__(
         self, window: MainWindow, shell: ShellViewModel, models: ViewModels, thread_title: Callable[[str], str],
-        show_inbox: Callable[[str], None],
+        show_inbox: Callable[[str], None], remembered: Remembered,
     ) -> None:  # fmt: skip
-        self._window, self._shell, self._models = window, shell, models
+        self._window, self._shell, self._models, self._remembered = window, shell, models, remembered
         self._thread_title, self._show_inbox = thread_title, show_inbox
         shell.handle("stop", lambda _: self._stop())
         shell.handle("export", self._export)
@@ -36,6 +39,8 @@ class DebatePages:
         dialog = RequestDialog(made.running, m.approvals, self.title, made.running.footer, m.rules)
         dialog.open_inbox.connect(self._show_inbox)
         made.opened.connect(dialog.show_for)
+        made.restore(self._remembered.text(OPEN_DEBATE, ""))
+        made.opened.connect(lambda thread_id: self._remembered.put(OPEN_DEBATE, thread_id))
         made.request_wanted.connect(dialog.reopen)
         made.command_wanted.connect(self._shell.run_command)
         return cast(QWidget, made)

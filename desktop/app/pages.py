@@ -44,7 +44,7 @@ class Pages(QObject):
         self._approvals: Any = None
         self._schedules: Any = None
         self._opened = False
-        self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox)
+        self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, remembered)
         self._commands()
         self._connect()
 

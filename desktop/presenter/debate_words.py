@@ -50,6 +50,14 @@ def end_words(state: DebateState) -> str:
     return _ENDS.get(state.end_reason, "It is over.").format(turns=state.setup.max_turns, side=side, tool=tool)
 
 
+def status_words(state: DebateState) -> str:
+    """Why it stands still, in a sentence; "" while it runs."""
+    if state.status == "paused" and not state.end_reason:
+        fork = f", {fork_words(state)}: not gone on yet" if state.forked_from and state.turn == state.forked_at else ""
+        return f"Paused after turn {state.turn}{fork}. Resume goes on."
+    return end_words(state) if state.status in ("paused", "ended") else ""
+
+
 def conditions(setup: DebateSetup) -> list[tuple[str, str]]:
     """What may end it, as pieces of a sentence; names of tools in mono."""
     found: list[list[tuple[str, str]]] = []

@@ -18,10 +18,10 @@ class FindBar(QFrame):
     wanted = Signal(str, bool)
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, name: str = "Find in this thread") -> None:
         super().__init__(parent)
         self.setProperty("pane", "header")
-        self.field = sized(Field("Find in this thread", hint="Find in this thread", icon="search"), max_width=360)
+        self.field = sized(Field(name, hint=name, icon="search"), max_width=360)
         self._count = Text("", "small", "3")
         back = IconButton("left", "Previous match", shortcut="Shift+Enter")
         ahead = IconButton("right", "Next match", shortcut="Enter")

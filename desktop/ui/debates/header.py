@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.debates import DebateState, SideMeter
 from desktop.domain.definitions import SIDES, SideName
-from desktop.presenter.debate_words import STATUS, label_of, meter_facts
+from desktop.presenter.debate_words import STATUS, label_of, meter_facts, status_words
 from desktop.ui.chat.header import TitleField, TitleText
 from desktop.ui.debates.marks import Pips, SideMark
 from desktop.ui.theme import theme
@@ -70,6 +70,7 @@ class DebateHeader(QFrame):
         self.title.setText(" ".join((state.title or state.setup.topic or "Untitled debate").split()))
         words = "judging" if state.judging else STATUS[state.status]
         self.state.set_state("running" if state.judging else _LOOKS[state.status], words)
+        self.state.setToolTip("" if state.judging else status_words(state))
         turns = state.setup.max_turns or 0
         self._count.setText(f"{state.turn} / {turns}" if turns else str(state.turn))
         self._count.updateGeometry()

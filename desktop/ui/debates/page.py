@@ -32,6 +32,7 @@ class DebatesPage(QWidget):
         self._models = models
         self._narrow = False
         self._folded: bool | None = None
+        self._kept = ""
         self.setProperty("pane", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.list = DebateList(models.debates)
@@ -80,6 +81,7 @@ class DebatesPage(QWidget):
 
     def open(self, thread_id: str, message_id: str = "") -> None:
         """Show a debate, at a message if one is named."""
+        self._kept = ""
         opened = self._models.debates.open
         again = thread_id == opened.thread_id
         if not (again and (not message_id or self.running.jump(message_id))):
@@ -90,6 +92,16 @@ class DebatesPage(QWidget):
         self.running.view.setFocus(Qt.FocusReason.OtherFocusReason)
         self.opened.emit(thread_id)
 
+    def restore(self, thread_id: str) -> None:
+        """Show what was open when the app was closed, if it is still there and nothing else was asked for meanwhile."""
+        self._kept = thread_id
+        self._models.debates.rearranged.connect(self._restore)
+
+    def _restore(self) -> None:
+        self._models.debates.rearranged.disconnect(self._restore)
+        if self._kept in self._models.debates.rows:
+            self.open(self._kept)
+
     def open_call(self, thread_id: str, call_id: str) -> None:
         """Show a debate at the card of a call, if it is loaded."""
         self.open(thread_id)
@@ -97,6 +109,8 @@ class DebatesPage(QWidget):
 
     def new_debate(self) -> None:
         """The set-up, with the keys in its topic."""
+        self._kept = ""
+        self.opened.emit("")
         self._show(self.setup)
         self.list.select("")
         self.setup.topic.setFocus()
@@ -115,7 +129,10 @@ class DebatesPage(QWidget):
         dialog.open()
 
     def begin_find(self) -> None:
-        """Ctrl+F: in the list."""
+        """Ctrl+F: in the turns of the open debate, else in the list."""
+        if self._stack.currentWidget() is self.running:
+            self.running.begin_find()
+            return
         self.list.setVisible(True)
         if not self.list.searching:
             self.list.toggle_search()
@@ -175,8 +192,10 @@ class DebatesPage(QWidget):
         self.setup.fold.setVisible(narrow)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape puts the search away."""
-        if event.key() == Qt.Key.Key_Escape and self.list.searching:
+        """Escape closes what is on top: find, then the search."""
+        if event.key() == Qt.Key.Key_Escape and self.running.find_bar.isVisible():
+            self.running.find_bar.put_away()
+        elif event.key() == Qt.Key.Key_Escape and self.list.searching:
             self.list.toggle_search()
         else:
             super().keyPressEvent(event)

@@ -13,6 +13,7 @@ from desktop.domain.definitions import SideName
 from desktop.presenter.debate_items import END, TurnItem
 from desktop.presenter.debate_words import label_of
 from desktop.presenter.debates import DebateModels
+from desktop.ui.chat.find_bar import FindBar
 from desktop.ui.chat.picker import Picker
 from desktop.ui.chat.pickers import model_choice
 from desktop.ui.chat.thread_pane import card_of, open_link
@@ -22,6 +23,7 @@ from desktop.ui.debates.header import DebateHeader, MeterStrip
 from desktop.ui.debates.lanes import debate_view
 from desktop.ui.debates.side_view import SideView
 from desktop.ui.theme import theme
+from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.scaling import Column
 
 NARROW = 900
@@ -45,10 +47,11 @@ class RunningPage(QFrame):
         self.comparison = Comparison(models.debates)
         self.judges = Picker(self, name="Choose a judge", empty="No model is connected yet")
         self.fork_dialog: ForkDialog | None = None
+        self.find_bar = FindBar(name="Find in this debate")
         self._compare = self._awaited = ""
         column = Column(self, spacing=0)
-        column.addWidget(self.header)
-        column.addWidget(self.meters)
+        for widget in (self.header, self.meters, self.find_bar):
+            column.addWidget(widget)
         holder = QWidget()
         self._stack = QStackedLayout(holder)
         for widget in (self.view, self.side_view, self.comparison):
@@ -88,10 +91,34 @@ class RunningPage(QFrame):
             view.tool_answer.connect(self._answer)
             view.link_activated.connect(open_link)
             view.code_copied.connect(lambda _: self.said.emit("Code copied"))
+            view.found.connect(self.find_bar.show_count)
+        self.find_bar.wanted.connect(self._find)
+        self.find_bar.closed.connect(lambda: self._searched.setFocus(Qt.FocusReason.OtherFocusReason))
 
     # -- what is shown ------------------------------------------------------------------------------------------------
 
+    @property
+    def _searched(self) -> TranscriptView:
+        """The turns that are looked at: of two branches, the fork's."""
+        return self.comparison.fork.view if self._stack.currentWidget() is self.comparison else self.view
+
+    def begin_find(self) -> None:
+        """Ctrl+F: in the turns."""
+        if self._stack.currentWidget() is self.side_view:
+            self.show_view("lanes")
+        self.find_bar.begin()
+
+    def _find(self, text: str, forward: bool) -> None:
+        if text:
+            self.find_bar.show_count(*self._searched.find(text, forward))
+        else:
+            for view in (self.view, self.comparison.fork.view):
+                view.find("", forward)
+            self.find_bar.show_count(0, 0)
+
     def _opened(self, thread_id: str) -> None:
+        if not self.find_bar.isHidden():
+            self.find_bar.put_away()
         if self._compare and self._compare == thread_id:
             return
         self._compare = ""

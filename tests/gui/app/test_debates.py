@@ -55,3 +55,17 @@ async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart
     page = again.window.page("debates")
     await again.until_true(lambda: turns(page) == ["Written.", "It is good."], "both turns, read again")
     assert page.running.end_shown
+    await again.end()
+
+    third = await start([{"text": "unused"}])
+    third.startup._shell.go("debates")
+    page = third.window.page("debates")
+    await third.until_true(lambda: turns(page) == ["Written.", "It is good."], "what was open is open again")
+    third.startup._shell.run_command("new-debate")
+    await third.end()
+
+    last = await start([{"text": "unused"}])
+    last.startup._shell.go("debates")
+    page = last.window.page("debates")
+    await last.until_true(lambda: thread in last.models.debates.debates.rows, "the list")
+    assert page._stack.currentWidget() is page.setup, "a new debate was begun instead"

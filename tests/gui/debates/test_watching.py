@@ -218,7 +218,7 @@ async def test_the_list_is_searched_for_what_was_said_and_opens_at_that_turn(the
         await w.until(lambda: w.state is not None and w.turns and view.verticalScrollBar().maximum(), "it is open")
         index = view.page.place(w.turns[2].message_id)
         await w.until(lambda: index in [at for at, _ in view.visible()], "the turn is in sight")
-        assert not view.page.place(END) in [at for at, _ in view.visible()]
+        assert view.page.place(END) not in [at for at, _ in view.visible()]
         view.scroll_to_end()
         w.page.open(thread, w.debates.hit(thread))
         assert index in [at for at, _ in view.visible()], "again, without reading it anew"
@@ -226,6 +226,31 @@ async def test_the_list_is_searched_for_what_was_said_and_opens_at_that_turn(the
         await w.until(lambda: w.debates.model().rowCount() == 0, "nothing found")
         w.page.list.field.clear()
         await w.until(lambda: w.debates.model().rowCount() == 3, "all again")
+
+
+async def test_ctrl_f_finds_in_the_turns_and_escape_gives_the_keys_back(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says("tea " + "word " * 400), says("no"), says("tea"), says("Tea, tea")])
+    async with watched(tmp_path, model) as w:
+        thread, _ = await w.world.run(setup())
+        await w.open(thread)
+        assert w.running.header.state.toolTip() == "All 4 turns are done."
+        w.page.begin_find()
+        bar, view = w.running.find_bar, w.running.view
+        assert bar.isVisible()
+        bar.field.setText("tea")
+        await w.until(lambda: bar._count.text().endswith("of 5"), "the topic's and four in the turns")
+        places = set()
+        for _ in range(5):
+            QTest.keyClick(bar.field, Qt.Key.Key_Return)
+            places.add(view.search.matches.current)
+        assert len(places) == 5
+        QTest.keyClick(bar.field, Qt.Key.Key_Escape)
+        assert not bar.isVisible()
+        assert view.hasFocus()
+        assert not view.search.matches.query
+        w.running.show_view("a")
+        w.page.begin_find()
+        assert w.running._stack.currentWidget() is view, "it finds in the turns"
 
 
 async def test_an_export_is_written_where_the_person_chose(theme: Any, tmp_path: Path) -> None:
