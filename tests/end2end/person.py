@@ -144,6 +144,43 @@ class Person:
         fact("called", calls=[(p.state, p.result) for p in parts if isinstance(p, ToolPart)])
         self.hooks.quit()
 
+    @property
+    def debate(self) -> Any:
+        return self.models.debates.debates
+
+    def lanes(self) -> list[tuple[str, str]]:
+        """(who, what) of each message in the lanes."""
+        messages = self.window.page("debates").running.view.page.messages
+        return [(message.item.author, message.source()) for message in messages]
+
+    async def debate_begun(self) -> None:
+        """Set up a debate and start it, and tell of its second turn, until somebody kills this process."""
+        await self.opened()
+        self.startup._shell.run_command("new-debate")
+        page, setup = self.window.page("debates"), self.models.debates.setup
+        await self.until(lambda: setup.templates and setup.prompts, "the templates")
+        page.setup.topic.setPlainText("Tea or coffee?")
+        for side in ("a", "b"):
+            setup.set_side(side, model="scripted/scripted")
+        page.setup.start()
+        await self.until(lambda: len(self.lanes()) == 3 and self.lanes()[2][1].startswith("half"), "half of turn 2")
+        fact("half", lanes=self.lanes())
+        await asyncio.sleep(PATIENCE)
+
+    async def debate_again(self) -> None:
+        """What is there after it was killed; then go on to the end."""
+        await self.opened()
+        self.startup._shell.go("debates")
+        await self.until(lambda: self.debate.state is not None and len(self.lanes()) > 1, "the debate that was open")
+        page = self.window.page("debates").running
+        notices = [p.text for m in page.view.page.messages for p in m.item.parts if isinstance(p, NoticePart)]
+        fact("seen", status=self.debate.state.status, turn=self.debate.state.turn, lanes=self.lanes(), notices=notices)
+        self.debate.open.state_changed.connect(lambda state: fact("state", status=state.status, turn=state.turn))
+        page.footer.resume.click()
+        await self.until(lambda: self.debate.state.status == "ended", "its end")
+        fact("ended", lanes=self.lanes())
+        self.hooks.quit()
+
     async def blocked(self) -> None:
         """The database cannot be used: what is said, and quit."""
         await self.until(lambda: [d for d in self.window.findChildren(Dialog) if d.isVisible()], "the dialog")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from desktop.models.scripted import ScriptedModel
+from tests.end2end.test_hostile_world import acting, configured
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 from tests.unit.conversation.debate_kit import debate_world
 
@@ -58,3 +60,21 @@ async def test_a_debate_that_is_killed_comes_back_paused_and_goes_on(tmp_path: P
     assert [part["turn"]["outcome"] for part in told["parts"][1:]] == ["a1", "b1", "a2", "b2"]
     assert "Turn 4 · Con (side B)" in (tmp_path / "debate.md").read_text("utf-8")
     assert (tmp_path / "debate.html").read_text("utf-8").count("<h2>") == 6
+
+
+@pytest.mark.spec("R-SES-18", "R-SES-22", "R-JRN-2")
+def test_the_whole_app_is_killed_in_a_turn_and_shows_the_debate_paused_at_the_last_finished_one(tmp_path: Path) -> None:
+    home = configured(tmp_path / "home")
+    with acting(home, "debate_begun", [{"text": "a1"}], [{"text": "half of a turn"}, {"hang": True}]) as first:
+        first.wait("half")
+        os.kill(first.process.pid, signal.SIGKILL)
+        assert first.process.wait(60) == -signal.SIGKILL
+    with acting(home, "debate_again", *([{"text": f"t{number}"}] for number in range(2, 7))) as again:
+        seen = again.wait("seen")
+        ended = again.wait("ended")
+        assert again.ended() == 0
+    assert (seen["status"], seen["turn"]) == ("paused", 1)
+    assert seen["lanes"][:2] == [["Topic", "Tea or coffee?"], ["For", "a1"]]
+    assert not any("half" in text for _, text in seen["lanes"])
+    assert any("closed in the middle of a turn" in words for words in seen["notices"])
+    assert [text for _, text in ended["lanes"][1:7]] == ["a1", "t2", "t3", "t4", "t5", "t6"]

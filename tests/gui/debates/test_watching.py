@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from desktop.domain.errors import ModelUnreachable
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.presenter.debate_items import END, VERDICT
 from desktop.presenter.threads import ThreadRole
@@ -226,6 +227,29 @@ async def test_the_list_is_searched_for_what_was_said_and_opens_at_that_turn(the
         await w.until(lambda: w.debates.model().rowCount() == 0, "nothing found")
         w.page.list.field.clear()
         await w.until(lambda: w.debates.model().rowCount() == 3, "all again")
+
+
+@pytest.mark.spec("R-SES-18", "R-SES-22")
+async def test_a_server_that_dies_in_the_turn_of_b_pauses_it_with_the_error_and_resume_tries_again(
+    theme: Any, tmp_path: Path
+) -> None:
+    gone = ModelUnreachable("The server has gone away.", next_step="Is it switched on?")
+    client = Script(speaks("a1"), [*speaks("half an answer")[:1], gone], speaks("b1"))
+    async with watched(tmp_path, client) as w:
+        thread = await w.world.debates.create(setup(max_turns=2))
+        await w.open(thread)
+        w.running.footer.resume.click()
+        await w.status("paused")
+        await w.until(lambda: w.running.end_shown, "the card that says why")
+        assert (w.state.end_reason, [t.number for t in w.debates.open.turns]) == ("error", [1])
+        assert "The server has gone away. Is it switched on?" in w.notices
+        assert "broke off" in w.notices, "what had come is kept"
+        assert w.running.header.state.toolTip().startswith("The server has gone away.")
+        w.running.footer.resume.click()
+        await w.status("ended")
+        await w.until(lambda: [said(t) for t in w.turns if not t.time.endswith("off")] == ["a1", "b1"], "both turns")
+        assert [m.text for m in client.requests[2].messages] == [m.text for m in client.requests[1].messages]
+        assert w.state.end_reason == "max_session_turns"
 
 
 async def test_ctrl_f_finds_in_the_turns_and_escape_gives_the_keys_back(theme: Any, tmp_path: Path) -> None:
