@@ -149,6 +149,8 @@ _DECIDED = {
     "allow_always": "Allowed from now on",
     "deny": "Denied",
     "deny_run": "Denied, with everything else of its run",
+    "done": "Said to have been done before Assent ended",
+    "stop": "The run was ended instead",
 }
 _BY = {
     "user": " by you",

@@ -28,6 +28,7 @@ STOPS = {
 _DECIDED = {
     "allow_once": "allowed once", "allow_run": "allowed for the run", "allow_always": "allowed from now on",
     "allow_edited": "allowed with your changes", "deny": "denied", "deny_run": "denied with the rest of the run",
+    "done": "said to have been done", "stop": "its run was ended instead",
 }  # fmt: skip
 _BY = {
     "user": "by you", "rule": "by a rule", "remembered": "by what you decided for this run",

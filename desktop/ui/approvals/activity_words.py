@@ -42,6 +42,8 @@ CHOICES = {
     "allow_edited": "Allowed with other arguments",
     "deny": "Denied",
     "deny_run": "Denied, with all else of this run",
+    "done": "Said to have been done before Assent ended",
+    "stop": "Its run was ended instead",
     "refused": "Refused before anybody was asked",
 }
 NOTES = {"start": "The chain begins", "break": "Lines are missing", "other": "Another version of Assent"}

@@ -21,6 +21,7 @@ from desktop.ui.approvals.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.head import RequestHead
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.reading import GistLine, UnreadNotice
+from desktop.ui.approvals.unknown import AGAIN_TIP, LOOK, ask_unknown
 from desktop.ui.theme import theme
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import Kind, OneClickButton
@@ -77,14 +78,17 @@ class Answers(QWidget):
         self._lines.setSpacing(theme().px(8))
         no, yes = Row(spacing=8), Row(spacing=8)
         no.addWidget(self.deny)
-        no.addWidget(self.reason)
-        no.addStretch(1)
-        yes.addStretch(1)
+        self.more = ask_unknown(self.deny, self.allow, no, self.chosen.emit) if request.unknown else []
+        self._allow_tip = AGAIN_TIP if request.unknown else ALLOW_TIP
+        always = always and not request.unknown and may_always(request)
         for line, button, offered in (
-            (no, self.edit, "allow_edited" in request.choices), (no, self.always, always and may_always(request)),
+            (no, self.reason, not request.unknown), (no, None, True), (yes, None, True),
+            (no, self.edit, "allow_edited" in request.choices), (no, self.always, always),
             (yes, self.allow_run, "allow_run" in request.choices), (yes, self.allow, "allow_once" in request.choices),
         ):  # fmt: skip
-            if offered:
+            if button is None:
+                line.addStretch(1)
+            elif offered:
                 line.addWidget(button)
             else:
                 button.setParent(self)
@@ -107,19 +111,19 @@ class Answers(QWidget):
 
     def pause(self) -> None:
         """Another request was answered a moment ago: a press may be meant for that one, so no is deaf as well."""
-        self.deny.pause()
-        self.reason.pause()
+        for button in (self.deny, self.reason, *self.more):
+            button.pause()
 
     def hold(self, held: bool) -> None:
         """There is something that nobody has seen yet: no rule can be made of it either."""
         self.always.setEnabled(not held)
-        for button, tip in ((self.allow, ALLOW_TIP), (self.allow_run, RUN_TIP), (self.always, ALWAYS_TIP)):
+        for button, tip in ((self.allow, self._allow_tip), (self.allow_run, RUN_TIP), (self.always, ALWAYS_TIP)):
             button.setToolTip(UNREAD_TIP if held else tip)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two lines where one does not fit."""
         super().resizeEvent(event)
-        all_of_them = (self.deny, self.reason, self.edit, self.always, self.allow_run, self.allow)
+        all_of_them = (self.deny, self.reason, *self.more, self.edit, self.always, self.allow_run, self.allow)
         buttons = [button for button in all_of_them if not button.isHidden()]
         needed = sum(button.sizeHint().width() + 8 for button in buttons)
         narrow = needed > self.width()
@@ -217,6 +221,8 @@ class RequestView(QWidget):
         for holds, words, icon in ((request.stale, CHANGED, "retry"), (request.original is not None, EDITED, "write")):
             if holds:
                 self._notices.addWidget(Notice("info", words, icon=icon))
+        if request.unknown:
+            self._notices.addWidget(Notice("ask", shown_line(f"{request.unknown} {LOOK}"), icon="retry"))
         if _is_unconfined(request):
             self._notices.addWidget(Notice("ask", shown_line(str(request.preview["confinement"])), icon="lock"))
         self._notice.setVisible(self._notices.count() > 0)
@@ -339,7 +345,7 @@ class RequestView(QWidget):
         elif what == "always" and self._rules is not None and may_always(request):
             self._always = always_allow(self.window(), request, self._rules, self._thread_title)
             self._always.answered.connect(self._rule_done)
-        elif what in ("deny", "allow_once", "allow_run"):
+        elif what in ("deny", "allow_once", "allow_run", "done", "stop"):
             self._answer(what)  # type: ignore[arg-type]  # the literals of Choice
 
     def deny_all(self) -> None:

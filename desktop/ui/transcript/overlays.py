@@ -59,7 +59,7 @@ class AnswerBar(QWidget):
         self.call_id = part.call_id
         self.request_id = _request_id(part)
         self.open_button = OneClickButton("Open request", "quiet", small=True)
-        self.deny = PatientButton("Deny", small=True)
+        self.deny = PatientButton(_no(part), small=True)
         self.allow: AllowButton | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -70,9 +70,9 @@ class AnswerBar(QWidget):
         self.open_button.clicked.connect(lambda: self.answered.emit(self.request_id, "open"))
         self.deny.clicked.connect(lambda: self.answered.emit(self.request_id, "deny"))
         tool, _ = head_words(part)
-        self.deny.setAccessibleName(f"Deny {tool}")
+        self.deny.setAccessibleName(f"{_no(part)} {tool}")
         self.open_button.setAccessibleName(f"Open the request of {tool}")
-        if not _is_admin(part) and card.whole:
+        if not _needs_looking(part) and card.whole:
             self.allow = AllowButton("Allow once", "primary", small=True)
             self.allow.setAccessibleName(f"Allow {tool} once")
             self.allow.agreed.connect(lambda: self.answered.emit(self.request_id, "allow_once"))
@@ -100,8 +100,14 @@ def _request_id(part: ToolPart) -> str:
     return part.request.request_id if part.request else ""
 
 
-def _is_admin(part: ToolPart) -> bool:
-    return part.category == "admin" or (part.request is not None and part.request.category == Category.ADMIN)
+def _needs_looking(part: ToolPart) -> bool:
+    """Admin, and what may have been done already, is allowed in its request only."""
+    asked = part.request
+    return part.category == "admin" or (asked is not None and (asked.category == Category.ADMIN or bool(asked.unknown)))
+
+
+def _no(part: ToolPart) -> str:
+    return "Skip" if part.request is not None and part.request.unknown else "Deny"
 
 
 class MessageBar(QWidget):

@@ -1,0 +1,31 @@
+"""The answers about a call that had begun when Assent ended, so that nobody knows whether it was done (issue 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QBoxLayout
+
+from desktop.ui.widgets.allow_button import AllowButton
+from desktop.ui.widgets.patient_button import PatientButton
+
+LOOK = "Look whether it was done before you answer. Do it again makes exactly this call."
+SKIP_TIP = "Do not do it; the model is told that nobody knows whether it was done (Esc)"
+DONE_TIP = "It was done: the model is told so, and goes on"
+STOP_TIP = "End the run; you are asked again when you continue it"
+AGAIN_TIP = "Make exactly this call, perhaps a second time (Ctrl+Enter)"
+
+
+def ask_unknown(
+    deny: PatientButton, allow: AllowButton, row: QBoxLayout, chosen: Callable[[str], None]
+) -> list[PatientButton]:
+    """Skip and Do it again in the places of Deny and Allow, and two more answers in ``row``."""
+    deny.setText("Skip it")
+    deny.setToolTip(SKIP_TIP)
+    allow.setText("Do it again")
+    allow.setToolTip(AGAIN_TIP)
+    done, stop = PatientButton("It was done", tip=DONE_TIP), PatientButton("Stop the run", tip=STOP_TIP)
+    for button, answer in ((done, "done"), (stop, "stop")):
+        button.clicked.connect(lambda _=False, answer=answer: chosen(answer))
+        row.addWidget(button)
+    return [done, stop]
