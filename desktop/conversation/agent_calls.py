@@ -162,7 +162,7 @@ class AgentCalls:
         token = call.meta.cancellation.child()
         place = node.spawn_child(self._ids.get(call.meta.thread_id, node.root_id), retention=HistoryRetention.RUN)
         self._ids[thread_id] = AgentId(agent.name, thread_id)
-        meta = replace(call.meta, cancellation=token, thread_id=thread_id, supervision=place)
+        meta = call.meta.called(thread_id, token, place)
         above = CalledBy(
             meta=meta, allowed=call.invocation.inherited.get(PERMISSIONS), chain=call.request.caller.chain,
             budget=host.budget, below=call.invocation, prompt_text=prompt_text,

@@ -41,6 +41,7 @@ def facts_of(call: RecordedCall) -> CallFacts:
     return CallFacts(
         call.tool, Category(plain["category"]), str(plain["about"]), tuple(plain["tags"]), dict(plain["arguments"]),
         str(plain["source"]), parts, dict(plain["resolved"]), call.thread_id, str(plain["digest"]),
+        tuple(str(one) for one in plain.get("above", ())),
     )  # fmt: skip
 
 
@@ -54,6 +55,7 @@ def _plain(facts: CallFacts) -> dict[str, Any]:
         "arguments": {name: _value(name, value, 0) for name, value in facts.arguments.items()},
         "parts": [[part.text, list(part.spellings), part.hidden, list(part.said)] for part in parts],
         "resolved": dict(facts.resolved),
+        **({"above": list(facts.above)} if facts.above else {}),
     }
 
 
@@ -79,4 +81,4 @@ def text_of(facts: CallFacts) -> str:
 
 def without_thread(facts: CallFacts) -> CallFacts:
     """The same call in no thread."""
-    return replace(facts, thread_id="")
+    return replace(facts, thread_id="", above=())

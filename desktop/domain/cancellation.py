@@ -142,7 +142,8 @@ class CancellationToken:
 @dataclass(frozen=True, slots=True)
 class RunMeta:
     """What is known about a run wherever a call goes; passed explicitly, never global (R-CAN-7). ``unattended``: the
-    permission of a run in which nobody can be asked (``jobs.Unattended``); None: a person is there (R-CRON-1)."""
+    permission of a run in which nobody can be asked (``jobs.Unattended``); None: a person is there (R-CRON-1).
+    ``above``: the threads of the agents that this one works for, the person's own first; empty where nobody called."""
 
     run_id: str
     cancellation: CancellationToken
@@ -152,7 +153,14 @@ class RunMeta:
     trace_id: str = field(default_factory=short_id)
     tenant_id: str | None = None
     unattended: Unattended | None = None
+    above: tuple[str, ...] = ()
 
     def span(self) -> RunMeta:
         """A child span: same run, child token, new trace id (R-CAN-8)."""
         return replace(self, cancellation=self.cancellation.child(), trace_id=short_id())
+
+    def called(self, thread_id: str, cancellation: CancellationToken, supervision: Supervision) -> RunMeta:
+        """Of an agent that is called from here and works in ``thread_id``: the same run and permission, and what binds
+        the caller's thread binds it, too."""
+        above = (*self.above, self.thread_id) if self.thread_id else self.above
+        return replace(self, thread_id=thread_id, cancellation=cancellation, supervision=supervision, above=above)

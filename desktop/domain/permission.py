@@ -22,7 +22,8 @@ class PermissionRequest:
     arguments as the model wrote them, when a person changed them since: then everything here is about the edited call.
     ``unknown`` says, of a call that had begun when Assent ended, that nobody knows whether it was done; else empty.
     ``place`` is the line of model-written code that made the call, as ``line 3: await …``, ``made while it ran`` where
-    no line of it did, or empty. ``rule`` is the pattern of the rule that says to ask, or empty.
+    no line of it did, or empty. ``rule`` is the pattern of the rule that says to ask, or empty. ``above``: the threads
+    of the agents that this one works for, the person's own first.
     """
 
     request_id: str
@@ -45,6 +46,12 @@ class PermissionRequest:
     place: str = ""
     rule: str = ""
     unknown: str = ""
+    above: tuple[str, ...] = ()
+
+    @property
+    def seen_in(self) -> str:
+        """The thread that a person knows: its own, or the one that an agent in a hidden thread works for."""
+        return self.above[0] if self.above else self.thread_id
 
     @property
     def choices(self) -> tuple[Choice, ...]:

@@ -334,7 +334,8 @@ class TextMasker(Protocol):
 @dataclass(frozen=True, slots=True)
 class CallFacts:
     """What a trust rule may look at. ``parts`` and ``resolved`` as in ``PreCheck``; ``digest`` is the SHA-256 of
-    ``constraint`` where that is known only without its secrets, else empty."""
+    ``constraint`` where that is known only without its secrets, else empty. ``above`` as in ``RunMeta``: rules of those
+    threads count for the call as well."""
 
     tool: str
     category: Category
@@ -346,6 +347,7 @@ class CallFacts:
     resolved: Mapping[str, str] = field(default_factory=dict)
     thread_id: str = ""
     digest: str = ""
+    above: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

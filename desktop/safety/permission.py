@@ -298,6 +298,7 @@ class PermissionGate:
             request_id=new_id(),
             run_id=meta.run_id,
             thread_id=meta.thread_id,
+            above=meta.above,
             call_id=call.request.block.call_id,
             tool=spec.name,
             description=spec.description,
@@ -353,7 +354,8 @@ class PermissionGate:
 
 def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
     """What rules and memory compare."""
-    return call_facts(call.target.spec, call.frozen, check, call.category, call.meta.thread_id)
+    facts = call_facts(call.target.spec, call.frozen, check, call.category, call.meta.thread_id)
+    return replace(facts, above=call.meta.above) if call.meta.above else facts
 
 
 def _known_outcome(decision: Decision) -> str:

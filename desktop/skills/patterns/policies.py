@@ -13,6 +13,9 @@ asked about or denied when any is. One exception: a constraint without wildcards
 letter, allows it as it stands, for nothing in it can be another than the person saw. Paths are compared where they
 really lead (``CallFacts.resolved``); a rule that asks or denies also fits the path as it was written. An argument of
 another tool that is named like a command is taken apart by nobody, so no star reaches over what joins commands there.
+
+A rule of one thread counts for what works for that thread, too: an agent that is called there has a thread of its own,
+which nobody sees, and neither evades what is denied or asked about above it nor asks again for what is allowed there.
 """
 
 from __future__ import annotations
@@ -70,8 +73,9 @@ class PolicyRules:
         """The rule in force for a call, or None when no rule fits it."""
         policies, judging = self._policies, _Judging(facts)
         sieve = self._sieve(facts.tool, facts.tags)
-        selecting = [rule for rule in sieve.likely(facts, judging.resolved) if self._counts(rule, facts)]
-        top = max(sieve.tops.get("", 0), sieve.tops.get(facts.thread_id, 0))
+        threads = ("", facts.thread_id, *facts.above)
+        selecting = [rule for rule in sieve.likely(facts, judging.resolved) if self._counts(rule, threads)]
+        top = max(sieve.tops.get(thread_id, 0) for thread_id in threads)
         parts: tuple[CommandPart | None, ...] = facts.parts or (None,)
         denying, others = [], []
         for rule in selecting:
@@ -107,8 +111,8 @@ class PolicyRules:
         fitting = [rule for rule in rules if judging.fits(rule, part, self._policies[rule.order])]
         return max(fitting, key=_rank, default=None)
 
-    def _counts(self, rule: Rule, facts: CallFacts) -> bool:
-        return self._owners[rule.order].thread_id in ("", facts.thread_id)
+    def _counts(self, rule: Rule, threads: tuple[str, ...]) -> bool:
+        return self._owners[rule.order].thread_id in threads
 
     def _match(self, rules: Sequence[Rule]) -> RuleMatch:
         rules = list(dict.fromkeys(rules))

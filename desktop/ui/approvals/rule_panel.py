@@ -100,7 +100,7 @@ class RuleForm(QWidget):
         draft = self._editor.draft
         if draft is None:
             return
-        here = (self._editor.request.thread_id if self._editor.request else self._thread(), draft.thread_id)
+        here = (self._editor.request.seen_in if self._editor.request else self._thread(), draft.thread_id)
         named = [(f"only “{self._title(thread_id)}”", thread_id) for thread_id in dict.fromkeys(here) if thread_id]
         self.scope.fill([("all threads", ""), *named], draft.thread_id)
         self.scope.setEnabled(bool(named))

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,10 @@ async def test_recorded_calls_hold_no_secrets_and_are_enough_to_decide(lab: Lab)
     assert "hunter2hunter2" not in raw
     again = facts_of(next(call for call in kept if call.tool == "bash"))
     assert (again.category, again.source, len(again.parts)) == (facts.category, facts.source, 2)
-    assert again.parts[1] == facts.parts[1]
+    assert (again.parts[1], again.above) == (facts.parts[1], ())
+    await lab.keep(replace(facts, tool="other", thread_id="hidden", above=("t1", "t2")))
+    below = facts_of(next(call for call in await lab.store.rules.recorded() if call.tool == "other"))
+    assert (below.thread_id, below.above) == ("hidden", ("t1", "t2"))
 
 
 async def test_the_same_call_is_kept_once_and_the_oldest_go_first(lab: Lab) -> None:
