@@ -217,7 +217,7 @@ async def _rooms(
     agents = known.book
     keys = await open_keys(store.state, lambda: _connections(settings))
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
-    context = ContextDesk(store)
+    context = ContextDesk(store, redactor.mask_known)
     safety = safety_of(settings, home, grants := SessionGrants())
     walls = _walls(home, safety, keys)
     rules = await open_rules(store, redactor, walls.tools, safety, walls.policy, allowed)
@@ -248,7 +248,7 @@ async def _rooms(
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
         grants=grants, rules=rules, service=service, agent_room=room,
-        debates=DebateService(runtime, owner, saver(home / "agents")),
+        debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceDesk(store, agents, runtime.budget), context=context,
         jobs=await _jobs(runtime, service, settings, rules),
     )  # fmt: skip

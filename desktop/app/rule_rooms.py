@@ -40,7 +40,9 @@ async def open_rules(
     def record(facts: CallFacts, at: float) -> None:
         store.rules.record(make=lambda: recorded(facts, at, redactor))
 
-    book = TrustRules(kept=store.rules, cwd=real[0], home=real[1], record=record, patterns=allowed)
+    book = TrustRules(
+        kept=store.rules, cwd=real[0], home=real[1], record=record, patterns=allowed, mask=redactor.mask_known
+    )
     await book.load()
 
     def specs() -> list[ToolSpec]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from desktop.conversation.agent_text import MAX_BYTES, AgentText, read_text
 from desktop.conversation.agents import AgentFile, AgentFiles
+from desktop.conversation.masking import HOLDS_A_KEY, Mask, place_of_key
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import Ready, SideSpec, ready, request_of, round_limit, stop_problem
 from desktop.domain.cancellation import CancellationToken
@@ -52,13 +53,18 @@ class AgentCheck:
 
 
 class AgentFileDesk:
-    """One file, for the text's view-model. ``saved`` is called after every write."""
+    """One file, for the text's view-model. ``saved`` is called after every write; a text that ``mask`` would change
+    holds a key and is not saved."""
 
-    def __init__(self, path: Path, saved: Callable[[], object], taken: Callable[[str, str], str]) -> None:
+    def __init__(
+        self, path: Path, saved: Callable[[], object], taken: Callable[[str, str], str],
+        mask: Mask = lambda text: text,
+    ) -> None:  # fmt: skip
         self.path = path
         self._file = PersonFile(path, MAX_BYTES)
         self._saved = saved
         self._taken = taken
+        self._mask = mask
 
     def read(self) -> ToolsFile:
         """The text on the disk."""
@@ -72,7 +78,16 @@ class AgentFileDesk:
         if taken:
             problem = DefinitionProblem("name", "name.duplicate", f"the name is already taken by {taken}")
             said = replace(said, definition=None, problems=(*said.problems, problem))
-        return AgentCheck(said, placed(said, path))
+        return AgentCheck(said, (*placed(said, path), *self._keys(text)))
+
+    def _keys(self, text: str) -> Sequence[SkillProblem]:
+        """A key in a file is not masked, for a file says what the person wrote: it is refused, with its place."""
+        found = place_of_key(text, self._mask)
+        if found is None:
+            return ()
+        before = text[: found[0]]
+        line, column = before.count("\n") + 1, found[0] - before.rfind("\n")
+        return (SkillProblem(str(self.path), f"{HOLDS_A_KEY}; no file holds one.", line, column, "error", "agent.key"),)
 
     def save(self, text: str, stamp: str, *, over: bool = False) -> ToolsFile:
         """Write it and put it in force. Raises ToolsFileConflict, or CannotSaveTools, also for a text with errors."""
@@ -127,7 +142,7 @@ class AgentDesk:
 
     def file(self, path: str) -> AgentFileDesk:
         """For the editor."""
-        return AgentFileDesk(Path(path), self._reload, self._taken)
+        return AgentFileDesk(Path(path), self._reload, self._taken, self._runtime().mask)
 
     def _taken(self, name: str, path: str) -> str:
         files = self._files.book.files

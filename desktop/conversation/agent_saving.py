@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.conversation.agent_text import read_text
+from desktop.conversation.masking import Mask, clean
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError, KnownError
 
@@ -53,12 +54,12 @@ def _lines(fields: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{key}: {json.dumps(value)}"
 
 
-def saver(folder: Path) -> Callable[[AgentDefinition], Awaitable[str]]:
-    """How definitions get into ``folder``. The function raises ConfigurationError for one that is none or whose file is
-    there already, KnownError when it cannot be written; it returns the file's path."""
+def saver(folder: Path, mask: Mask = lambda text: text) -> Callable[[AgentDefinition], Awaitable[str]]:
+    """How definitions get into ``folder``, without known secrets. The function raises ConfigurationError for one that
+    is none or whose file is there already, KnownError when it cannot be written; it returns the file's path."""
 
     async def save(definition: AgentDefinition) -> str:
-        return await asyncio.to_thread(_save, folder, definition)
+        return await asyncio.to_thread(_save, folder, clean(definition, mask))
 
     return save
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from desktop.agents.answer import Answerer
 from desktop.agents.summarising import summarise
 from desktop.agents.window import PromptWindow
+from desktop.conversation.masking import Mask, clean
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.context import Overlay
 from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError
@@ -26,8 +27,9 @@ _log = logging.getLogger(__name__)
 class ContextDesk:
     """Implements ``domain.context.ContextDesk``; a change counts from the next round on, also in a run under way."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, mask: Mask = lambda text: text) -> None:
         self._store = store
+        self._mask = mask
         self._known: dict[str, Overlay] = {}
 
     async def overlay(self, thread_id: str) -> Overlay:
@@ -69,6 +71,7 @@ class ContextDesk:
 
     async def put(self, thread_id: str, overlay: Overlay) -> Overlay:
         """Replace it."""
+        overlay = clean(overlay, self._mask)
         await self._store.overlays.put(thread_id=thread_id, overlay=overlay)
         return self._keep(thread_id, overlay)
 

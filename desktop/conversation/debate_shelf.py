@@ -15,6 +15,7 @@ from desktop.conversation.debate_export import render_debate
 from desktop.conversation.debate_run import DebateRun
 from desktop.conversation.debate_setup import DEBATE, definition_of, templates, to_plain
 from desktop.conversation.debate_state import Debate, load
+from desktop.conversation.masking import clean
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.titles import topic_title
@@ -192,14 +193,9 @@ class DebateShelf:
 
     def _clean(self, setup: DebateSetup) -> DebateSetup:
         """Without known secrets: it is stored and sent (R-SEC-1)."""
-        mask = self._runtime.mask
-        sides = [replace(side, prompt_text=mask(side.prompt_text), label=side.label.strip()[:80])
-                 for side in (setup.a, setup.b)]  # fmt: skip
-        environment = {name: mask(value) for name, value in setup.environment.items()}
-        return replace(
-            setup, topic=mask(setup.topic), title=mask(setup.title)[:200], a=sides[0], b=sides[1],
-            environment=environment,
-        )  # fmt: skip
+        setup = clean(setup, self._runtime.mask)
+        sides = [replace(side, label=side.label.strip()[:80]) for side in (setup.a, setup.b)]
+        return replace(setup, title=setup.title[:200], a=sides[0], b=sides[1])
 
     def _thread(self, setup: DebateSetup) -> ThreadRecord:
         now = time.time()

@@ -51,7 +51,7 @@ class ThreadDesk:
         """A new, empty thread (R-SES-1)."""
         now = time.time()
         by = "person" if title else "none"
-        record = ThreadRecord(new_id(), title, now, now, agent, model, titled_by=by)  # type: ignore[arg-type]
+        record = ThreadRecord(new_id(), self._mask(title), now, now, agent, model, titled_by=by)  # type: ignore[arg-type]
         await self._store.threads.create(record=record)
         self._changed(record.thread_id, "created")
         return record

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from desktop.conversation.masking import HOLDS_A_KEY, Mask, place_of_key
 from desktop.conversation.rule_text import read_rule
 from desktop.conversation.trust import Entry, RuleSet
 from desktop.domain.definitions import DefinitionProblem
@@ -57,26 +58,32 @@ class JobPermission:
         return "" if self._admin_allowed() else "admin calls of jobs are switched off in Settings"
 
 
-def policy_problems(policy: JobPolicy) -> Iterator[DefinitionProblem]:
-    """All that is wrong with it, at once."""
-    listed = policy.allowed_tools or ()
-    if len(listed) > MOST or len(policy.allow_admin) > MOST:
+def policy_problems(policy: JobPolicy, mask: Mask = lambda text: text) -> Iterator[DefinitionProblem]:
+    """All that is wrong with it, at once. ``mask``: a key in a pattern is refused, for masked it would fit nothing."""
+    if len(policy.allowed_tools or ()) > MOST or len(policy.allow_admin) > MOST:
         yield DefinitionProblem("policy", "job.many", f"A job lists at most {MOST} tools.")
-    for at, text in enumerate(listed[:MOST]):
-        try:
-            read_rule(text, "allow")
-        except PatternError as error:
-            yield DefinitionProblem(f"policy.allowed_tools[{at}]", "job.pattern", f"{text[:80]!r}: {error}")
-    for at, name in enumerate(policy.allow_admin[:MOST]):
-        if not _NAME.fullmatch(name):
-            words = f"{name[:80]!r} is no name of a tool; admin is allowed by exact name only."
-            yield DefinitionProblem(f"policy.allow_admin[{at}]", "job.admin", words)
+    yield from _list_problems(policy, mask)
     for path, value in (("max_rounds", policy.max_rounds), ("max_tokens", policy.max_tokens)):
         if value is not None and (isinstance(value, bool) or value < 1):
             yield DefinitionProblem(f"policy.{path}", "job.limit", "It must be at least 1.")
     for path, number in (("max_cost", policy.max_cost), ("deadline_s", policy.deadline_s)):
         if number is not None and not 0 < number < 1e9:
             yield DefinitionProblem(f"policy.{path}", "job.limit", "It must be more than nothing.")
+
+
+def _list_problems(policy: JobPolicy, mask: Mask) -> Iterator[DefinitionProblem]:
+    for at, text in enumerate((policy.allowed_tools or ())[:MOST]):
+        try:
+            read_rule(text, "allow")
+        except PatternError as error:
+            yield DefinitionProblem(f"policy.allowed_tools[{at}]", "job.pattern", f"{mask(text)[:80]!r}: {error}")
+        if place_of_key(text, mask) is not None:
+            words = f"{HOLDS_A_KEY}, which is written nowhere: put * in its place."
+            yield DefinitionProblem(f"policy.allowed_tools[{at}]", "job.key", words)
+    for at, name in enumerate(policy.allow_admin[:MOST]):
+        if not _NAME.fullmatch(name):
+            words = f"{mask(name)[:80]!r} is no name of a tool; admin is allowed by exact name only."
+            yield DefinitionProblem(f"policy.allow_admin[{at}]", "job.admin", words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from desktop.conversation.job_policy import policy_problems, terms_of
 from desktop.conversation.job_times import JobTimes, times_of
+from desktop.conversation.masking import clean
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.domain.definitions import DefinitionProblem
@@ -120,7 +121,7 @@ class JobService:
             found.append(DefinitionProblem("model", "job.model", "Choose a model."))
         if job.missed not in ("skip", "once"):
             found.append(DefinitionProblem("missed", "job.missed", "It is skip or once."))
-        return [*found, *policy_problems(job.policy)]
+        return [*found, *policy_problems(job.policy, self._runtime.mask)]
 
     async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:
         """The next times. Raises ConfigurationError."""
@@ -138,7 +139,7 @@ class JobService:
             if len(await self._store.list_all()) >= MOST_JOBS:
                 raise ConfigurationError(f"There are {MOST_JOBS} jobs.", next_step="Delete one first.")
             job = replace(job, job_id=new_id(), created_at=now)
-        kept = replace(job, seen_at=now)
+        kept = clean(replace(job, seen_at=now), self._runtime.mask)
         await self._store.put(job=kept)
         self._tell()
         return kept
@@ -156,7 +157,7 @@ class JobService:
 
     async def restore(self, job: Job) -> None:
         """Undo of ``delete``."""
-        await self._store.put(job=replace(job, seen_at=self._around.clock()))
+        await self._store.put(job=clean(replace(job, seen_at=self._around.clock()), self._runtime.mask))
         self._tell()
 
     async def runs(self, job_id: str, limit: int = 100) -> Sequence[JobRun]:
@@ -255,7 +256,7 @@ class JobService:
             await self._store.note(run=run, seen_at=None if tried else planned)
             run = await self._started(job, run)
         except KnownError as error:
-            run = replace(run, status="failed", ended_at=self._around.clock(), detail=str(error)[:MAX_SNIPPET])
+            run = replace(run, status="failed", ended_at=self._around.clock(), detail=self._snippet(str(error)))
             await self._store.note(run=run)
         finally:
             if not run.run_id:  # it did not come to a run
@@ -281,7 +282,7 @@ class JobService:
             pass
         end = self._ends.pop(run.run_id, None)
         status: JobRunStatus = _ENDED.get(end.reason, "failed") if end is not None else "failed"
-        detail = end.detail[:MAX_SNIPPET] if end is not None and status != "done" else ""
+        detail = self._snippet(end.detail) if end is not None and status != "done" else ""
         ended = replace(run, status=status, ended_at=self._around.clock(), detail=detail)
         self._running.pop(run.job_id, None)
         try:
@@ -289,6 +290,10 @@ class JobService:
         except KnownError as error:  # it stays "running" in the history, and is closed at the next start
             _log.warning("the end of a job's run is not kept: %s", error.code)
         self._tell()
+
+    def _snippet(self, text: str) -> str:
+        """Masked before it is cut: a half of a key would not be known any more."""
+        return self._runtime.mask(text)[:MAX_SNIPPET]
 
     def _take(self, event: Event) -> None:
         if isinstance(event, RunEnded) and any(run.thread_id == event.thread_id for run in self._running.values()):

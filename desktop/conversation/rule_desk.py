@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
+from desktop.conversation.masking import HOLDS_A_KEY
 from desktop.conversation.rule_text import ABOUT, problem_of, proposed, read_rule
-from desktop.conversation.trust import BUILT_IN, ORIGIN, Kept, TrustRules
+from desktop.conversation.trust import BUILT_IN, ORIGIN, WITHOUT_KEY, Kept, TrustRules
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import new_id
 from desktop.domain.permission import PermissionRequest, RuleRecord
@@ -72,6 +73,8 @@ class RuleDesk:
         problem = problem_of(draft.pattern, draft.decision)
         if problem is not None:
             return problem
+        if place := self._rules.key_in(draft.pattern):
+            return RuleProblem(f"{HOLDS_A_KEY}. {WITHOUT_KEY}", *place)
         start = len(draft.pattern) - len(draft.pattern.lstrip())
         text = draft.pattern.strip()
         if draft.replaces and draft.replaces not in {found.record.rule_id for found in self._rules.kept}:

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from desktop.conversation.masking import HOLDS_A_KEY, Mask, clean, place_of_key
 from desktop.conversation.rule_text import (
     ABOUT,
     DIGEST,
@@ -43,6 +44,7 @@ ORIGIN = "approval"
 """What a rule's record says of where it came from when it was remembered from a request."""
 BUILT_IN = "built-in:"
 """How the ids of rules begin that nobody wrote: what is asked and what passes without a rule, by tool."""
+WITHOUT_KEY = "Put * in its place: calls are compared with the key masked."
 _LOG = logging.getLogger(__name__)
 
 
@@ -134,17 +136,19 @@ class FrozenRules:
 class TrustRules:
     """Implements ``domain.safety.RuleBook``. ``text`` is in the pattern language and raises PatternError; ``patterns``
     are read already; ``given`` and what ``kept`` holds are plain rules. ``cwd`` and ``home`` are real paths. ``record``
-    gets every decided call and must not wait. Used on the loop."""
+    gets every decided call and must not wait; a rule that ``mask`` would change holds a key and is not kept, for masked
+    it would fit nothing. Used on the loop."""
 
     def __init__(
         self, given: Iterable[TrustRule] = (), kept: KeptRules | None = None, *, text: str = "", cwd: str = "",
         home: str = "", patterns: Sequence[Pattern] = (), clock: Callable[[], float] = time.time,
-        record: Callable[[CallFacts, float], None] = lambda _facts, _at: None,
+        record: Callable[[CallFacts, float], None] = lambda _facts, _at: None, mask: Mask = lambda text: text,
     ) -> None:  # fmt: skip
         self._store = kept
         self._record = record
         self._where = Where(cwd, home)
         self._clock = clock
+        self._mask = mask
         self._fixed = [Entry(pattern, Owner()) for pattern in parse_patterns(text).patterns]
         self._fixed += [Entry(pattern, Owner()) for pattern in patterns]
         self._fixed += [Entry(pattern_from(rule), _owner_of(rule)) for rule in given]
@@ -209,6 +213,8 @@ class TrustRules:
 
     async def put(self, record: RuleRecord, replaces: str = "") -> Kept:
         """Keep a rule, in the place of another if there is one to replace; it counts when this returns."""
+        if clean(record, self._mask) != record:
+            raise ConfigurationError(f"{HOLDS_A_KEY}, so it was not saved as a rule.", next_step=WITHOUT_KEY)
         found = await asyncio.to_thread(_read, record, self._where)
         if not found.entries:
             raise ConfigurationError(found.problem)
@@ -218,6 +224,10 @@ class TrustRules:
         self._kept[record.rule_id] = found
         self._changed()
         return found
+
+    def key_in(self, pattern: str) -> tuple[int, int] | None:
+        """Where a pattern holds a key that is kept in the keyring: begin and length."""
+        return place_of_key(pattern, self._mask)
 
     async def revoke(self, rule_id: str) -> None:
         """It counts for nothing from now on, also while that is still being written down. Raises NotFound."""

@@ -146,7 +146,8 @@ class JobsViewModel(QObject):
             if self.draft is draft:
                 self.kept = self.draft = kept
                 self.opened.emit()
-            self.said.emit(f"{kept.name} is saved.", "")
+            key = " A key that is kept in the keyring was replaced in it." if _lost_key(draft, kept) else ""
+            self.said.emit(f"{kept.name} is saved.{key}", "")
 
         self._spawn(work(), "save a job")
 
@@ -210,6 +211,10 @@ class JobsViewModel(QObject):
     def _refused(self, error: AssentError) -> None:
         if isinstance(error, KnownError):
             self.said.emit(f"{error} {error.next_step}".strip(), "")
+
+
+def _lost_key(draft: Job, kept: Job) -> bool:
+    return (draft.name, draft.message) != (kept.name, kept.message)
 
 
 # -- words ------------------------------------------------------------------------------------------------------------

@@ -1,15 +1,31 @@
 """A key that this computer keeps, in what a person or a model writes: it reaches neither the disk nor the model."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from desktop.conversation.agent_desk import AgentFileDesk
+from desktop.conversation.agent_saving import saver
+from desktop.conversation.context_desk import ContextDesk
+from desktop.conversation.debates import DebateService
+from desktop.conversation.jobs import JobService, JobSurroundings
+from desktop.conversation.rule_desk import RuleDesk
+from desktop.conversation.trust import TrustRules
 from desktop.domain.cancellation import RunMeta
+from desktop.domain.context import Overlay
+from desktop.domain.debates import DebateSetup, SideSetup
+from desktop.domain.errors import ConfigurationError
+from desktop.domain.jobs import Job, JobPolicy
 from desktop.domain.messages import FileBlock, NoticeBlock, TextBlock
 from desktop.domain.models import Finished, ModelRequest, TextDelta
+from desktop.domain.rules import RuleDraft
 from desktop.safety.model_text import MaskedModel
 from desktop.safety.redaction import Redactor
-from tests.unit.conversation.kit import world
+from desktop.skills.patterns.paths import Where
+from desktop.tools.person_file import CannotSaveTools
+from tests.unit.conversation.kit import MODEL, world
 
 KEY = "sk-live-0123456789abcdef"
 
@@ -64,6 +80,52 @@ async def test_an_ordinary_message_has_no_notice_and_an_edited_one_loses_its_own
         await made.service.edit(first.message_id, "use nothing")
         (question, *_) = await made.settled(thread)
         assert question.blocks == (TextBlock("use nothing"),)
+
+
+@pytest.mark.spec("R-SEC-1", "R-CRON-2", "R-PRM-11", "R-DEF-1")
+async def test_what_is_kept_besides_messages_holds_no_key_and_a_rule_that_holds_one_says_so(tmp_path: Path) -> None:
+    redactor = knowing()
+    mask = redactor.mask_known
+    async with world(tmp_path, MaskedModel(Echo(), redactor), mask=mask) as made:
+        around = JobSurroundings(admin_allowed=lambda: False, default_model=lambda: MODEL, where=Where("/w", "/h"))
+        jobs = JobService(made.runtime, made.service, around)
+        job = Job("", f"Job {KEY}", f"use {KEY}", "0 * * * *", "UTC", model=MODEL)
+        kept = await jobs.save(job)
+        assert (kept.name, kept.message) == ("Job [REDACTED]", "use [REDACTED]")
+        await jobs.restore(replace(job, job_id="another"))
+        with pytest.raises(ConfigurationError, match=r"policy.allowed_tools\[0\]: This holds a key") as refused:
+            await jobs.save(replace(job, policy=JobPolicy((f"bash(command=curl {KEY})",))))
+        await made.service.create_thread(title=f"about {KEY}", model=MODEL)
+        thread = await made.thread()
+        await ContextDesk(made.store, mask).put(thread, Overlay(summary=f"They use {KEY}.", upto="m", summarised=4))
+        side = SideSetup("assistant", label=f"with {KEY}", model=MODEL)
+        debates = DebateService(made.runtime, made.owner, saver(tmp_path / "agents", mask))
+        setup = DebateSetup(f"about {KEY}", side, replace(side, prompt_text=KEY))
+        await debates.create(setup)
+        saved = Path(await debates.save_as_agent(setup, "a_debate", f"with {KEY}"))
+        assert "[REDACTED]" in saved.read_text()
+        book = TrustRules(kept=made.store.rules, mask=mask)
+        pattern = f"bash(command=curl -H {KEY} *)"
+        with pytest.raises(ConfigurationError, match="not saved as a rule"):
+            await book.add({"pattern": pattern, "policy": "deny"})
+        with pytest.raises(ConfigurationError, match="not saved as a rule"):
+            await book.add({"tool": "bash", "constraint": KEY, "policy": "allow"})
+        problem = RuleDesk(book, list, nothing_tried).check(RuleDraft(pattern, "deny"))
+        assert problem is not None
+        assert pattern[problem.start : problem.start + problem.length] == KEY
+        file = AgentFileDesk(saved, lambda: None, lambda _name, _path: "", mask)
+        text = f"name: a_debate\ntitle: A\ndescription: its key is {KEY}.\nsideA:\n  prompt: assistant\n"
+        assert [(one.line, one.column) for one in file.check(text).problems if one.code == "agent.key"] == [(3, 25)]
+        with pytest.raises(CannotSaveTools, match="holds a key"):
+            file.save(text, file.read().stamp)
+    assert KEY not in str(refused.value)
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert KEY.encode() not in stored
+    assert b"They use [REDACTED]." in stored
+
+
+def nothing_tried(*_rule: object) -> NoReturn:
+    raise AssertionError("nothing is tried here")
 
 
 @pytest.mark.spec("R-SEC-4")
