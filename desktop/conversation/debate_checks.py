@@ -82,8 +82,6 @@ class DebateChecks:
             return "tool.unknown", f"there is no tool {wanted}"
         if not any(same_tool(table, tool.spec.name, wanted) for tool in at.visible.usable):
             return "tool.not_allowed", f"{wanted} is not among the tools that {at.skill.name} and this side allow"
-        if at.mode == "code":
-            return "tool.code_mode", f"{at.skill.name} calls its tools in code, where {wanted} would not end anything"
         return None
 
     async def preview(self, setup: DebateSetup, problems: Sequence[DefinitionProblem]) -> dict[SideName, SidePreview]:

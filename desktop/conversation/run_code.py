@@ -12,8 +12,9 @@ from desktop.agents.discovery import Visible
 from desktop.agents.policy_settings import PolicySettings, ToolMode
 from desktop.domain.code import CodeEngine, CodeSession
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.messages import ToolCallBlock
+from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.pipeline.code_mode import INVOKE, CodeTool
+from desktop.pipeline.context import Call, CallRequest, Outcome
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import Pipeline
 from desktop.skills.resolution.fabric import SkillFabric
@@ -31,6 +32,9 @@ class RunCode:
         self.mode = mode
         self.finished = False
         self.value: Any = None
+        self.made: list[tuple[ToolCallBlock, ToolResultBlock]] = []
+        """The calls that code made itself, with their results, for who judges the round; those of skills that it
+        called are not among them."""
         self._engine = engine
         self._pipeline = pipeline
         self._fabric = fabric
@@ -46,7 +50,7 @@ class RunCode:
         if self._engine is None:
             raise ConfigurationError("There is no code sandbox here.", next_step="Use this agent with direct calls.")
         self._session = self._engine.session()
-        tool = CodeTool(LABEL, self._session, self._pipeline, self._caller, self._finish)
+        tool = CodeTool(LABEL, self._session, _Heard(self._pipeline, self.made), self._caller, self._finish)
         self._ref = self._fabric.hand_out(LABEL, tool=tool)
         return self
 
@@ -68,6 +72,23 @@ class RunCode:
     async def _finish(self, value: Any) -> None:
         """The run ends after this round. The value is what the turn gave, and stands in the call's result."""
         self.finished, self.value = True, value
+
+
+class _Heard:
+    """The pipeline as code sees it, which remembers what was called."""
+
+    def __init__(self, pipeline: Pipeline, made: list[tuple[ToolCallBlock, ToolResultBlock]]) -> None:
+        self._pipeline, self._made = pipeline, made
+
+    async def invoke(self, request: CallRequest) -> Outcome:
+        """As the pipeline does."""
+        return await self._pipeline.invoke(request)
+
+    def note_nested(self, call: Call, tool: str, arguments: Mapping[str, Any] | None, outcome: Outcome) -> None:
+        """Listed on the card of the code, and kept."""
+        self._pipeline.note_nested(call, tool, arguments, outcome)
+        block = ToolCallBlock(call.request.block.call_id, tool, arguments)
+        self._made.append((block, outcome.block(block)))
 
 
 def mode_of(metadata: Mapping[str, Any], chosen: str) -> ToolMode:

@@ -121,8 +121,6 @@ async def stop_problem(runtime: Runtime, side: Ready, wanted: str) -> tuple[str,
         return "tool.unknown", f"there is no tool {wanted}"
     if all(tool.spec.name != found.spec.name for tool in side.visible.usable):
         return "tool.not_allowed", f"{wanted} is not among the tools that {side.skill.name} allows here"
-    if side.mode == "code":
-        return "tool.code_mode", f"{side.skill.name} calls its tools in code, where {wanted} would not end anything"
     return None
 
 

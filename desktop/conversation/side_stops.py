@@ -51,12 +51,19 @@ class SideStops:
             self._told(call, result)
             return result
         result = await self._tools.run(call)
-        if not result.is_error:
-            self.handed = self.handed or result.facts.get("handoff") == "transfer"
-            for wanted in (self._spec.stop_tool, self._spec.end_session_tool):
-                if wanted and same_tool(self._table, call.tool, wanted):
-                    self._seen.setdefault(wanted, (call, result))
+        for made in ((call, result), *self._code.made):
+            self._see(*made)
+        self._code.made.clear()
         return result
+
+    def _see(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
+        """Whether this call ends something; one that code made counts as one of the model's own (R-COD-6)."""
+        if result.is_error:
+            return
+        self.handed = self.handed or result.facts.get("handoff") == "transfer"
+        for wanted in (self._spec.stop_tool, self._spec.end_session_tool):
+            if wanted and same_tool(self._table, call.tool, wanted):
+                self._seen.setdefault(wanted, (call, result))
 
     def parallel(self, call: ToolCallBlock) -> bool:
         return self._tools.parallel(call)

@@ -50,8 +50,8 @@ class RunningPage(QFrame):
         self.find_bar = FindBar(name="Find in this debate")
         self._compare = self._awaited = ""
         column = Column(self, spacing=0)
-        for widget in (self.header, self.meters, self.find_bar):
-            column.addWidget(widget)
+        for strip in (self.header, self.meters, self.find_bar):
+            column.addWidget(strip)
         holder = QWidget()
         self._stack = QStackedLayout(holder)
         for widget in (self.view, self.side_view, self.comparison):

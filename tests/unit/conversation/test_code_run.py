@@ -10,11 +10,12 @@ import pytest
 from desktop.conversation.tool_modes import ToolModes
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
-from desktop.domain.tools import Category
+from desktop.domain.tools import Category, ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.code_mode import result_in
 from desktop.safety.code_walls import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
+from tests.unit.conversation.debate_kit import FREE, answering, debate_world, setup
 from tests.unit.conversation.kit import world
 from tests.unit.pipeline.kit import FakeTool, Person
 
@@ -94,3 +95,34 @@ async def test_what_was_chosen_for_an_agent_lasts_and_can_be_taken_back(tmp_path
         assert (modes.of("assistant"), modes.of("other")) == ("code", "")
         await modes.choose("assistant", "")
         assert modes.of("assistant") == ""
+
+
+@pytest.mark.spec("R-SES-10", "R-SES-11", "R-COD-6")
+@pytest.mark.parametrize("mode", ["both", "code"])
+async def test_a_stop_tool_that_code_calls_ends_the_turn_and_one_that_fails_there_does_not(
+    tmp_path: Path, engine: JsEngine, mode: str
+) -> None:
+    call = "await ctx.manager.invoke('{0}', {{intent: 'bill'}});"
+    caught = "try {{ await ctx.manager.invoke('{0}', {{}}); }} catch (e) {{ return 'no'; }}"
+    model = ScriptedModel([
+        runs(caught.format("classify")), runs(call.format("classify") + "throw new Error('after it');"),
+        runs(call.format("look")), runs(call.format("close")),
+    ])  # fmt: skip
+    tried: list[int] = []
+
+    def classify(*_: Any) -> ToolResult:
+        tried.append(1)
+        return ToolResult("no", is_error=True) if len(tried) == 1 else ToolResult("yes")
+
+    tools = (FakeTool("classify", params=FREE, body=classify), answering("look"), answering("close"))
+    side = {"stop_tool": "classify", "stop_property": "intent"}
+    options: dict[str, Any] = {"code": engine, "tool_mode": lambda _agent: mode}
+    async with debate_world(tmp_path, model, *tools, allowed="classify look close", **options) as w:
+        made = setup(a=side, b={"end_session_tool": "close"})
+        assert [p for p in await w.debates.problems(made) if not p.warning] == []
+        thread, state = await w.run(made)
+        turns = await w.debates.turns(thread)
+        assert [(t.ended_by, t.outcome, t.rounds) for t in turns] == [
+            ("stop_tool", "bill", 2), ("end_session_tool", "", 2)
+        ]  # fmt: skip
+        assert state.end_reason == "end_session_tool"
