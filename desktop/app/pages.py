@@ -23,7 +23,8 @@ from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
 from desktop.ui.theme import Theme
 
 OPEN_THREAD = "chat.thread"
-TRACE = "chat.trace"
+BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
+"""What stands beside the thread, and under which name that is remembered."""
 SCALE_STEP = 0.1
 NOTIFY = "notifications.desktop"
 
@@ -56,7 +57,7 @@ class Pages(QObject):
             bundle = ChatModels(
                 chat=m.chat, threads=m.threads, approvals=m.approvals, shell=self._shell, setup=m.setup,
                 offers=m.offers, attaching=m.attaching, agents=m.agents, trace=m.trace,
-                modes=m.modes, context=m.context,
+                modes=m.modes, context=m.context, run_tree=m.run_tree,
             )  # fmt: skip
             self._chat = ChatPage(bundle)
             self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of, self._chat.pane.foot, m.rules)
@@ -64,14 +65,20 @@ class Pages(QObject):
             m.chat.opened.connect(self._dialog.show_for)
             self._dialog.show_for(m.chat.thread_id)
             self._chat.request_wanted.connect(self._dialog.reopen)
-            self._chat.show_trace(self._remembered.values.get(TRACE) is True)
-            self._chat.trace_toggled.connect(lambda is_open: self._remembered.put(TRACE, is_open))
+            self._chat.inbox_wanted.connect(self.show_inbox)
+            beside = (name for name, key in BESIDE.items() if self._remembered.values.get(key) is True)
+            self._chat.show_side(next(beside, ""))
+            self._chat.side_changed.connect(self._remember_side)
             self._chat.activity_wanted.connect(self._show_activity)
             self._chat.debate_wanted.connect(self._debates.open)
             if self._opened:
                 # The thread was opened while another page stood here: say it again to the page that now listens.
                 m.chat.open_thread(m.chat.thread_id)
         return self._chat
+
+    def _remember_side(self, shown: str) -> None:
+        for name, key in BESIDE.items():
+            self._remembered.put(key, shown == name)
 
     async def open(self) -> None:
         """Put the pages in, show what was open, read the list of threads."""
@@ -169,6 +176,7 @@ class Pages(QObject):
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
         shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
+        shell.handle("agents", lambda _: on_chats("toggle_agents"))
         shell.handle("new-job", lambda _: self._new_job())
         shell.handle("open-models", lambda _: self._open_models())
         shell.handle("rules", lambda _: self._show_rules(new=False))

@@ -24,6 +24,7 @@ from desktop.conversation.agents import AgentBook
 from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.debates import DebateService
 from desktop.conversation.jobs import JobService, JobSurroundings
+from desktop.conversation.run_desk import RunDesk
 from desktop.conversation.runtime import Runtime, host_of
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_desk import SkillDesk
@@ -112,6 +113,7 @@ class Rooms:
     traces: TraceDesk
     jobs: JobService
     context: ContextDesk
+    run_desk: RunDesk
 
     async def confinement_report(self) -> ConfinementReport:
         """What holds shell commands on this machine; probed once, in a thread."""
@@ -250,7 +252,7 @@ async def _rooms(
         grants=grants, rules=rules, service=service, agent_room=room,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceDesk(store, agents, runtime.budget), context=context,
-        jobs=await _jobs(runtime, service, settings, rules),
+        jobs=await _jobs(runtime, service, settings, rules), run_desk=RunDesk(live),
     )  # fmt: skip
 
 

@@ -37,6 +37,7 @@ from desktop.presenter.reach import ReachViewModel
 from desktop.presenter.rules import RulesViewModel
 from desktop.presenter.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.run_board import RunBoard
+from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.settings import SettingsViewModel
 from desktop.presenter.shell import PaletteRow, ShellViewModel
 from desktop.presenter.skills import SkillsViewModel
@@ -78,6 +79,7 @@ class ViewModels:
     skills: SkillsModels
     trace: TraceViewModel
     context: ContextViewModel
+    run_tree: RunTreeViewModel
     jobs: JobsViewModel
     modes: ToolModesViewModel
     agents_editor: AgentsViewModel
@@ -99,10 +101,11 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     threads = ThreadsViewModel(rooms.service, bridge, board)
     context = ContextViewModel(rooms.context, bridge, lambda: rooms.settings.current.chat.summaries)
     trace = TraceViewModel(rooms.traces, bridge, rooms.redactor.redact_data, board.titles)
-    for listener in (chat.take, board.take, threads.take, trace.take, context.take):
+    approvals = ApprovalsViewModel(bridge, rooms.store.audit)
+    run_tree = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests)
+    for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
         bridge.events.connect(listener)
     rooms.bus.listen(bridge.sink)
-    approvals = ApprovalsViewModel(bridge, rooms.store.audit)
     made = ViewModels(
         board=board,
         chat=chat,
@@ -123,6 +126,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         skills=_skills_models(rooms, bridge, setup),
         trace=trace,
         context=context,
+        run_tree=run_tree,
         jobs=JobsViewModel(rooms.jobs, bridge),
         modes=ToolModesViewModel(rooms.modes, lambda agent: _declared_mode(rooms, agent), bridge),
         debates=_debates(rooms, bridge, board, approvals, setup),

@@ -65,6 +65,7 @@ COMMANDS = (
     Command("search-threads", "Search all threads", "Actions", "Ctrl+Shift+F", "search"),
     Command("stop", "Stop the run", "Actions", "Ctrl+.", "stop"),
     Command("trace", "Show or hide the trace", "Actions", "Ctrl+Shift+T", "trace"),
+    Command("agents", "Show or hide the agents at work", "Actions", "Ctrl+Shift+A", "agent"),
     Command("choose-model", "Choose a model", "Actions", "Ctrl+M", "model"),
     Command("tool-mode", "How this agent calls its tools", "Actions", "", "code"),
     Command("rules", "Rules", "Go to", "", "rules"),

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QStackedLayout, QWidget
 
 from desktop.presenter.chat_state import Meters
 from desktop.presenter.item_builder import human_cost, human_count
+from desktop.ui.run_panel.head import AGENTS_KEYS
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import IconButton
 from desktop.ui.widgets.marks import MeterBar
@@ -104,6 +105,8 @@ class ThreadHeader(QFrame):
         self._cost = Text("", "small", "2")
         self.trace = IconButton("trace", "Show the trace", shortcut=TRACE_KEYS, side=32)
         self.trace.setCheckable(True)
+        self.agents = IconButton("agent", "Show the agents", shortcut=AGENTS_KEYS, side=32)
+        self.agents.setCheckable(True)
         self.more = IconButton("more", "More for this thread", side=32)
         self._fold = IconButton("sidebar", "Show the list of threads", side=32)
         self._fold.setVisible(False)
@@ -134,6 +137,7 @@ class ThreadHeader(QFrame):
         row.addWidget(self._meters)
         row.addSpacing(theme().px(8))
         row.addWidget(self.trace)
+        row.addWidget(self.agents)
         row.addWidget(self.more)
 
     def show_title(self, text: str) -> None:
@@ -141,10 +145,13 @@ class ThreadHeader(QFrame):
         self.title.setText(" ".join(text.split()))
         self.title.update()
 
-    def show_trace(self, is_open: bool) -> None:
-        """The button follows the panel."""
-        self.trace.setChecked(is_open)
-        self.trace.set_name("Hide the trace" if is_open else "Show the trace", TRACE_KEYS)
+    def show_side(self, name: str) -> None:
+        """The buttons follow what stands beside the thread."""
+        for button, own, what, keys in (
+            (self.trace, "trace", "trace", TRACE_KEYS), (self.agents, "agents", "agents", AGENTS_KEYS),
+        ):  # fmt: skip
+            button.setChecked(name == own)
+            button.set_name(f"{'Hide' if name == own else 'Show'} the {what}", keys)
 
     def edit_title(self) -> None:
         """Put the field in the title's place."""

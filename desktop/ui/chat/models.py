@@ -11,6 +11,7 @@ from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.context import ContextViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.offers import OffersViewModel
+from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.shell import ShellViewModel
 from desktop.presenter.threads import ThreadsViewModel
 from desktop.presenter.tool_modes import ToolModesViewModel
@@ -32,3 +33,4 @@ class ChatModels:
     trace: TraceViewModel
     modes: ToolModesViewModel
     context: ContextViewModel
+    run_tree: RunTreeViewModel

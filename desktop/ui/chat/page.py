@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.permission import PermissionRequest
 from desktop.ui.chat.context_card import ContextCard
 from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.side import AGENTS, TRACE, SidePanels
 from desktop.ui.chat.thread_list import ThreadList
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.theme import theme
-from desktop.ui.trace.panel import WIDTH, TracePanel
+from desktop.ui.trace.panel import TracePanel
 from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.toast import Toast
 
 NARROW = 840
 """Below this width of the page (at 100 %) the list of threads folds away."""
-BESIDE = 1040
-"""Below this width of the window (at 100 %) the trace lies over the thread."""
 
 
 class ChatPage(QWidget):
     """Puts the two panes together; what they do is in the view-models."""
 
     request_wanted = Signal(str)
-    trace_toggled = Signal(bool)
+    inbox_wanted = Signal(str)
+    """a request of another thread"""
+    side_changed = Signal(str)
     activity_wanted = Signal(str, str)
     """thread, tool"""
     debate_wanted = Signal(str, str)
@@ -47,7 +49,7 @@ class ChatPage(QWidget):
         self._room = QWidget()
         self._room.hide()
         row.addWidget(self._room)
-        self.trace: TracePanel | None = None
+        self.side = SidePanels(self, models.trace, models.run_tree, self.first_focus)
         self.pane.foot.installEventFilter(self)
         self._connect()
 
@@ -74,15 +76,32 @@ class ChatPage(QWidget):
         self.pane.said.connect(self.toast.say)
         models.modes.refused.connect(self.toast.say)
         self.pane.request_wanted.connect(self.request_wanted)
-        self.pane.header.trace.clicked.connect(self.toggle_trace)
+        self._connect_side()
         chat.opened.connect(models.trace.open_thread)
+        chat.opened.connect(models.run_tree.open_thread)
         chat.opened.connect(models.context.open_thread)
         models.context.said.connect(self.toast.say)
         self.pane.header.context_wanted.connect(self.show_context)
 
+    def _connect_side(self) -> None:
+        side, header = self.side, self.pane.header
+        header.trace.clicked.connect(self.toggle_trace)
+        header.agents.clicked.connect(self.toggle_agents)
+        side.changed.connect(self._side_changed)
+        side.said.connect(self.toast.say)
+        side.card_wanted.connect(self._show_card)
+        side.activity_wanted.connect(lambda tool: self.activity_wanted.emit(self._models.chat.thread_id, tool))
+        side.request_wanted.connect(self._show_request)
+        side.thread_wanted.connect(self.open)
+
     def first_focus(self) -> QWidget:
         """Keys go to the composer."""
         return self.pane.foot.composer.text
+
+    @property
+    def trace(self) -> TracePanel | None:
+        """Once it was wanted."""
+        return self.side.trace
 
     # -- from the shell ---------------------------------------------------------------------------------------------
 
@@ -120,45 +139,44 @@ class ChatPage(QWidget):
 
     def begin_find(self) -> None:
         """Ctrl+F: in the trace while the keys are there."""
-        trace, focus = self.trace, self.window().focusWidget()
-        if trace is not None and trace.isVisible() and focus is not None and trace.isAncestorOf(focus):
-            trace.begin_find()
+        if self.side.shown == TRACE and self.trace is not None and self.side.has_keys:
+            self.trace.begin_find()
         else:
             self.pane.find_bar.begin()
 
     def toggle_trace(self) -> None:
         """Ctrl+Shift+T; on an answer that the keys are at, its run shows."""
         answer = self.pane.current_message
-        self.show_trace(self.trace is None or self.trace.isHidden(), keys=True)
-        if answer and self.trace is not None and not self.trace.isHidden():
+        self.side.toggle(TRACE)
+        if answer and self.side.shown == TRACE:
             self._models.trace.choose_message(answer)
 
-    def show_trace(self, is_open: bool, *, keys: bool = False) -> None:
-        """The panel beside the thread, or nothing; it is built when it is first wanted."""
-        if is_open and self.trace is None:
-            self.trace = TracePanel(self._models.trace, self)
-            self.trace.closed.connect(lambda: self.show_trace(False, keys=True))
-            self.trace.said.connect(self.toast.say)
-            self.trace.card_wanted.connect(self._show_card)
-            self.trace.activity_wanted.connect(
-                lambda tool: self.activity_wanted.emit(self._models.chat.thread_id, tool)
-            )
-            self.trace.hide()
-        self.pane.header.show_trace(is_open)
-        if self.trace is None or self.trace.isHidden() != is_open:
-            return
-        self.trace.setVisible(is_open)
+    def toggle_agents(self) -> None:
+        """Ctrl+Shift+A."""
+        self.side.toggle(AGENTS)
+
+    def show_trace(self, is_open: bool) -> None:
+        """The trace beside the thread, or nothing."""
+        self.show_side(TRACE if is_open else "")
+
+    def show_side(self, name: str) -> None:
+        """``trace``, ``agents`` or nothing beside the thread."""
+        if not self.side.show(name):
+            self.pane.header.show_side(name)
+
+    def _side_changed(self, name: str) -> None:
+        self.pane.header.show_side(name)
         self._place()
-        if keys and is_open:
-            self.trace.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
-        elif keys:
-            self.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
-        self.trace_toggled.emit(is_open)
+        self.side_changed.emit(name)
 
     def _show_card(self, call_id: str) -> None:
-        if self._over and self.trace is not None:
-            self.show_trace(False)
+        if self.side.is_over:
+            self.show_side("")
         self.open_call(self._models.chat.thread_id, call_id)
+
+    def _show_request(self, request: PermissionRequest) -> None:
+        own = request.thread_id == self._models.chat.thread_id
+        (self.request_wanted if own else self.inbox_wanted).emit(request.request_id)
 
     def search_threads(self) -> None:
         """Ctrl+Shift+F."""
@@ -198,28 +216,16 @@ class ChatPage(QWidget):
     def _toggle_list(self) -> None:
         self.threads.setVisible(not self.threads.isVisible())
 
-    @property
-    def _over(self) -> bool:
-        """Whether the trace lies over the thread, for want of room."""
-        return self.window().width() < theme().px(BESIDE)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where it is narrow the list folds away."""
         super().resizeEvent(event)
         self._place()
 
     def _place(self) -> None:
-        """The trace beside the thread, or over it and never over Send and Stop; the list where there is room."""
-        is_open = self.trace is not None and not self.trace.isHidden()
-        side = min(theme().px(WIDTH), self.width()) if is_open else 0
-        beside = side if not self._over else 0
+        """What is beside the thread, or over it; the list where there is room."""
+        beside = self.side.place(self.pane.foot)
         self._room.setFixedWidth(beside)
         self._room.setVisible(beside > 0)
-        if self.trace is not None and is_open:
-            foot = self.pane.foot
-            free = foot.mapTo(self, QPoint()).y() if self._over and foot.isVisibleTo(self) else self.height()
-            self.trace.setGeometry(self.width() - side, 0, side, free)
-            self.trace.raise_()
         narrow = self.width() - beside < theme().px(NARROW)
         if narrow != self._narrow:
             self._narrow = narrow
@@ -228,8 +234,8 @@ class ChatPage(QWidget):
             self.pane.header.show_narrow(narrow)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The message field grew or shrank: the trace that lies above it follows."""
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self._over:
+        """The message field grew or shrank: what lies above it follows."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.side.is_over:
             self._place()
         return super().eventFilter(watched, event)
 
@@ -243,8 +249,8 @@ class ChatPage(QWidget):
             self.pane.foot.editing.cancel()
         elif self.threads.searching:
             self.threads.close_search()
-        elif self._over and self.trace is not None and self.trace.isVisible():
-            self.show_trace(False, keys=True)
+        elif self.side.is_over and self.side.shown:
+            self.side.show("", keys=True)
         else:
             super().keyPressEvent(event)
 

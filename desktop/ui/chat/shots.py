@@ -35,6 +35,8 @@ from desktop.presenter.transcript_items import (
 from desktop.ui.chat.code_shots import OPENED, SampleModes, code_items, says_direct
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
+from desktop.ui.run_panel import shots as run_shots
+from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.shots_samples import SampleApprovals, SampleSetup, new_file_request, sample_shell
 from desktop.ui.trace import shots as trace_shots
 from desktop.ui.trace.panel import TracePanel
@@ -157,6 +159,7 @@ def _page(
     running: bool = False,
     queue: tuple[QueuedMessage, ...] = (),
     trace: str = "empty",
+    agents: str = "empty",
     mode: str = "",
 ) -> ChatPage:
     bridge, board = cast(Bridge, StillBridge()), RunBoard()
@@ -169,7 +172,7 @@ def _page(
             setup=cast(ModelSetupViewModel, SampleSetup()), offers=OffersViewModel(bridge, {}),
             attaching=AttachingViewModel(bridge), agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](), modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
-            context=_context(bridge),
+            context=_context(bridge), run_tree=run_shots.SAMPLES[agents](),
         )
     )  # fmt: skip
     now = time.time()
@@ -206,6 +209,7 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "01-chat-calls": lambda: _opened(_page(many_calls(), running=True), "d"),
         "01-chat-failed": lambda: _page(failed_items()),
         **trace_pictures(),
+        **agent_pictures(),
     }
 
 
@@ -239,6 +243,46 @@ def trace_pictures() -> dict[str, Callable[[], QWidget]]:
         "10-trace-find": _traced("live", _a_search),
         "10-trace-empty": _traced("empty"),
     }
+
+
+def _beside(name: str, row: int = 0, act: Callable[[RunPanel], None] = lambda _: None) -> Callable[[], QWidget]:
+    def build() -> QWidget:
+        page = _page(sample_items(), running=True, agents=name)
+        page.show_side("agents")
+        panel = page.side.agents
+        assert panel is not None
+        panel.rows.setCurrentIndex(panel.model.index(row))
+        act(panel)
+        return page
+
+    return build
+
+
+def agent_pictures() -> dict[str, Callable[[], QWidget]]:
+    """The Run panel beside the thread, or over it."""
+    return {
+        "12-agents": _beside("live"),
+        "12-agents-200": _beside("live"),
+        "12-agents-960": _beside("live"),
+        "12-agents-waiting": _beside("live", 4),
+        "12-agents-limit": _beside("live", 3),
+        "12-agents-budget": _beside("live", 4, _a_budget),
+        "12-agents-cancel": _beside("live", 0, lambda panel: panel.ask_cancel("0")),
+        "12-agents-over": _beside("over"),
+        "12-agents-debate": _beside("debate", 1),
+        "12-agents-long": _beside("long"),
+        "12-agents-long-200": _beside("long"),
+        "12-agents-many": _beside("many", 3),
+        "12-agents-empty": _beside("empty"),
+    }
+
+
+def _a_budget(panel: RunPanel) -> None:
+    """Two limits that cannot be."""
+    for name, text in (("max_rounds", "1"), ("deadline_s", "90"), ("max_cost_usd", "$0.20")):
+        panel.budget.fields[name].setText(text)
+    panel.budget._follow_buttons()
+    panel.budget.apply.click()
 
 
 def _an_event(panel: TracePanel) -> None:

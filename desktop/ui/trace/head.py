@@ -1,4 +1,4 @@
-"""The head of the trace panel: which run, as a tree or as events, export, close."""
+"""The head of the trace panel: its tab, which run, as a tree or as events, export, close."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QToolButton
 
 from desktop.presenter.trace import SHORT, TraceViewModel
+from desktop.ui.run_panel.head import panel_tabs
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph
 from desktop.ui.widgets.buttons import IconButton
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.shown import shown_line
-from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Segmented
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 
 
 class RunPicker(Ringed, QToolButton):
-    """``run 7f3a``; where the thread had more runs, a press lists them."""
+    """``7f3a``, the run; where the thread had more runs, a press lists them."""
 
     picked = Signal(str)
 
@@ -36,10 +36,11 @@ class RunPicker(Ringed, QToolButton):
     def refresh(self) -> None:
         """Follow the view-model."""
         run_id, count = self._trace.run_id, len(self._trace.runs)
-        self._words = f"run {shown_line(run_id[:SHORT])}" if run_id else ""
+        self._words = shown_line(run_id[:SHORT])
+        name = f"run {self._words}" if run_id else ""
         self.setVisible(bool(run_id))
         self.setEnabled(count > 1)
-        self.setAccessibleName(f"{self._words}, one of {count} of this thread" if count > 1 else self._words)
+        self.setAccessibleName(f"{name}, one of {count} of this thread" if count > 1 else name)
         self.setToolTip("Show another run of this thread" if count > 1 else "The only run of this thread")
         self.updateGeometry()
         self.update()
@@ -83,13 +84,14 @@ class TraceHead(QFrame):
         super().__init__()
         self.setProperty("pane", "header")
         sized(self, height=48)
-        self.title = Text("Trace", "title")
+        self.tabs = panel_tabs("trace")
         self.picker = RunPicker(trace)
         self.views = Segmented("View of the trace", (("tree", "Tree"), ("events", "Events")), small=True)
         self.export = IconButton("export", "Export the trace as JSON Lines", side=32)
         self.close_button = IconButton("close", "Close the trace", shortcut="Ctrl+Shift+T", side=32)
         row = Row(self, margins=(16, 1, 8, 0), spacing=2)
-        row.addWidget(self.title)
+        row.addWidget(self.tabs)
+        row.addSpacing(theme().px(4))
         row.addWidget(self.picker)
         row.addStretch(1)
         row.addWidget(self.views)

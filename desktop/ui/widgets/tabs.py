@@ -55,13 +55,13 @@ class Tabs(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, name: str, choices: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, name: str, choices: tuple[tuple[str, str], ...], *, spacing: int = 24) -> None:
         super().__init__()
         self.setAccessibleName(name)
         self._group = QButtonGroup(self)
         self._tabs: dict[str, _Tab] = {}
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Expanding)
-        row = Row(self, spacing=24)
+        row = Row(self, spacing=spacing)
         for at, (value, text) in enumerate(choices):
             tab = _Tab(text)
             self._tabs[value] = tab

@@ -1,0 +1,171 @@
+"""What the Run panel says of an agent: its state, its line, everything about it. Qt-free.
+
+All of it is plain text as it came; whoever shows it escapes what cannot be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from desktop.domain.run_tree import NodeFacts, NodeState
+from desktop.domain.supervision import Priority
+from desktop.domain.words import count_words
+from desktop.presenter.item_builder import canonical, clock, human_cost, human_count
+from desktop.presenter.run_tree_nodes import AgentLine
+from desktop.presenter.trace_words import Fact, seconds_words
+
+_WORDS = {
+    NodeState.WORKING: "working", NodeState.QUEUED: "in the queue", NodeState.THINKING: "thinking",
+    NodeState.CALLING: "making a call", NodeState.SLEEPING: "asleep", NodeState.JOINING: "waiting for an agent",
+    NodeState.WAITING: "waiting for you", NodeState.PAUSED: "paused", NodeState.PREEMPTED: "gave up its place",
+    NodeState.COMPLETED: "done", NodeState.FAILED: "failed", NodeState.CANCELLED: "cancelled",
+    NodeState.LIMIT: "limit reached",
+}  # fmt: skip
+_LOOKS = {
+    NodeState.QUEUED: "in queue", NodeState.SLEEPING: "idle", NodeState.JOINING: "idle", NodeState.WAITING: "waiting",
+    NodeState.PAUSED: "paused", NodeState.PREEMPTED: "paused", NodeState.COMPLETED: "done",
+    NodeState.FAILED: "failed", NodeState.CANCELLED: "aborted", NodeState.LIMIT: "limit",
+}  # fmt: skip
+_LONGER = {
+    NodeState.QUEUED: "It waits for its turn with the model.",
+    NodeState.PREEMPTED: "An agent of higher priority has its place; it goes on when one is free.",
+    NodeState.PAUSED: "It makes no call until you resume it.",
+}
+_TURNING = frozenset({NodeState.WORKING, NodeState.THINKING, NodeState.CALLING})
+SIDES = {"a": "Side A", "b": "Side B"}
+
+
+def look_of(facts: NodeFacts) -> str:
+    """The name of its state's look."""
+    return _LOOKS.get(facts.state, "running")
+
+
+def is_turning(facts: NodeFacts) -> bool:
+    """Whether it does something right now."""
+    return facts.state in _TURNING
+
+
+def word_of(line: AgentLine) -> str:
+    """Its state in a few words; what it does, and whom it waits for."""
+    facts = line.facts
+    if facts.state is NodeState.CALLING and facts.doing:
+        word = f"calling {canonical(facts.doing)}"
+    elif facts.state is NodeState.JOINING and facts.doing:
+        word = f"waiting for {_name(facts.doing)}"
+    else:
+        word = _WORDS[facts.state]
+    if (facts.pause_asked or line.paused_by) and _may_pause(facts):
+        word += ", then pauses"
+    return word
+
+
+def _may_pause(facts: NodeFacts) -> bool:
+    return not facts.state.over and facts.state not in (NodeState.PAUSED, NodeState.PREEMPTED)
+
+
+def _name(address: str) -> str:
+    """``helper`` of ``helper/0.3``."""
+    return address.partition("/")[0]
+
+
+def side_word(facts: NodeFacts) -> str:
+    """``Side A``; any other name as it is."""
+    return SIDES.get(facts.side.lower(), facts.side)
+
+
+def tokens_of(facts: NodeFacts) -> int:
+    """Read and written."""
+    return facts.input_tokens + facts.output_tokens
+
+
+def tokens_words(facts: NodeFacts) -> str:
+    """``12.3k tokens``; rounds without a figure are not counted as nothing."""
+    count = tokens_of(facts)
+    if not count and facts.rounds:
+        return "tokens unknown"
+    return f"{human_count(count)} token{'' if count == 1 else 's'}"
+
+
+def cost_words(facts: NodeFacts) -> str:
+    """``$0.031``, ``at least $0.031``, ``cost unknown``; ``$0`` before the first round."""
+    if facts.cost_known:
+        return human_cost(facts.cost_usd)
+    return f"at least {human_cost(facts.cost_usd)}" if facts.cost_usd else human_cost(None)
+
+
+def time_words(seconds: float) -> str:
+    """``41 s``, ``3 min 20 s``: calm, without tenths once it is more than a few seconds."""
+    return seconds_words(seconds) if seconds < 10 or seconds >= 59.5 else f"{seconds:.0f} s"
+
+
+def short_model(model: str) -> str:
+    """``mistral-large`` of ``mistral/mistral-large``."""
+    return model.partition("/")[2] or model
+
+
+def figures(facts: NodeFacts) -> str:
+    """The second line of an agent, without its time."""
+    parts = [
+        side_word(facts), short_model(facts.model),
+        count_words(facts.rounds, "round"), tokens_words(facts), cost_words(facts),
+    ]  # fmt: skip
+    return " · ".join(part for part in parts if part)
+
+
+def spoken(line: AgentLine) -> str:
+    """An agent's line for who does not see it."""
+    facts = line.facts
+    parts = [
+        facts.agent, side_word(facts), word_of(line), short_model(facts.model), count_words(facts.rounds, "round"),
+        tokens_words(facts), cost_words(facts), time_words(facts.elapsed_s),
+    ]  # fmt: skip
+    if facts.waited_s >= 1:
+        parts.append(f"waited {time_words(facts.waited_s)} for you")
+    if line.below:
+        parts.append(f"{'open' if line.is_open else 'folded'}, {count_words(line.below, 'agent')} below")
+    parts.append(f"level {line.level + 1}")
+    return ", ".join(part for part in parts if part)
+
+
+def facts_of(line: AgentLine) -> tuple[Fact, ...]:
+    """Everything about an agent, a line each."""
+    return tuple(_facts(line))
+
+
+def _facts(line: AgentLine) -> Iterator[Fact]:
+    facts = line.facts
+    yield from _doing(line)
+    if facts.side:
+        yield Fact("Side", side_word(facts))
+    if facts.model:
+        yield Fact("Model", facts.model, mono=True)
+    with_below = ", with the agents below" if line.below else ""
+    yield Fact("Rounds", f"{facts.rounds:,}{with_below}")
+    yield Fact("Tool calls", f"{facts.tool_calls:,}")
+    split = f" ({facts.input_tokens:,} read, {facts.output_tokens:,} written)" if tokens_of(facts) else ""
+    yield Fact("Tokens", f"{tokens_words(facts).removesuffix(' tokens').removeprefix('tokens ')}{split}")
+    yield Fact("Cost", cost_words(facts).removeprefix("cost "))
+    yield Fact("Time", time_words(facts.elapsed_s))
+    if facts.waited_s >= 1:
+        yield Fact("Waited", f"{time_words(facts.waited_s)} for you, not counted as time")
+    if facts.started_at:
+        until = f", ended {clock(facts.ended_at)}" if facts.ended_at else ""
+        yield Fact("Began", f"{clock(facts.started_at)}{until}")
+    if facts.priority is not Priority.NORMAL:
+        yield Fact("Priority", facts.priority.name.lower())
+
+
+def _doing(line: AgentLine) -> Iterator[Fact]:
+    facts = line.facts
+    if facts.state.over:
+        if facts.detail:
+            yield Fact("Ended", facts.detail)
+        return
+    if facts.state is NodeState.WAITING and facts.doing:
+        yield Fact("Asks for", canonical(facts.doing), mono=True)
+    elif facts.state in _LONGER:
+        yield Fact("Now", _LONGER[facts.state])
+    elif facts.doing:
+        yield Fact("Now", word_of(line))
+    if line.paused_by:
+        yield Fact("Paused", f"with {line.paused_by}, which is above it")

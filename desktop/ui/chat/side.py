@@ -1,0 +1,144 @@
+"""What stands beside the open thread: its trace or its agents, one at a time; each is built when first wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.presenter.run_tree import RunTreeViewModel
+from desktop.presenter.trace import TraceViewModel
+from desktop.ui.run_panel.panel import RunPanel
+from desktop.ui.theme import theme
+from desktop.ui.trace.panel import WIDTH, TracePanel
+
+BESIDE = 1040
+"""Below this width of the window (at 100 %) it lies over the thread."""
+TRACE, AGENTS = "trace", "agents"
+
+
+class SidePanels(QObject):
+    """``changed`` ("trace", "agents" or "") after the person opened or closed one. ``give_back``: who has the keys when
+    one is closed."""
+
+    changed = Signal(str)
+    said = Signal(str)
+    card_wanted = Signal(str)
+    activity_wanted = Signal(str)
+    request_wanted = Signal(object)
+    thread_wanted = Signal(str)
+
+    def __init__(
+        self, page: QWidget, trace: TraceViewModel, agents: RunTreeViewModel, give_back: Callable[[], QWidget]
+    ) -> None:
+        super().__init__(page)
+        self._page, self._give_back = page, give_back
+        self._trace_model, self._agents_model = trace, agents
+        self.trace: TracePanel | None = None
+        self.agents: RunPanel | None = None
+
+    @property
+    def shown(self) -> str:
+        """Which of them shows."""
+        panels = ((TRACE, self.trace), (AGENTS, self.agents))
+        return next((name for name, panel in panels if panel is not None and not panel.isHidden()), "")
+
+    @property
+    def panel(self) -> TracePanel | RunPanel | None:
+        """The one that shows."""
+        return {TRACE: self.trace, AGENTS: self.agents}.get(self.shown)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it lies over the thread, for want of room."""
+        return self._page.window().width() < theme().px(BESIDE)
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether the keys are in it."""
+        focus, panel = self._page.window().focusWidget(), self.panel
+        return focus is not None and panel is not None and panel.isVisible() and panel.isAncestorOf(focus)
+
+    def show(self, name: str, *, keys: bool = False) -> bool:
+        """One of them, or "" for none; whether that is something else than before."""
+        before, had_keys = self.panel, self.has_keys
+        if name == self.shown:
+            return False
+        panel = self._built(name)
+        if panel is not None:
+            panel.show()
+            panel.raise_()
+        if before is not None:
+            before.hide()
+        if panel is not None and (keys or had_keys):
+            panel.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
+        elif keys:
+            self._give_back().setFocus(Qt.FocusReason.OtherFocusReason)
+        self.changed.emit(name)
+        return True
+
+    def toggle(self, name: str) -> None:
+        """Show it, with the keys in it; or nothing, if it shows."""
+        self.show("" if self.shown == name else name, keys=True)
+
+    def place(self, foot: QWidget) -> int:
+        """Put the one that shows at the right of the page; over the thread it ends above ``foot``, never over Send and
+        Stop. How much room it wants beside the thread."""
+        panel, page = self.panel, self._page
+        if panel is None:
+            return 0
+        side, over = min(theme().px(WIDTH), page.width()), self.is_over
+        free = foot.mapTo(page, QPoint()).y() if over and foot.isVisibleTo(page) else page.height()
+        panel.setGeometry(page.width() - side, 0, side, free)
+        panel.raise_()
+        return 0 if over else side
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _built(self, name: str) -> TracePanel | RunPanel | None:
+        if name == TRACE and self.trace is None:
+            self.trace = self._make_trace()
+        elif name == AGENTS and self.agents is None:
+            self.agents = self._make_agents()
+        return {TRACE: self.trace, AGENTS: self.agents}.get(name)
+
+    def _make_trace(self) -> TracePanel:
+        made = TracePanel(self._trace_model, self._page)
+        made.hide()
+        self._join(made)
+        made.card_wanted.connect(self.card_wanted)
+        made.activity_wanted.connect(self.activity_wanted)
+        return made
+
+    def _make_agents(self) -> RunPanel:
+        made = RunPanel(self._agents_model, self._page)
+        made.hide()
+        self._join(made)
+        made.request_wanted.connect(self._request_wanted)
+        made.thread_wanted.connect(self._thread_wanted)
+        return made
+
+    def _join(self, panel: TracePanel | RunPanel) -> None:
+        tabs = panel.head.tabs
+        own = tabs.value
+        panel.closed.connect(lambda: self.show("", keys=True))
+        panel.said.connect(self.said)
+
+        def turn(name: str) -> None:
+            tabs.set_value(own)
+            self.show(name)
+
+        tabs.chosen.connect(turn)
+
+    def _request_wanted(self, request: PermissionRequest) -> None:
+        """What lies over the thread would lie over the request, too."""
+        if self.is_over:
+            self.show("")
+        self.request_wanted.emit(request)
+
+    def _thread_wanted(self, thread_id: str) -> None:
+        if self.is_over:
+            self.show("")
+        self.thread_wanted.emit(thread_id)

@@ -1,0 +1,115 @@
+"""Everything about the chosen agent, and what can be done with it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame
+
+from desktop.presenter.run_tree_nodes import AgentLine
+from desktop.presenter.run_tree_words import facts_of, look_of, word_of
+from desktop.presenter.trace_words import Fact
+from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.containers import clear
+from desktop.ui.widgets.marks import StateLabel
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+
+NAMES = 72
+OVER = "It has ended"
+NAME_SHOWN = 200
+
+
+class AgentDetail(QFrame):
+    """``show_line`` fills it; what only changed in its words is not built anew."""
+
+    pause_wanted = Signal()
+    cancel_wanted = Signal()
+    request_wanted = Signal()
+    thread_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("pane", "plain")
+        column = Column(self, margins=(16, 12, 16, 10), spacing=6)
+        head = Row(spacing=8)
+        self.title = Paragraph("", "strong")
+        self.state = StateLabel()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.state, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(head)
+        column.addLayout(self._buttons())
+        self._facts = Column(spacing=6)
+        column.addLayout(self._facts)
+        self._values: list[Paragraph] = []
+        self._shape: tuple[tuple[str, bool], ...] = ()
+
+    def _buttons(self) -> Row:
+        self.request = Button("Show request", small=True, icon="ask", tip="What it waits for you with (Return)")
+        self.pause = Button("Pause", small=True, icon="pause")
+        self.cancel = Button("Cancel", "danger", small=True, icon="stop")
+        self.open_thread = IconButton("chats", "Open its thread", side=24)
+        for button, signal in (
+            (self.request, self.request_wanted), (self.pause, self.pause_wanted),
+            (self.cancel, self.cancel_wanted), (self.open_thread, self.thread_wanted),
+        ):  # fmt: skip
+            button.clicked.connect(signal)
+        row = Row(margins=(0, 0, 0, 6), spacing=8)
+        for button in (self.request, self.pause, self.cancel, self.open_thread):
+            row.addWidget(button)
+        row.addStretch(1)
+        return row
+
+    def show_line(self, line: AgentLine, *, asks: bool, thread: bool) -> None:
+        """``asks``: a request of it waits; ``thread``: it has a thread of its own."""
+        facts = line.facts
+        name = shown_line(facts.agent[:NAME_SHOWN])
+        if self.title.text() != name:
+            self.title.set_pieces(name)
+        word = shown_line(word_of(line)[:40])
+        if (self.state.state, self.state.accessibleName()) != (look_of(facts), word):
+            self.state.set_state(look_of(facts), word)
+        self._follow(line, asks=asks, thread=thread)
+        shown = facts_of(line)
+        shape = tuple((fact.name, fact.mono) for fact in shown)
+        if shape != self._shape:
+            self._shape = shape
+            self._build(shown)
+        for value, fact in zip(self._values, shown, strict=True):
+            _say(value, fact)
+        self.setAccessibleName(f"{name}, {word}")
+
+    def _follow(self, line: AgentLine, *, asks: bool, thread: bool) -> None:
+        over, paused = line.facts.state.over, line.facts.pause_asked
+        _label(self.pause, "Resume" if paused else "Pause", "play" if paused else "pause")
+        self.pause.setToolTip(OVER if over else "It goes on (Space)" if paused else "Before its next call (Space)")
+        self.cancel.setToolTip(OVER if over else "End it now, with everything below it (Delete)")
+        for button in (self.pause, self.cancel):
+            button.setVisible(not over)
+        self.request.setVisible(asks)
+        self.open_thread.setVisible(thread)
+
+    def _build(self, shown: tuple[Fact, ...]) -> None:
+        clear(self._facts)
+        self._values = []
+        for fact in shown:
+            row = Row(spacing=0)
+            row.addWidget(sized(Text(fact.name, "small", "3"), width=NAMES), 0, Qt.AlignmentFlag.AlignTop)
+            value = Paragraph("", "small")
+            row.addWidget(value, 1)
+            self._values.append(value)
+            self._facts.addLayout(row)
+
+
+def _label(button: Button, text: str, icon: str) -> None:
+    if button.label != text:
+        button.set_label(text)
+        button.set_icon(icon)
+
+
+def _say(value: Paragraph, fact: Fact) -> None:
+    text = shown_line(fact.text[:600])
+    if value.text() != text:
+        value.set_pieces(((text, "mono" if fact.mono else ""),))
+        value.setAccessibleName(f"{fact.name}: {text}")
+        value.setMinimumHeight(value.heightForWidth(max(1, value.width())) if value.width() > 60 else 0)
