@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,7 +17,9 @@ from desktop.domain.safety import CallFacts
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category, ToolSpec
 from desktop.pipeline.names import AllowedTools
-from desktop.skills.patterns import PatternError
+from desktop.skills.patterns import PatternError, matching
+from desktop.skills.patterns.grammar import Selector
+from desktop.skills.patterns.lists import Named
 from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 
@@ -84,6 +87,32 @@ def _list_problems(policy: JobPolicy, mask: Mask) -> Iterator[DefinitionProblem]
         if not _NAME.fullmatch(name):
             words = f"{mask(name)[:80]!r} is no name of a tool; admin is allowed by exact name only."
             yield DefinitionProblem(f"policy.allow_admin[{at}]", "job.admin", words)
+
+
+def tool_problems(policy: JobPolicy, tools: Iterable[Named]) -> Iterator[DefinitionProblem]:
+    """Entries that fit none of the tools that there are now: the job may be kept, but they allow nothing."""
+    known = {tool.name: tool for tool in tools}
+    for at, text in enumerate((policy.allowed_tools or ())[:MOST]):
+        try:
+            pattern, fits = read_rule(text, "allow"), matching([text], known.values())
+        except PatternError:
+            continue
+        if not fits:
+            yield _no_tool(f"policy.allowed_tools[{at}]", text, pattern.selector, known)
+    for at, name in enumerate(policy.allow_admin[:MOST]):
+        if name not in known and _NAME.fullmatch(name):
+            yield _no_tool(f"policy.allow_admin[{at}]", name, Selector("glob", name), known)
+
+
+def _no_tool(path: str, text: str, selector: Selector, known: Iterable[str]) -> DefinitionProblem:
+    if selector.kind == "tag":
+        words = "no tool has this tag."
+    elif any(letter in selector.text for letter in "*?[{"):
+        words = "no tool has a name like this."
+    else:
+        near = difflib.get_close_matches(selector.text.lower().replace("_", "-"), list(known), 1)
+        words = f"no tool has this name; did you mean {near[0]}?" if near else "no tool has this name."
+    return DefinitionProblem(path, "job.no_tool", f"{text[:80]}: {words}", warning=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from desktop.conversation.job_policy import policy_problems, terms_of
+from desktop.conversation.job_policy import policy_problems, terms_of, tool_problems
 from desktop.conversation.job_times import JobTimes, times_of
 from desktop.conversation.masking import clean
 from desktop.conversation.runtime import Runtime
@@ -116,12 +116,15 @@ class JobService:
             self._runtime.agents.get(job.agent)
         except NotFound as error:
             found.append(DefinitionProblem("agent", "job.agent", str(error)))
+        await self._runtime.skills.listed()  # from here on the table answers from memory
+        tools = [tool.spec for tool in self._runtime.skills.table.tools()]
         ref = ModelRef.parse(job.model or self._around.default_model())
         if not ref.connection_id or not ref.model:
             found.append(DefinitionProblem("model", "job.model", "Choose a model."))
         if job.missed not in ("skip", "once"):
             found.append(DefinitionProblem("missed", "job.missed", "It is skip or once."))
-        return [*found, *policy_problems(job.policy, self._runtime.mask)]
+        listed = await asyncio.to_thread(lambda: list(tool_problems(job.policy, tools)))
+        return [*found, *policy_problems(job.policy, self._runtime.mask), *listed]
 
     async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:
         """The next times. Raises ConfigurationError."""

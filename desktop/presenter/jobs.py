@@ -134,8 +134,15 @@ class JobsViewModel(QObject):
 
     def problem_of(self, path: str) -> str:
         """What is wrong with one field, or ""; a new job's empty fields are wrong only when it is saved."""
-        found = [problem for problem in self.problems if problem.path == path or problem.path.startswith(f"{path}[")]
-        return " ".join(problem.text for problem in found)
+        return self._of_field(path, warning=False)
+
+    def warning_of(self, path: str) -> str:
+        """What is probably not meant in one field, or ""; it can be saved like that."""
+        return self._of_field(path, warning=True)
+
+    def _of_field(self, path: str, *, warning: bool) -> str:
+        found = [one for one in self.problems if one.path == path or one.path.startswith(f"{path}[")]
+        return " ".join(one.text for one in found if one.warning is warning)
 
     def save(self) -> None:
         """Keep the draft."""

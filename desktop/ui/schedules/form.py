@@ -178,6 +178,8 @@ class JobForm(QWidget):
             said = self._jobs.problem_of(path)
             empty = new and path in ("name", "message", "model")
             labelled.set_error("" if empty else shown_line(said))
+            if not said and (perhaps := self._jobs.warning_of(path)):
+                labelled.set_warning(shown_line(perhaps))
         now = time.time()
         times = [moment(at, now) for at in self._jobs.next_times]
         self.next.set_pieces("Next: " + "; ".join(times) if times else "")

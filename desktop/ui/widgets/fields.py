@@ -133,6 +133,11 @@ class Labelled(QWidget):
         self._below.setVisible(bool(sentence or self._help))
         self.control.setAccessibleDescription(sentence or self._help)
 
+    def set_warning(self, sentence: str) -> None:
+        """Say what is probably not meant below the control; it may stay."""
+        self.set_note(sentence)
+        self._below.set_tone("ask" if sentence else "3")
+
     def set_error(self, sentence: str) -> None:
         """Say what is wrong below the control; "" takes it back."""
         self._below.set_pieces(sentence or self._help)

@@ -63,6 +63,24 @@ async def test_what_is_wrong_stands_below_its_field_and_nothing_is_saved(start: 
     assert (jobs.rows, jobs.dirty) == ((), True)
 
 
+@pytest.mark.spec("R-CRON-2")
+async def test_a_name_that_no_tool_has_is_said_below_the_field_and_the_job_can_be_saved(start: Any) -> None:
+    app = await start()
+    page = await page_of(app)
+    write(page, "Report", "Do it.")
+    page.form.kind.set_value("listed")
+    page.form.kind.chosen.emit("listed")
+    page.form.tools.setPlainText("write_file")
+    jobs = app.models.jobs
+    await app.until_true(lambda: jobs.warning_of("policy.allowed_tools"), "the warning")
+    assert "did you mean write-file?" in page.form.tools.accessibleDescription()
+    page.form.ask_to_save()
+    await app.until_true(lambda: len(jobs.rows) == 1 and not jobs.dirty, "the job")
+    page.form.tools.setPlainText("write-file")
+    await app.until_true(lambda: not jobs.warning_of("policy.allowed_tools"), "no warning")
+    assert "did you mean" not in page.form.tools.accessibleDescription()
+
+
 async def test_a_job_that_is_not_saved_is_asked_about_and_a_deleted_one_comes_back(start: Any) -> None:
     app = await start()
     page = await page_of(app)

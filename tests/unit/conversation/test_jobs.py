@@ -195,7 +195,7 @@ async def test_a_job_ends_at_its_own_rounds_and_its_failures_in_a_row_are_counte
 async def test_a_job_is_saved_whole_or_not_at_all_and_every_problem_is_named(tmp_path: Path) -> None:
     async with jobs(tmp_path) as made:
         wrong = Job("", " ", "", "0 99 * * *", "Nowhere/At", agent="nobody", policy=JobPolicy(("bash(",), ("b*",), 0))
-        paths = {problem.path for problem in await made.service.problems(wrong)}
+        paths = {problem.path for problem in await made.service.problems(wrong) if not problem.warning}
         assert paths == {
             "name", "message", "schedule", "zone", "agent", "policy.allowed_tools[0]", "policy.allow_admin[0]",
             "policy.max_rounds",
@@ -207,6 +207,26 @@ async def test_a_job_is_saved_whole_or_not_at_all_and_every_problem_is_named(tmp
             await made.service.save(replace(kept, schedule="whenever"))
         assert [row.job.schedule for row in await made.service.jobs()] == ["0 * * * *"]
         assert len(await made.service.next_times("0 9 * * mon", "Europe/Berlin", 3)) == 3
+
+
+@pytest.mark.spec("R-CRON-2", "R-CRON-3")
+async def test_an_entry_that_no_tool_fits_is_saved_with_a_warning_that_names_the_one_meant(tmp_path: Path) -> None:
+    tools = (FakeTool("write-file", Category.WRITE), FakeTool("look"))
+    async with jobs(tmp_path, tools=tools) as made:
+        good = ("write-file(path=docs/*)", "lo*", "*", "bash(")
+        listed = ("write_file", "WRITE-FILE(path=docs/*)", "#no-such", "zz*", *good)
+        policy = JobPolicy(listed, ("write_file", "look", "b*"))
+        job = replace(HOURLY, policy=policy)
+        warned = {one.path.partition(".")[2]: one.text for one in await made.service.problems(job) if one.warning}
+        assert warned == {
+            "allowed_tools[0]": "write_file: no tool has this name; did you mean write-file?",
+            "allowed_tools[1]": "WRITE-FILE(path=docs/*): no tool has this name; did you mean write-file?",
+            "allowed_tools[2]": "#no-such: no tool has this tag.",
+            "allowed_tools[3]": "zz*: no tool has a name like this.",
+            "allow_admin[0]": "write_file: no tool has this name; did you mean write-file?",
+        }
+        kept = await made.service.save(replace(job, policy=JobPolicy(listed[:3])))
+        assert kept.policy.allowed_tools == listed[:3]
 
 
 async def test_a_deleted_job_comes_back_with_its_history_and_one_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
