@@ -32,7 +32,11 @@ Found = tuple[Diff, tuple[DiffRow, ...]]
 
 
 class Card(QFrame):
-    """A head with a title, facts and a choice of views; the views below, one at a time."""
+    """A head with a title, facts and a choice of views; the views below, one at a time. ``words``: the view that says
+    all of the call, and ``noun`` what that is."""
+
+    words: LinesView | None = None
+    noun = "the command"
 
     def __init__(self, title: str, views: tuple[tuple[str, str], ...]) -> None:
         super().__init__()
@@ -63,6 +67,14 @@ class Card(QFrame):
         else:
             self.setMaximumHeight(MAXIMUM)
 
+    def show_words(self) -> None:
+        """Bring the view that says all of the call to the front."""
+        for at, name in enumerate(self._names):
+            if self.views.widget(at) is self.words:
+                self.show_view(name)
+                if len(self._names) > 1:
+                    self.choice.set_value(name)
+
     def show_view(self, name: str) -> None:
         """Bring a view to the front."""
         self.views.setCurrentIndex(self._names.index(name))
@@ -77,6 +89,7 @@ class DiffCard(Card):
     """
 
     settled = Signal()
+    noun = "the changes"
 
     def __init__(self, request: PermissionRequest, voided: PermissionRequest | None = None) -> None:
         self._voided = voided.preview if voided is not None and voided.preview.get("kind") == "diff" else {}
@@ -86,7 +99,7 @@ class DiffCard(Card):
         self._is_new = bool(preview.get("new"))
         title = "A new file" if self._is_new else "Changes against the file as it is now"
         super().__init__(title, (("diff", "Diff"), ("result", "Result"), ("arguments", "Arguments")))
-        self.diff_view = LinesView("Changes")
+        self.words = self.diff_view = LinesView("Changes")
         self._result = LinesView("The file afterwards")
         self._arguments = arguments_view(request.arguments)
         for view in (self.diff_view, self._result, self._arguments):
@@ -134,9 +147,7 @@ class DiffCard(Card):
 
 
 class ArgumentsCard(Card):
-    """Any other call: its arguments in full, or its argument vector word by word; then ``words`` is their view."""
-
-    words: LinesView | None = None
+    """Any other call: its arguments in full, or its argument vector word by word."""
 
     def __init__(self, request: PermissionRequest) -> None:
         argv = request.preview.get("argv")
@@ -148,7 +159,10 @@ class ArgumentsCard(Card):
             self.words = words
         else:
             super().__init__("Arguments", (("all", "Arguments"),))
-        self.views.addWidget(arguments_view(request.arguments))
+            self.noun = "the arguments"
+        everything = arguments_view(request.arguments)
+        self.words = self.words or everything
+        self.views.addWidget(everything)
 
 
 def frame_height() -> int:

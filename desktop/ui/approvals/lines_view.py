@@ -27,6 +27,8 @@ ROW = 20
 NUMBER, SIGN, PAD = 36, 20, 8
 WRAP_LIMIT = 200_000
 """Characters up to which text is wrapped to the view; beyond, rows are cut at a fixed length and scroll sideways."""
+GONE_THROUGH = 2_000
+"""Rows that a person goes through; of more it is enough that the end was on the screen, too."""
 ALL = 1 << 60
 """More rows than there can be."""
 _SIGNS = {"add": "+", "del": "-"}
@@ -35,8 +37,8 @@ _SIGNS = {"add": "+", "del": "-"}
 class LinesView(QAbstractScrollArea):
     """Read-only rows with numbers and signs. Keys scroll; Ctrl+C copies all of the text.
 
-    ``read`` is emitted once when every row has been on the screen, from the first on, none of them passed over. A click
-    on a fold, or Return, shows what is folded.
+    ``read`` is emitted once when every row has been on the screen, from the first on, none of them passed over (of more
+    than 2,000 rows: when the end has). A click on a fold, or Return, shows what is folded.
     """
 
     read = Signal()
@@ -100,11 +102,11 @@ class LinesView(QAbstractScrollArea):
             self.updateGeometry()
 
     def set_rows(self, rows: Sequence[DiffRow], *, start: int = 0) -> None:
-        """Replace what is shown and go to its top, or where it does not all fit to the row ``start``."""
+        """Replace what is shown and go to its top, or where it does not all fit to the row ``start``; what stands over
+        that need not be read."""
         self._rows = rows
-        self._start = start
+        self._start = self._on_screen = start
         self._wrapped = None
-        self._on_screen = 0
         self._longest = max((len(row.text) for row in rows), default=0)
         self.setAccessibleDescription("\n".join(_spoken(row) for row in rows[:200]))
         self.verticalScrollBar().setValue(0)
@@ -123,13 +125,22 @@ class LinesView(QAbstractScrollArea):
         return self._on_screen == ALL
 
     @property
+    def is_long(self) -> bool:
+        """Whether it has more rows than a person goes through."""
+        return len(self._rows) > GONE_THROUGH
+
+    @property
     def unread(self) -> int:
         """Rows that have not been on the screen yet."""
         return 0 if self.is_read else len(self._rows) - self._on_screen
 
     def first_unread(self) -> int:
-        """Scroll to the first row that has not been on the screen; returns where that now is in this view."""
+        """Scroll to the first row that has not been on the screen, of very many to the end; returns where that now is
+        in this view."""
+        self._start = 0
         top = theme().px(ROW) * min(self._on_screen, len(self._rows))
+        if self.is_long and self._on_screen:
+            top = theme().px(ROW) * max(0, len(self._rows) - 1)
         self.verticalScrollBar().setValue(top)
         return top - self.verticalScrollBar().value()
 
@@ -141,7 +152,8 @@ class LinesView(QAbstractScrollArea):
         height, top = theme().px(ROW), self.verticalScrollBar().value()
         first = (top + seen.top() + height - 1) // height
         after = (top + seen.bottom() + 2) // height
-        if not seen.isEmpty() and first <= self._on_screen < after:
+        begun = first <= self._on_screen or (self.is_long and self._on_screen > 0 and after >= len(self._rows))
+        if not seen.isEmpty() and begun and self._on_screen < after:
             self._on_screen = after
         if self._on_screen >= len(self._rows):
             self._on_screen = ALL

@@ -1,4 +1,4 @@
-"""What never scrolls away from a request about a command: what it comes to, and that not all of it was seen yet."""
+"""What never scrolls away from a request: what a command comes to, and that not all of a call was seen yet."""
 
 from __future__ import annotations
 
@@ -64,13 +64,14 @@ def _short(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class UnreadNotice(Notice):
-    """Says that a part of the command has not been on the screen, and brings it there. ``over`` when there is nothing
-    left to bring."""
+    """Says that a part of the call has not been on the screen, and brings it there. ``over`` when there is nothing
+    left to bring; ``wanted`` just before."""
 
     over = Signal()
+    wanted = Signal()
 
     def __init__(self, view: LinesView, scroller: Scroller, noun: str) -> None:
-        super().__init__("ask", icon="hidden")
+        super().__init__("ask", icon="hidden", slim=True)  # answers must keep their place beside it
         self._view, self._scroller, self._noun = view, scroller, noun
         self.button = Button("Show the rest", small=True, tip="Scroll to what has not been on the screen")
         self.button.clicked.connect(self._show_rest)
@@ -83,10 +84,12 @@ class UnreadNotice(Notice):
     def refresh(self) -> None:
         """How much is left."""
         left = count_words(max(1, self._view.unread), "line")
-        self.say(f"{left} of {self._noun} not seen yet. Allowing waits until all of it was on the screen.")
+        self.say(f"{left} not seen yet: allowing waits{' for the end' if self._view.is_long else ''}.")
+        self.setToolTip(f"{left} of {self._noun} not seen yet. Allowing waits until they were on the screen.")
 
     def _show_rest(self) -> None:
         """The first row that was not seen, at the top of what is in sight."""
+        self.wanted.emit()
         inside = self._view.first_unread()
         content = self._scroller.widget()
         if content is not None:

@@ -176,6 +176,13 @@ class RequestDialog(RaisedBox):
         else:
             event.ignore()
 
+    def event(self, event: QEvent) -> bool:
+        """What it holds has grown, as by the words about what was not seen: its answers keep their place."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
+            self._place()
+        return done
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep its place over the host and above the composer, which grows with its text."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.isVisible():
@@ -188,6 +195,9 @@ class RequestDialog(RaisedBox):
         if self._composer is not None and self._composer.isVisible():
             end = self._composer.mapTo(self._host, QPoint(0, 0)).y()
         width = min(px(WIDTH), self._host.width() - px(32))
-        top = min(px(TOP), end // 12)
+        needed = self.minimumSizeHint().height() - 2 * px(REACH)
+        if needed > end:
+            self.view.make_room()
+        top = min(px(TOP), end // 12, max(0, end - needed))
         height = min(px(HEIGHT), end - top)
         self.place(QRect((self._host.width() - width) // 2, top, width, height))

@@ -48,9 +48,9 @@ HIDDEN = (
 ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
 RUN_TIP = "Allow calls like this one until the run ends"
 ALWAYS_TIP = "See the rule that would allow this, change it, and try it"
-UNREAD_TIP = "Waits until all of the command has been on the screen"
+UNREAD_TIP = "Waits until all of this call has been on the screen"
 LOOKED_AFTER = 60
-"""Milliseconds after which a short command has been painted whole, so that nothing need be said about it."""
+"""Milliseconds after which a short call has been painted whole, so that nothing need be said about it."""
 
 
 class Answers(QWidget):
@@ -76,6 +76,7 @@ class Answers(QWidget):
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._lines.setContentsMargins(0, 0, 0, 0)
         self._lines.setSpacing(theme().px(8))
+        self._offered: list[QWidget] = []
         no, yes = Row(spacing=8), Row(spacing=8)
         no.addWidget(self.deny)
         self.more = ask_unknown(self.deny, self.allow, no, self.chosen.emit) if request.unknown else []
@@ -89,6 +90,7 @@ class Answers(QWidget):
             if button is None:
                 line.addStretch(1)
             elif offered:
+                self._offered.append(button)
                 line.addWidget(button)
             else:
                 button.setParent(self)
@@ -119,6 +121,12 @@ class Answers(QWidget):
         self.always.setEnabled(not held)
         for button, tip in ((self.allow, self._allow_tip), (self.allow_run, RUN_TIP), (self.always, ALWAYS_TIP)):
             button.setToolTip(UNREAD_TIP if held else tip)
+
+    def fold(self, folded: bool) -> None:
+        """Without what allows, as long as that is held anyway and its room is needed."""
+        for button in (self.allow_run, self.allow):
+            if button in self._offered:
+                button.setVisible(not folded)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two lines where one does not fit."""
@@ -153,7 +161,7 @@ class RequestView(QWidget):
         self._dialog: Dialog | None = None
         self._just_answered = JustAnswered()
         self._card: Card | None = None
-        self._command: LinesView | None = None
+        self._words: LinesView | None = None
         self._unread: UnreadNotice | None = None
         self._compact = compact
         side = 20 if compact else 24
@@ -163,7 +171,7 @@ class RequestView(QWidget):
         self._scroller = Scroller(margins=(side, 4 if compact else 20, side, 12), spacing=12)
         outer.addWidget(sized(self._scroller, min_height=36), 1)
         self._notice = QWidget()
-        self._notices = Column(self._notice, margins=(side, 8, side, 8), spacing=8)
+        self._notices = Column(self._notice, margins=(side, 4, side, 4), spacing=8)
         outer.addWidget(self._notice)
         self._notice.hide()
         self._foot = pane("footer")
@@ -242,7 +250,7 @@ class RequestView(QWidget):
         """Show nothing."""
         self.close_dialog()
         self._request = self._answers = self._card = None
-        self._command = self._unread = None
+        self._words = self._unread = None
         clear(self._scroller.column)
         clear(self._foot_row)
         clear(self._notices)
@@ -259,40 +267,52 @@ class RequestView(QWidget):
         kind = request.preview.get("kind")
         if kind == "diff":
             card = DiffCard(request, self._approvals.voided(request))
-            card.settled.connect(self._arm)
-            self._card = card
+            card.settled.connect(self._settled)
+            self._card, self._words = card, card.words
             column.addWidget(card, 1)
             card.start()
             return
         if kind == "command":
             block = CommandBlock(str(request.preview.get("command", "")))
-            self._command = block.view
+            self._words = block.view
             column.addWidget(block)
             self._card = CommandCard(request)
         else:
-            arguments = ArgumentsCard(request)
-            self._card, self._command = arguments, arguments.words
+            self._card = ArgumentsCard(request)
+            self._words = self._card.words
         column.addWidget(self._card, 1)
         self._card.fit()
 
     def _hold_until_read(self) -> None:
-        """Allowing waits until every line of the command has been on the screen; what to do about it is said once the
+        """Allowing waits until every line of the call has been on the screen; what to do about it is said once the
         first of them has been."""
-        if self._command is not None:
-            self._command.read.connect(self._read)
-            QTimer.singleShot(LOOKED_AFTER, self._command, self._say_unread)
+        if self._words is not None:
+            self._words.read.connect(self._read)
+            QTimer.singleShot(LOOKED_AFTER, self._words, self._say_unread)
+
+    def _settled(self) -> None:
+        """The changes are found and shown; they may be longer than the view."""
+        self._arm()
+        if self._words is not None:
+            QTimer.singleShot(LOOKED_AFTER, self._words, self._say_unread)
 
     def _say_unread(self) -> None:
-        view = self._command
-        if view is None or view.is_read or self._unread is not None or self._answers is None:
+        view, card = self._words, self._card
+        if view is None or card is None or view.is_read or self._unread is not None or self._answers is None:
             return
         if not self.isVisible():  # nothing is painted there, so nothing can have been seen
             QTimer.singleShot(LOOKED_AFTER * 4, view, self._say_unread)
             return
-        self._unread = UnreadNotice(view, self._scroller, "the command")
+        self._unread = UnreadNotice(view, self._scroller, card.noun)
+        self._unread.wanted.connect(card.show_words)
         self._notices.addWidget(self._unread)
         self._notice.show()
         self._answers.hold(True)
+
+    def make_room(self) -> None:
+        """There is not enough for the answers and for the words about what was not seen."""
+        if self._unread is not None and self._answers is not None:
+            self._answers.fold(True)
 
     def _read(self) -> None:
         """All of it has been on the screen."""
@@ -304,12 +324,13 @@ class RequestView(QWidget):
             self._notice.setVisible(any(not notice.isHidden() for notice in self._notice.findChildren(Notice)))
         if self._answers is not None:
             self._answers.hold(False)
+            self._answers.fold(False)
         self._arm()
 
     def _arm(self) -> None:
         """Begin the deaf time once everything to judge by is in sight."""
         settled = not isinstance(self._card, DiffCard) or self._card.ready
-        settled = settled and (self._command is None or self._command.is_read)
+        settled = settled and (self._words is None or self._words.is_read)
         if self._answers is not None and self.isVisible() and settled:
             self._answers.arm()
 

@@ -93,12 +93,12 @@ class Notice(QFrame):
     ICONS = {"allow": "allow", "info": "info", "ask": "ask", "failed": "failed"}
 
     def __init__(
-        self, kind: str, pieces: str | Sequence[Piece] = "", *, icon: str = "", banner: bool = False
+        self, kind: str, pieces: str | Sequence[Piece] = "", *, icon: str = "", banner: bool = False, slim: bool = False
     ) -> None:
         super().__init__()
         self.setProperty("banner", "true" if banner else "false")
         self.setProperty("pane", kind)
-        self.row = Row(self, margins=(12, 8, 12, 8), spacing=10)
+        self.row = Row(self, margins=(12, 2, 6, 2) if slim else (12, 8, 12, 8), spacing=10)
         self._icon = Icon(icon or self.ICONS[kind], kind, 16, line="small" if kind == "failed" else "body")
         self._words = Paragraph(pieces, "small" if kind == "failed" else "body")
         self.row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)

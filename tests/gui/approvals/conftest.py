@@ -74,12 +74,19 @@ def same_thread(*requests: PermissionRequest) -> list[PermissionRequest]:
 
 @pytest.fixture
 def write() -> PermissionRequest:
-    return write_request()
+    """Its first change only: short enough to be seen whole at once, so that only the deaf time holds an answer."""
+    request = write_request()
+    short = {side: str(request.preview[side]).partition("## When")[0] for side in ("before", "after")}
+    return replace(request, preview={**request.preview, **short})
 
 
 @pytest.fixture
 def new_file() -> PermissionRequest:
-    return new_file_request()
+    """Short enough to be seen whole at once, so that only the deaf time holds an answer."""
+    request, text = new_file_request(), "time,level_m,flag\n2026-03-01T00:00Z,1.10,ok\n"
+    return replace(
+        request, arguments={**request.arguments, "content": text}, preview={**request.preview, "after": text}
+    )
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QWidget
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category, Judgement
 from desktop.presenter.gist import gist_of
-from desktop.ui.approvals.diffing import folded_rows
+from desktop.ui.approvals.body import Card
+from desktop.ui.approvals.diffing import DiffRow, folded_rows
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.reading import GistLine, UnreadNotice
 from tests.gui.approvals.conftest import Desk, settled
@@ -136,3 +137,90 @@ def test_the_gist_counts_everything_and_takes_what_cannot_be_told_for_grave() ->
     none = gist_of(replace(shell("x"), judgements=()))
     assert none is not None
     assert none.kinds == ("unknown",)
+
+
+def long_write(lines: int, *, stale: bool = False) -> PermissionRequest:
+    after = "".join(f"line {n}\n" for n in range(lines)) + "import evil\n"
+    return replace(
+        shell("x"), tool="write-file", judgements=(), arguments={"path": "notes.md", "content": after}, stale=stale,
+        paths=("/work/here/notes.md",), preview={"kind": "diff", "before": "", "after": after, "new": True},
+    )  # fmt: skip
+
+
+def many_arguments(lines: int) -> PermissionRequest:
+    arguments = {f"field-{n}": n for n in range(lines)} | {"then": "delete everything"}
+    return replace(shell("x"), tool="server-call", judgements=(), arguments=arguments, preview={"kind": "mcp"})
+
+
+def held_view(desk: Desk) -> LinesView:
+    card = desk.dialog.findChild(Card)
+    assert card is not None
+    assert card.words is not None
+    return card.words
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-14")
+@pytest.mark.parametrize("make", [long_write, many_arguments])
+async def test_allowing_waits_for_the_end_of_long_changes_and_of_long_arguments(desk: Desk, make) -> None:
+    desk.window.resize(960, 600)
+    question = await desk.ask(make(90))
+    view, answers = held_view(desk), desk.dialog.view.answers
+    await until(lambda: desk.dialog.findChildren(UnreadNotice))
+    notice = desk.dialog.findChildren(UnreadNotice)[0]
+    assert in_sight(notice, desk.window)
+    await settled(0.6)  # longer than the deaf time
+    QTest.mouseClick(answers.allow, LEFT)
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
+    await settled(0.1)
+    assert not question.done()
+    assert not view.is_read
+    while not view.is_read:
+        unread = view.unread
+        QTest.mouseClick(notice.button, LEFT)
+        await until(lambda: view.is_read or view.unread < unread)  # noqa: B023 - waited for within the loop
+    await until(lambda: not answers.allow.deaf)
+    QTest.mouseClick(answers.allow, LEFT)
+    assert (await asyncio.wait_for(question, PATIENCE)).choice == "allow_once"
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-14")
+async def test_the_rest_is_shown_also_from_another_view_and_of_very_many_lines_the_end_is_enough(desk: Desk) -> None:
+    desk.window.resize(960, 600)
+    await desk.ask(long_write(5_000))
+    view, answers = held_view(desk), desk.dialog.view.answers
+    await until(lambda: desk.dialog.findChildren(UnreadNotice))
+    notice = desk.dialog.findChildren(UnreadNotice)[0]
+    assert "waits for the end" in notice.words
+    card = desk.dialog.findChild(Card)
+    card.choice.set_value("result")
+    card.show_view("result")
+    await settled(0.6)
+    assert answers.allow.deaf
+    QTest.mouseClick(notice.button, LEFT)
+    assert card.choice.value == "diff"
+    await until(lambda: view.is_read)
+    assert view.rows[-1].text == "import evil"
+    await until(lambda: not answers.allow.deaf)
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-5")
+async def test_what_is_struck_over_new_changes_need_not_be_read_again(desk: Desk) -> None:
+    view = LinesView("Changes")
+    view.resize(400, 100)
+    view.set_rows(tuple(DiffRow("plain", n, str(n)) for n in range(30)), start=27)
+    view.show()
+    await until(lambda: view.is_read)
+    view.deleteLater()
+    await settled()
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-14")
+async def test_short_changes_and_arguments_hold_nothing(desk: Desk) -> None:
+    for make in (long_write, many_arguments):
+        request = replace(make(2), request_id=f"short-{make.__name__}")
+        question = await desk.ask(request)
+        answers = desk.dialog.view.answers
+        await until(lambda: not answers.allow.deaf)  # noqa: B023 - waited for within the loop
+        assert not desk.dialog.findChildren(UnreadNotice)
+        QTest.mouseClick(answers.allow, LEFT)
+        assert (await asyncio.wait_for(question, PATIENCE)).choice == "allow_once"
