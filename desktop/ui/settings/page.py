@@ -202,9 +202,9 @@ class SettingsPage(QFrame):
         if name in NOTES:
             scroller.column.addWidget(Paragraph(NOTES[name], "body", "2"))
         scroller.column.addWidget(setting_card(self._settings, specs))
-        if name == APPROVALS and self._grants is not None:
-            scroller.column.addWidget(GrantsCard(self._grants))
         scroller.column.addWidget(self._where())
+        if name == APPROVALS and self._grants is not None:
+            scroller.column.addWidget(GrantsCard(self._grants))  # never kept, so below where settings are kept
         scroller.column.addStretch(1)
         return scroller
 
