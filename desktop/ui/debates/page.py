@@ -84,8 +84,8 @@ class DebatesPage(QWidget):
         self._kept = ""
         opened = self._models.debates.open
         again = thread_id == opened.thread_id
-        if not (again and (not message_id or self.running.jump(message_id))):
-            self.running.await_message(message_id)
+        if not (again and (not message_id or self.running.finding.jump(message_id))):
+            self.running.finding.await_message(message_id)
             opened.open(thread_id)
         self._show(self.running)
         self.list.select(thread_id)
@@ -131,7 +131,7 @@ class DebatesPage(QWidget):
     def begin_find(self) -> None:
         """Ctrl+F: in the turns of the open debate, else in the list."""
         if self._stack.currentWidget() is self.running:
-            self.running.begin_find()
+            self.running.finding.begin()
             return
         self.list.setVisible(True)
         if not self.list.searching:
@@ -193,8 +193,8 @@ class DebatesPage(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape closes what is on top: find, then the search."""
-        if event.key() == Qt.Key.Key_Escape and self.running.find_bar.isVisible():
-            self.running.find_bar.put_away()
+        if event.key() == Qt.Key.Key_Escape and self.running.finding.bar.isVisible():
+            self.running.finding.bar.put_away()
         elif event.key() == Qt.Key.Key_Escape and self.list.searching:
             self.list.toggle_search()
         else:

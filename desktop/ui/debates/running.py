@@ -13,10 +13,10 @@ from desktop.domain.definitions import SideName
 from desktop.presenter.debate_items import END, TurnItem
 from desktop.presenter.debate_words import label_of
 from desktop.presenter.debates import DebateModels
-from desktop.ui.chat.find_bar import FindBar
 from desktop.ui.chat.picker import Picker
 from desktop.ui.chat.pickers import model_choice
 from desktop.ui.chat.thread_pane import card_of, open_link
+from desktop.ui.debates.finding import DebateFinding
 from desktop.ui.debates.footer import DebateFooter
 from desktop.ui.debates.forking import Comparison, ForkDialog
 from desktop.ui.debates.header import DebateHeader, MeterStrip
@@ -45,12 +45,13 @@ class RunningPage(QFrame):
         self.header, self.meters, self.footer = DebateHeader(), MeterStrip(), DebateFooter()
         self.view, self.side_view = debate_view(), SideView()
         self.comparison = Comparison(models.debates)
+        views = (self.view, self.comparison.fork.view)
+        self.finding = DebateFinding(models.debates.open, views, lambda: self._searched, self._show_turns)
         self.judges = Picker(self, name="Choose a judge", empty="No model is connected yet")
         self.fork_dialog: ForkDialog | None = None
-        self.find_bar = FindBar(name="Find in this debate")
-        self._compare = self._awaited = ""
+        self._compare = ""
         column = Column(self, spacing=0)
-        for strip in (self.header, self.meters, self.find_bar):
+        for strip in (self.header, self.meters, self.finding.bar):
             column.addWidget(strip)
         holder = QWidget()
         self._stack = QStackedLayout(holder)
@@ -66,12 +67,11 @@ class RunningPage(QFrame):
         opened.state_changed.connect(self._show_state)
         opened.items_reset.connect(self.view.set_items)
         opened.items_prepended.connect(self.view.prepend_items)
-        for signal in (opened.items_reset, opened.items_prepended):
-            signal.connect(lambda _: self.jump(self._awaited))
-        opened.loaded.connect(self._loaded)
         opened.item_added.connect(self.view.add_item)
         opened.item_changed.connect(self.view.change_item)
         opened.text_appended.connect(self.view.append_text)
+        self.finding.said.connect(self.said)
+        self.finding.follow()
         debates.side_read.connect(self._side_read)
         debates.forked.connect(self._forked)
         foot.paused.connect(debates.pause)
@@ -91,9 +91,6 @@ class RunningPage(QFrame):
             view.tool_answer.connect(self._answer)
             view.link_activated.connect(open_link)
             view.code_copied.connect(lambda _: self.said.emit("Code copied"))
-            view.found.connect(self.find_bar.show_count)
-        self.find_bar.wanted.connect(self._find)
-        self.find_bar.closed.connect(lambda: self._searched.setFocus(Qt.FocusReason.OtherFocusReason))
 
     # -- what is shown ------------------------------------------------------------------------------------------------
 
@@ -102,23 +99,13 @@ class RunningPage(QFrame):
         """The turns that are looked at: of two branches, the fork's."""
         return self.comparison.fork.view if self._stack.currentWidget() is self.comparison else self.view
 
-    def begin_find(self) -> None:
-        """Ctrl+F: in the turns."""
-        if self._stack.currentWidget() is self.side_view:
+    def _show_turns(self, alone: bool) -> None:
+        """In place of what a side sees, and ``alone`` also of two branches."""
+        shown = self._stack.currentWidget()
+        if shown is self.side_view or (alone and shown is self.comparison):
             self.show_view("lanes")
-        self.find_bar.begin()
-
-    def _find(self, text: str, forward: bool) -> None:
-        if text:
-            self.find_bar.show_count(*self._searched.find(text, forward))
-        else:
-            for view in (self.view, self.comparison.fork.view):
-                view.find("", forward)
-            self.find_bar.show_count(0, 0)
 
     def _opened(self, thread_id: str) -> None:
-        if not self.find_bar.isHidden():
-            self.find_bar.put_away()
         if self._compare and self._compare == thread_id:
             return
         self._compare = ""
@@ -234,26 +221,6 @@ class RunningPage(QFrame):
         if card is not None:
             self.view.scroll_to_card(*card)
         return card is not None
-
-    def jump(self, message_id: str) -> bool:
-        """The turn of a message to the top; False when it is not here."""
-        item = self._debates.open.item_of(message_id) if message_id else ""
-        if item:
-            self._awaited = ""
-            if self._stack.currentWidget() is not self.view:
-                self.show_view("lanes")
-            self.view.scroll_to(item)
-        return bool(item)
-
-    def await_message(self, message_id: str) -> None:
-        """Show the turn of a message as soon as it is read."""
-        self._awaited = message_id
-
-    def _loaded(self) -> None:
-        """All of it is here: what was to be shown and is not, is in a turn that broke off."""
-        if self._awaited:
-            self._awaited = ""
-            self.said.emit("This was said in a turn that broke off and does not count.")
 
     def _show_menu(self) -> None:
         menu = QMenu(self)

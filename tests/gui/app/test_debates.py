@@ -43,6 +43,12 @@ async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart
     assert not run.models.threads.threads, "a debate is no chat"
     await run.end()
 
+    await found_again(start, thread)
+    await open_again(start, thread)
+
+
+async def found_again(start: Any, thread: str) -> None:
+    """The search over all threads finds what was said in it, and opens it on its page."""
     again = await start([{"text": "unused"}])
     again.startup._shell.run_command("search-threads")
     chats = again.window.page("chats")
@@ -55,13 +61,18 @@ async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart
     page = again.window.page("debates")
     await again.until_true(lambda: turns(page) == ["Written.", "It is good."], "both turns, read again")
     assert page.running.end_shown
+    await at_rest(again)
     await again.end()
 
+
+async def open_again(start: Any, thread: str) -> None:
+    """The debate that was open is open at the next start, unless a new one was begun."""
     third = await start([{"text": "unused"}])
     third.startup._shell.go("debates")
     page = third.window.page("debates")
     await third.until_true(lambda: turns(page) == ["Written.", "It is good."], "what was open is open again")
     third.startup._shell.run_command("new-debate")
+    await at_rest(third)
     await third.end()
 
     last = await start([{"text": "unused"}])
@@ -69,3 +80,10 @@ async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart
     page = last.window.page("debates")
     await last.until_true(lambda: thread in last.models.debates.debates.rows, "the list")
     assert page._stack.currentWidget() is page.setup, "a new debate was begun instead"
+    await at_rest(last)
+
+
+async def at_rest(run: Any) -> None:
+    """The set-up that a page begins with is checked."""
+    setup = run.models.debates.setup
+    await run.until_true(lambda: setup.prompts and not setup._later.isActive(), "the set-up is checked")

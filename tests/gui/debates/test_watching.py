@@ -259,7 +259,7 @@ async def test_ctrl_f_finds_in_the_turns_and_escape_gives_the_keys_back(theme: A
         await w.open(thread)
         assert w.running.header.state.toolTip() == "All 4 turns are done."
         w.page.begin_find()
-        bar, view = w.running.find_bar, w.running.view
+        bar, view = w.running.finding.bar, w.running.view
         assert bar.isVisible()
         bar.field.setText("tea")
         await w.until(lambda: bar._count.text().endswith("of 5"), "the topic's and four in the turns")
