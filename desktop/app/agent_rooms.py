@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from desktop.app.cli_rooms import reserved_by
+from desktop.app.skill_rooms import PinFile
 from desktop.conversation.agent_calls import AgentCalls, forget_children
 from desktop.conversation.agent_desk import AgentDesk
 from desktop.conversation.agent_tools import AgentTools
@@ -18,13 +19,16 @@ from desktop.conversation.debate_calls import CalledDebates
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_world import SkillWorld
+from desktop.conversation.unfinished import conclude_settled
 from desktop.domain.errors import BugError, KnownError
 from desktop.settings import SettingsService
+from desktop.skills.resolution.pins import Pins
 from desktop.skills.resolution.watch import FolderWatch
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.registry import ToolRegistry
 
 FOLDER = "agents"
+PINS = "agent-pins.json"
 SETTLE_S = 5.0
 """Seconds to wait until the folders are watched."""
 PROJECT_FOLDERS = (".agent/agents", ".agents/agents")
@@ -42,9 +46,14 @@ def folders_of(settings: SettingsService, home: Path, library: Path) -> tuple[Ag
 
 async def open_agents(settings: SettingsService, home: Path, library: Path) -> AgentFiles:
     """Read all definitions, in a thread."""
-    files = AgentFiles(folders_of(settings, home, library))
-    await asyncio.to_thread(files.reload)
-    return files
+
+    def read() -> AgentFiles:
+        pins = Pins(PinFile(home / "data" / PINS))
+        files = AgentFiles(folders_of(settings, home, library), pins=pins)
+        files.reload()
+        return files
+
+    return await asyncio.to_thread(read)
 
 
 class AgentRooms:
@@ -96,6 +105,7 @@ class AgentRooms:
         await asyncio.to_thread(self.refresh)
         await asyncio.to_thread(self._rewatch)
         try:
+            await conclude_settled(runtime.store)
             await forget_children(runtime)
         except KnownError as error:
             _log.info("threads of earlier calls stay: %s", error.code)

@@ -133,8 +133,9 @@ class AgentDesk:
         problem = wrong.get(file.definition.name) if file.definition is not None else None
         writable = file.source == "mine"
         return AgentRow(
-            file.path, file.source, file.definition, file.problems, file.kept, writable, problem.text if problem else ""
-        )
+            file.path, file.source, file.definition, file.problems, file.kept, writable,
+            problem.text if problem else "", file.unseen,
+        )  # fmt: skip
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Called in whatever thread saw the change."""
@@ -151,6 +152,12 @@ class AgentDesk:
 
     def _reload(self) -> None:
         self._files.reload()
+        self._changed()
+
+    def accept(self, path: str, stamp: str) -> None:
+        """The person has looked at a project's file as it was read with this stamp: it counts. Blocks; raises
+        KnownError when it is another one by now."""
+        self._files.accept(path, stamp)
         self._changed()
 
     # -- files (all of these block) -----------------------------------------------------------------------------------

@@ -100,8 +100,8 @@ def _unreadable(code: str, text: str, place: Place) -> AgentText:
     return AgentText(None, (DefinitionProblem("", code, text),), {"": place})
 
 
-def read_file(path: str) -> str:
-    """The text of a file. Raises OSError, and ValueError for what is no text of this size. Never waits for a pipe."""
+def read_raw(path: str) -> bytes:
+    """The content of a file. Raises OSError, and ValueError for what is none of this size. Never waits for a pipe."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -109,6 +109,11 @@ def read_file(path: str) -> str:
         raw = file.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise ValueError(f"a definition has {MAX_BYTES // 1000} KB at most")
+    return raw
+
+
+def text_of(raw: bytes) -> str:
+    """It as text. Raises ValueError."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

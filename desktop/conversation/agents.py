@@ -1,20 +1,30 @@
 """The agents that can be chosen: definitions of all folders, by name, and what is wrong with their files
-(R-DEF-16, R-DEF-17)."""
+(R-DEF-16, R-DEF-17).
+
+Files of a project are pinned like its skills: what is there when the folder is met for the first time has been seen;
+what changes or arrives later, by whomever it was written, is off until the person has looked at it (R-FS-10).
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from desktop.conversation.agent_text import SUFFIXES, AgentText, read_file, read_text
+from desktop.conversation.agent_text import SUFFIXES, AgentText, read_raw, read_text, text_of
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
-from desktop.domain.errors import NotFound
+from desktop.domain.errors import KnownError, NotFound
+from desktop.skills.resolution.folders import admit
+from desktop.skills.resolution.index import digest_of
+from desktop.skills.resolution.pins import Fingerprint, Pins
 
 DEFAULT_AGENT = "assistant"
 MAX_FILES = 500
+_LOG = logging.getLogger(__name__)
 AgentSource = Literal["mine", "library", "project"]
 
 
@@ -29,13 +39,15 @@ class AgentFolder:
 @dataclass(frozen=True, slots=True)
 class AgentFile:
     """A file as it is now. ``kept``: it is broken, and ``definition`` is what it said before; None: it never was a
-    definition, or another file has its name."""
+    definition, or another file has its name. ``unseen``: the digest of a content that is off until a person has seen
+    it; empty for what is in force."""
 
     path: str
     source: AgentSource
     definition: AgentDefinition | None
     problems: tuple[DefinitionProblem, ...] = ()
     kept: bool = False
+    unseen: str = ""
 
     @property
     def broken(self) -> bool:
@@ -96,11 +108,15 @@ def shown_problem(problem: DefinitionProblem) -> str:
 
 
 class AgentFiles:
-    """Reads the folders into a book, and again when they change. Every method blocks: use a thread."""
+    """Reads the folders into a book, and again when they change. Every method blocks: use a thread. ``pins`` is what
+    was seen of the files of projects; without it they are as good as one's own."""
 
-    def __init__(self, folders: Sequence[AgentFolder], book: AgentBook | None = None) -> None:
+    def __init__(
+        self, folders: Sequence[AgentFolder], book: AgentBook | None = None, pins: Pins | None = None
+    ) -> None:  # fmt: skip
         self.book = book if book is not None else AgentBook()
         self._folders = tuple(folders)
+        self._pins = pins
         self._good: dict[str, AgentDefinition] = {}
         self._lock = threading.Lock()
 
@@ -110,27 +126,77 @@ class AgentFiles:
         return self._folders
 
     def set_folders(self, folders: Sequence[AgentFolder]) -> None:
-        """Search these from now on."""
+        """Search these from now on. What was seen in a folder that goes is forgotten: whoever trusts it again has seen
+        what is there then."""
         with self._lock:
+            gone = {one.path for one in self._folders} - {one.path for one in folders}
             self._folders = tuple(folders)
+            if self._pins is not None and gone:
+                _forget(self._pins, gone)
+        self.reload()
+
+    def accept(self, path: str, digest: str) -> None:
+        """A person has seen a project's file with this content: it is in force. Raises KnownError when it has another
+        one by now, or is not a project's."""
+        with self._lock:
+            folder = next((one for one in self._folders if one.path == os.path.dirname(path)), None)
+            if self._pins is None or folder is None or folder.source != "project":
+                raise NotFound(f"{path} is not an agent of a project.")
+            found = _print_of(path)
+            if found is None or found.main != digest:
+                raise KnownError(
+                    "The file has changed once more since it was shown.", next_step="Look at it again.",
+                    code="agents.changed_again",
+                )  # fmt: skip
+            self._pins.accept(found, seen=found.digest)
         self.reload()
 
     def reload(self) -> AgentBook:
         """Read everything anew; the last good version of a file that is broken now stays in force."""
         with self._lock:
-            files = [self._read(path, folder) for folder in self._folders for path in _paths(folder)]
+            files = [file for folder in self._folders for file in self._files_of(folder)]
             self._good = {file.path: file.definition for file in files if file.definition is not None}
             self.book.put(_without_doubles(files))
         return self.book
 
-    def _read(self, path: str, folder: AgentFolder) -> AgentFile:
+    def _files_of(self, folder: AgentFolder) -> Iterator[AgentFile]:
+        paths, pinned = _paths(folder), self._pins is not None and folder.source == "project"
+        if self._pins is not None and pinned:
+            admit(self._pins, folder.path, [found for found in map(_print_of, paths) if found is not None])
+        for path in paths:
+            yield self._read(path, folder, self._pins if pinned else None)
+
+    def _read(self, path: str, folder: AgentFolder, pins: Pins | None) -> AgentFile:
         try:
-            said = read_text(read_file(path), path)
+            raw = read_raw(path)
+            if pins is not None and not pins.allows(path, raw):
+                return AgentFile(path, folder.source, None, (_UNSEEN,), unseen=digest_of(raw))
+            said = read_text(text_of(raw), path)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             said = AgentText(None, (DefinitionProblem("", "file.unreadable", f"it cannot be read: {reason}"),))
         last = self._good.get(path) if said.definition is None else None
         return AgentFile(path, folder.source, said.definition or last, said.problems, kept=last is not None)
+
+
+_UNSEEN = DefinitionProblem(
+    "", "file.unseen", "it is new or has changed since you looked at it, and is off until you have"
+)
+
+
+def _forget(pins: Pins, folders: Iterable[str]) -> None:
+    try:
+        pins.forget(folders)
+    except (KnownError, OSError) as error:  # the folders are no longer read whatever was kept of them
+        _LOG.warning("what was seen of agents could not be forgotten: %s", error)
+
+
+def _print_of(path: str) -> Fingerprint | None:
+    """A file's content as pins know it; None where there is none."""
+    try:
+        return Fingerprint(path, {os.path.basename(path): digest_of(read_raw(path))})
+    except (OSError, ValueError):
+        return None
 
 
 def _paths(folder: AgentFolder) -> list[str]:

@@ -91,7 +91,8 @@ class AgentDefinition:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """A file in the list. ``agent`` None: it says nothing usable; ``tool_problem`` why it cannot be a tool."""
+    """A file in the list. ``agent`` None: it says nothing usable; ``tool_problem`` why it cannot be a tool. ``unseen``:
+    the digest of a project's file that is off because nobody has looked at it as it is now; else empty."""
 
     path: str
     source: Literal["mine", "library", "project"]
@@ -100,6 +101,7 @@ class AgentRow:
     kept: bool = False
     writable: bool = False
     tool_problem: str = ""
+    unseen: str = ""
 
     @property
     def errors(self) -> tuple[str, ...]:

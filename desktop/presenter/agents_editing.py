@@ -100,6 +100,17 @@ class AgentsViewModel(YamlFileViewModel):
         return row is not None and row.writable
 
     @property
+    def unseen(self) -> bool:
+        """Whether the open file is a project's that is off because nobody has looked at it as it is now."""
+        row = self.row(self.path)
+        return self._file is not None and row is not None and bool(row.unseen)
+
+    def accept(self) -> None:
+        """The person has looked at the open file: it counts as it is shown, and no other content."""
+        if self._file is not None and self.unseen:
+            self._spawn(asyncio.to_thread(self._desk.accept, self.path, self._file.stamp), "use an agent")
+
+    @property
     def definition(self) -> AgentDefinition | None:
         """What the text says now; None while it has errors."""
         return self._said.definition if self._said is not None else None

@@ -1,4 +1,5 @@
-"""Places whose files run by themselves later: when git is used, a shell starts, a folder is opened, somebody logs in.
+"""Places whose files run by themselves later: when git is used, a shell starts, a folder is opened, somebody logs in,
+Assent looks for agents.
 
 Writing there is more than writing: it is always asked about as admin, by whatever tool (R-TOOL-4, R-BLK-8).
 """
@@ -53,6 +54,7 @@ _BELOW = re.compile(
     r"|/(?:spool|etc|var)/(?:cron|anacron|at|periodic)[^/]*(?:/|$)|/start menu/programs/startup(?:/|$)"
     r"|/(?:user|system)/[^/]+\.(?:service|timer|socket|path)$"
 )
+_AGENTS = re.compile(r"/\.agents?/agents(?:/|$)")
 _HOOK = re.compile(
     r"/hooks/(?:(?:pre|post)-[a-z-]+|applypatch-msg|commit-msg|prepare-commit-msg|update|fsmonitor-watchman|"
     r"push-to-checkout|reference-transaction|proc-receive|sendemail-validate)$"
@@ -84,6 +86,8 @@ def runs_later(path: str, workspace: str, home: str) -> str:
             return why
     if _HOOK.search(own):
         return "git runs hooks by themselves"
+    if _AGENTS.search(own):
+        return "Assent takes agents from there"
     return _START if _BELOW.search(own) else ""
 
 

@@ -33,6 +33,7 @@ class AgentEditor(CliEditor):
         column.insertWidget(0, self._make_head())  # type: ignore[union-attr]  # a column
         self.form.changed.connect(agents.set_field)
         agents.replaced.connect(self._replaced)
+        agents.changed.connect(lambda: self.accept.setVisible(agents.unseen))
         self.show_view("form")
 
     def _make_head(self) -> QWidget:
@@ -43,6 +44,10 @@ class AgentEditor(CliEditor):
         row.addWidget(leave)
         self.title = Text("", "strong", elide="right")
         row.addWidget(self.title, 1)
+        self.accept = Button("Use it as it is", small=True, tip="It counts from the next run on, with this content")
+        self.accept.clicked.connect(self._agents.accept)
+        self.accept.hide()
+        row.addWidget(self.accept)
         self.choice = Segmented("How to show it", VIEWS, small=True)
         self.choice.chosen.connect(self.show_view)
         row.addWidget(self.choice)
@@ -56,7 +61,7 @@ class AgentEditor(CliEditor):
     def _opened(self) -> None:
         super()._opened()
         self.source.setReadOnly(not self._agents.writable)
-        self.show_view(self.choice.value)
+        self.show_view("text" if self._agents.unseen else self.choice.value)  # all of it is to be seen
 
     def _checked(self) -> None:
         super()._checked()
@@ -64,6 +69,7 @@ class AgentEditor(CliEditor):
         self.form.load(agents.values, agents.prompts, agents.wrong, writable=agents.writable)
         self.trial.load(agents.definition, agents.previews)
         row = agents.row(agents.path)
+        self.accept.setVisible(agents.unseen)
         name = agents.definition.shown if agents.definition is not None else agents.name
         self.title.setText(name if row is None or row.writable else f"{name} (comes with Assent or a project)")
 
@@ -75,6 +81,8 @@ class AgentEditor(CliEditor):
         words = "Not saved yet" if dirty else ""
         if dirty and errors:
             words = "Not saved yet, and cannot be before it is correct"
+        elif self._agents.unseen:
+            words = "New or changed in a project: it is off until you have looked at it and use it"
         elif not self._agents.writable:
             words = "Only your own agents can be changed: make a copy"
         self._words.setText(words)

@@ -12,10 +12,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from desktop.app.skill_rooms import PinFile
 from desktop.conversation.agent_desk import AgentDesk
 from desktop.conversation.agents import AgentFiles, AgentFolder
 from desktop.presenter.agents_editing import AgentsViewModel
 from desktop.presenter.bridge import Bridge
+from desktop.skills.resolution.pins import Pins
 from desktop.ui.settings.agents_page import AgentsPage
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button
@@ -40,8 +42,13 @@ class Shown:
     def __init__(self, made: World, home: Path) -> None:
         self.mine = home / "agents"
         self.mine.mkdir(exist_ok=True)
-        folders = [AgentFolder(str(self.mine)), AgentFolder(str(ROOT / "resources" / "agents"), "library")]
-        self.files = AgentFiles(folders)
+        self.theirs = home / "proj" / ".agent" / "agents"
+        self.theirs.mkdir(parents=True)
+        folders = [
+            AgentFolder(str(self.mine)), AgentFolder(str(ROOT / "resources" / "agents"), "library"),
+            AgentFolder(str(self.theirs), "project"),
+        ]  # fmt: skip
+        self.files = AgentFiles(folders, pins=Pins(PinFile(home / "data" / "agent-pins.json")))
         self.desk = AgentDesk(self.files, lambda: made.runtime, mine=self.mine, trash=home / "trash")
         self.bridge = Bridge()
         self.agents: Any = None
@@ -193,3 +200,27 @@ async def test_a_copy_has_a_name_of_its_own_and_deleting_can_be_undone(shown: Sh
     await shown.rest()
     assert path.exists()
     assert "debate_2_agent" in shown.files.book.agents
+
+
+@pytest.mark.spec("R-FS-10", "R-DEF-16")
+async def test_what_came_in_a_project_is_off_until_it_was_looked_at(shown: Shown) -> None:
+    path = shown.theirs / "mole_agent.yaml"
+    path.write_text("name: mole_agent\ntitle: Mole\nsideA: {prompt: assistant}\n")
+    await asyncio.to_thread(shown.files.reload)
+    await until(lambda: "it is new or has changed since you looked at it" in shown.words, "said in the list")
+    assert "mole_agent" not in shown.files.book.agents
+    shown.shoot("unseen")
+    await shown.choose("mole_agent.yaml")
+    assert "off until you have looked at it" in shown.words
+    shown.shoot("unseen-open")
+    path.write_text("name: mole_agent\ntitle: Mole 2\nsideA: {prompt: assistant}\n")
+    shown.press("Use it as it is")  # it says another thing than what is shown
+    await shown.rest()
+    assert "mole_agent" not in shown.files.book.agents
+    await asyncio.to_thread(shown.files.reload)
+    await until(lambda: "Mole 2" in shown.words, "what it says now")
+    await shown.rest()
+    shown.press("Use it as it is")
+    await until(lambda: "mole_agent" in shown.files.book.agents, "in force")
+    await until(lambda: not shown.page.editor.accept.isVisible(), "nothing left to look at")
+    assert shown.files.book.get("mole_agent").title == "Mole 2"

@@ -72,3 +72,28 @@ async def test_only_trusted_projects_have_agents_and_they_take_no_name_away(tmp_
         ("mine", "home/agents"), ("library", "library"), ("project", "trusted/.agent/agents"),
         ("project", "trusted/.agents/agents"),
     ]  # fmt: skip
+
+
+@pytest.mark.spec("R-FS-10", "R-DEF-16")
+async def test_an_agent_that_appears_in_a_trusted_project_is_no_tool_before_it_was_looked_at(tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    folder = project / ".agent" / "agents"
+    folder.mkdir(parents=True)
+    (home / "data").mkdir(parents=True)
+    (home / "config.yaml").write_text(f"skills: {{projects: ['{project}'], trusted_projects: ['{project}']}}\n")
+    settings = SettingsService(home)
+    await settings.load()
+    rooms = await open_rooms(home, settings, Nobody(), windows=lambda _ref: None)
+    try:
+        await until(lambda: rooms.tools.find("source-reader-agent"), "the library's own")
+        path = folder / "night_agent.yaml"
+        path.write_text(MINE % "Came by itself.")
+        desk = rooms.agent_room.desk
+        await until(lambda: any(row.unseen for row in desk.rows()), "seen to be new")
+        assert (told(rooms), rooms.agents.agents.get("night_agent")) == ("", None)
+        await asyncio.to_thread(desk.accept, str(path), next(row.unseen for row in desk.rows() if row.unseen))
+        assert told(rooms) == "Came by itself."
+    finally:
+        await rooms.stop_children()
+        await rooms.service.close()
+        await rooms.close()

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from desktop.conversation.agent_text import MAX_BYTES, read_file, read_text
+from desktop.conversation.agent_text import MAX_BYTES, read_raw, read_text, text_of
 from desktop.conversation.agent_values import cleaned_icon, icon_url
 from desktop.conversation.agents import AgentFiles, AgentFolder, load_agents
 from desktop.domain.definitions import AgentDefinition, SideDefinition
+from desktop.domain.errors import KnownError, NotFound
+from desktop.skills.resolution.pins import Pins
 
 ROOT = Path(__file__).resolve().parents[3]
 LEAST = {"name": "some_agent", "sideA": {"prompt": "assistant"}}
@@ -269,7 +272,7 @@ def test_what_is_no_plain_file_of_this_size_is_not_read_and_nothing_waits_for_it
     (tmp_path / "folder.yaml").mkdir()
     for name in ("pipe", "large", "latin", "gone", "folder"):
         with pytest.raises((OSError, ValueError)):
-            read_file(str(tmp_path / f"{name}.yaml"))
+            text_of(read_raw(str(tmp_path / f"{name}.yaml")))
     book = load_agents(tmp_path)
     assert book.agents == {}
     assert len(book.problems) == 5
@@ -320,6 +323,43 @@ def test_the_last_good_version_counts_while_a_file_is_broken_and_the_person_is_t
     path.unlink()
     assert files.reload().agents == {}
     assert len(told) == 5
+
+
+class Kept(dict[str, Any]):
+    """Where pins are kept."""
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        self.update(json.loads(json.dumps(values)))
+
+
+@pytest.mark.spec("R-FS-10", "R-DEF-16")
+def test_what_comes_or_changes_in_a_project_is_off_until_a_person_has_looked_at_it(tmp_path: Path) -> None:
+    mine, theirs, store = tmp_path / "mine", tmp_path / "proj/.agent/agents", Kept()
+    mine.mkdir()
+    folders = [AgentFolder(str(mine)), AgentFolder(str(theirs), "project")]
+    first = write(theirs, "first.yaml", "name: first_agent\nsideA: {prompt: one}\n")
+    files = AgentFiles(folders, pins=Pins(store))  # type: ignore[arg-type]
+    assert set(files.reload().agents) == {"first_agent"}  # met for the first time
+    first.write_text("name: first_agent\nsideA: {prompt: two}\n")
+    mole = write(theirs, "mole.yaml", "name: mole_agent\nsideA: {prompt: x}\nexposeAsTool: true\n")
+    write(mine, "own.yaml", "name: own_agent\nsideA: {prompt: x}\n")
+    for again in (files, AgentFiles(folders, pins=Pins(store))):  # type: ignore[arg-type]  # after a restart, too
+        book = again.reload()
+        assert set(book.agents) == {"own_agent"}
+        assert [Path(file.path).name for file in book.files if file.unseen] == ["first.yaml", "mole.yaml"]
+        assert sum("it is new or has changed" in sentence for sentence in book.problems) == 2
+    seen = {file.path: file.unseen for file in files.book.files}
+    mole.write_text("name: mole_agent\nsideA: {prompt: y}\n")
+    with pytest.raises(KnownError, match="changed once more"):
+        files.accept(str(mole), seen[str(mole)])
+    with pytest.raises(NotFound):
+        files.accept(str(mine / "own.yaml"), "")
+    files.accept(str(first), seen[str(first)])
+    assert files.book.get("first_agent").side_a.prompt == "two"
+    assert set(files.book.agents) == {"own_agent", "first_agent"}
+    files.set_folders(folders[:1])  # no longer trusted, and then again
+    files.set_folders(folders)
+    assert set(files.book.agents) == {"own_agent", "first_agent", "mole_agent"}
 
 
 @pytest.mark.spec("R-DEF-16")

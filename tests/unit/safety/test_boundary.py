@@ -290,9 +290,10 @@ def test_startup_files_are_admin_and_ordinary_ones_are_not(world: World) -> None
     assert elevated_write(str(world.person / ".bashrc"), str(world.workspace))
     assert elevated_write(str(world.person / ".config/autostart/x.desktop"), str(world.workspace))
     later = (".vscode/tasks.json", "a/.envrc", ".husky/pre-commit", "sub/.GIT/hooks/x", ".bashrc", "b.git/hooks/update")
-    for name in later:
+    for name in (*later, ".agent/agents/x.yaml", "sub/.AGENTS/Agents/x"):
         assert elevated_write(str(world.workspace / name), str(world.workspace)), name
-    for name in (".gitignore", ".gitattributes", "docs/.hidden", "src/hooks/use.ts", "profile", ".github/x.yml"):
+    plain = (".gitignore", ".gitattributes", "docs/.hidden", "src/hooks/use.ts", "profile", ".github/x.yml")
+    for name in (*plain, ".agent/a", "agents/a"):
         assert not elevated_write(str(world.workspace / name), str(world.workspace)), name
     (world.workspace / ".git").mkdir()
     (world.workspace / ".git" / "config").write_text('[core]\n\thooksPath = "ci/hooks"\n')
