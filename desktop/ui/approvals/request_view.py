@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -199,7 +199,9 @@ class RequestView(QWidget):
         self.clear()
         self._request = request
         column = self._scroller.column
-        self._say_again(request)
+        for notice in _warnings(request):
+            self._notices.addWidget(notice)
+        self._notice.setVisible(self._notices.count() > 0)
         head = RequestHead(request, self._thread_title(request.thread_id), with_deny_all=not self._compact)
         head.deny_all.connect(self.deny_all)
         head.rule_wanted.connect(self.rule_wanted)
@@ -219,21 +221,10 @@ class RequestView(QWidget):
         if self._just_answered:
             self._answers.pause()
         self._foot.show()
-        self._hold_until_read()
+        if self._words is not None:
+            self._words.read.connect(self._read)
         self._scroller.verticalScrollBar().setValue(0)
-        self._arm()
-
-    def _say_again(self, request: PermissionRequest) -> None:
-        """Why a call that was answered already is here again, and that nothing confines it: over the answers, where
-        nothing scrolls it away."""
-        for holds, words, icon in ((request.stale, CHANGED, "retry"), (request.original is not None, EDITED, "write")):
-            if holds:
-                self._notices.addWidget(Notice("info", words, icon=icon))
-        if request.unknown:
-            self._notices.addWidget(Notice("ask", shown_line(f"{request.unknown} {LOOK}"), icon="retry"))
-        if _is_unconfined(request):
-            self._notices.addWidget(Notice("ask", shown_line(str(request.preview["confinement"])), icon="lock"))
-        self._notice.setVisible(self._notices.count() > 0)
+        self._settled()
 
     @property
     def dialog_open(self) -> bool:
@@ -283,15 +274,9 @@ class RequestView(QWidget):
         column.addWidget(self._card, 1)
         self._card.fit()
 
-    def _hold_until_read(self) -> None:
-        """Allowing waits until every line of the call has been on the screen; what to do about it is said once the
-        first of them has been."""
-        if self._words is not None:
-            self._words.read.connect(self._read)
-            QTimer.singleShot(LOOKED_AFTER, self._words, self._say_unread)
-
     def _settled(self) -> None:
-        """The changes are found and shown; they may be longer than the view."""
+        """All of the call is there to be seen. Allowing waits until every line of it has been on the screen; what to do
+        about it is said once the first of them has been."""
         self._arm()
         if self._words is not None:
             QTimer.singleShot(LOOKED_AFTER, self._words, self._say_unread)
@@ -405,6 +390,18 @@ class RequestView(QWidget):
 
 def _is_unconfined(request: PermissionRequest) -> bool:
     return request.preview.get("confined_by") == "none" and "confinement" in request.preview
+
+
+def _warnings(request: PermissionRequest) -> Iterator[Notice]:
+    """Why a call that was answered already is here again, and that nothing confines it: over the answers, where nothing
+    scrolls it away."""
+    for holds, words, icon in ((request.stale, CHANGED, "retry"), (request.original is not None, EDITED, "write")):
+        if holds:
+            yield Notice("info", words, icon=icon)
+    if request.unknown:
+        yield Notice("ask", shown_line(f"{request.unknown} {LOOK}"), icon="retry")
+    if _is_unconfined(request):
+        yield Notice("ask", shown_line(str(request.preview["confinement"])), icon="lock")
 
 
 def _note(request: PermissionRequest) -> Row:
