@@ -98,7 +98,8 @@ class Settling:
         self._recorder.message_id = self._left.message_id
         found = [ChatMessage("tool", (await self._result(call),)) for call in self._left.calls]
         for run_id in self._left.runs:
-            await _conclude(run_id, self._recorder.run_id, effects)
+            if run_id != self._recorder.run_id:
+                await conclude(run_id, effects)
         return found
 
     async def _result(self, call: ToolCallBlock) -> ToolResultBlock:
@@ -134,12 +135,34 @@ def _recorded(call: ToolCallBlock, result: ToolResult) -> ToolResultBlock:
     return ToolResultBlock(call.call_id, call.tool, text, result.is_error, result.structured, facts)
 
 
-async def _conclude(run_id: str, own: str, effects: Effects) -> None:
-    """All that a run left open is settled: its journal ends, and what it kept for this may go."""
-    if run_id == own:
-        return
+async def conclude(run_id: str, effects: Effects) -> None:
+    """Nobody goes on with this run any more: its journal ends, and what it kept for that may go (R-JRN-5)."""
     journal = EffectJournal(run_id, effects)
     await journal.load()
     if journal.ended is None:
-        await journal.end("cancelled", "it was cut off, and gone on with")
+        await journal.end("cancelled", "it was cut off")
     await effects.forget(run_id)
+
+
+async def conclude_settled(store: Store) -> list[str]:
+    """At the start of the app: end the journals of runs of earlier starts that there is nothing to go on with, and
+    name the runs that are left."""
+    left = []
+    for run_id in await store.effects.unfinished():
+        run = await store.runs.get(run_id=run_id)
+        if run.ended_at is None:
+            continue  # it is at work
+        leaf = (await store.threads.get(thread_id=run.thread_id)).active_leaf
+        if leaf is not None and await _is_cut(store, run.thread_id, run_id, leaf):
+            left.append(run_id)
+        else:
+            await conclude(run_id, store.effects)
+    return left
+
+
+async def _is_cut(store: Store, thread_id: str, run_id: str, leaf: str) -> bool:
+    end = await store.messages.get(message_id=leaf)
+    found = await unfinished_above(store, thread_id, leaf)
+    if found is None or run_id not in found.runs:
+        return False
+    return bool(found.calls) or end.role == "tool" or end.status == "interrupted"

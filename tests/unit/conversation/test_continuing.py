@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.conversation.unfinished import conclude_settled
 from desktop.domain.effects import EffectRecord, call_key
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock
@@ -173,3 +174,14 @@ async def test_where_nobody_is_it_is_skipped(tmp_path: Path) -> None:
         await w.service.continue_answer(thread)
         assert results(await w.settled(thread)) == {"c1": SKIPPED}
         assert write.calls == []
+
+
+@pytest.mark.spec("R-JRN-5")
+async def test_at_the_start_journals_end_of_runs_that_nobody_can_go_on_with(tmp_path: Path) -> None:
+    async with world(tmp_path, ScriptedModel([says("ok")]), supervised=True) as w:
+        thread = await cut_off(w, [("c1", WRITE)], [line(1, "c1", WRITE, "begun")])
+        assert await conclude_settled(w.store) == [RUN]
+        await w.ask(thread, "something else")
+        assert await conclude_settled(w.store) == []
+        assert await w.store.effects.unfinished() == []
+        assert [one.phase for one in await w.store.effects.load(RUN)] == ["begun", "cancelled"]

@@ -1,0 +1,123 @@
+"""Kills the app's runtime at every place of a chat's run, lets it go on, and counts what was done to the world.
+
+`python -m tests.end2end.continue_kills FOLDER STEP FIRST` tries every STEP-th event and all writes from FIRST on;
+`storm FOLDER SEED SERIES` kills the same run several times. Prints the figures as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import shutil
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from tests.end2end.continue_life import WRITES, live, prepare
+from tests.end2end.effect_life import lines
+
+MOST_LIVES = 6
+
+
+@dataclass
+class Figures:
+    """``lost`` and ``doubled`` are writes that are missing, or there twice; ``asked`` are questions whether one was
+    done, ``chosen`` are writes that are there twice because the person said that a call, with the agent that it calls,
+    is to be done again."""
+
+    kill_points: int = 0
+    kills: int = 0
+    lives: int = 0
+    asked: int = 0
+    lost: int = 0
+    doubled: int = 0
+    chosen: int = 0
+    seconds: float = 0.0
+    faults: list[str] = field(default_factory=list)
+
+
+def one_life(home: Path, kill_at: int) -> bool:
+    """One life, in a process of its own; whether it was killed."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            asyncio.run(live(home, kill_at))
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status) and os.WEXITSTATUS(status):
+        raise SystemExit(f"a life in {home} failed at {kill_at}")
+    return os.WIFSIGNALED(status)
+
+
+def course(home: Path, kills: list[int], figures: Figures, marker: str = "") -> int:
+    """A run from its first to its last life; how many of these were killed."""
+    prepare(home)
+    work, killed = home / "workspace", 0
+    if marker:
+        (work / marker).touch()
+    for kill_at in [*kills, *([0] * MOST_LIVES)]:
+        was_killed = one_life(home, kill_at)
+        figures.lives += 1
+        killed += was_killed
+        (work / marker).unlink(missing_ok=True) if marker else None
+        if not was_killed:
+            break
+    figures.kills += killed
+    _count(home, f"{kills} {marker}", figures)
+    shutil.rmtree(home)
+    return killed
+
+
+def _count(home: Path, where: str, figures: Figures) -> None:
+    written = Counter(lines(home / "workspace" / "writes"))
+    figures.asked += len(lines(home / "asked"))
+    figures.lost += sum(1 for name in WRITES if not written[name])
+    again = set(lines(home / "again"))
+    doubled = {name: count - 1 for name, count in written.items() if count > 1}
+    chosen = {name for name in doubled if name in again or (name.startswith("h") and "helper" in again)}
+    figures.chosen += sum(doubled[name] for name in chosen)
+    figures.doubled += sum(count for name, count in doubled.items() if name not in chosen)
+    found = json.loads((home / "outcome").read_text())
+    good = found["last"] == "All is done." and found["calls"] == found["results"] and not found["unfinished"]
+    if not good or set(written) != set(WRITES) or set(doubled) - chosen:
+        figures.faults.append(f"killed at {where}: {dict(written)} {found} asked {lines(home / 'asked')}")
+
+
+def every(base: Path, step: int, first: int, figures: Figures) -> None:
+    """Each ``step``-th event, then each write, before it and after it."""
+    place = first
+    while course(base / f"at{place}", [place], figures):
+        figures.kill_points += 1
+        place += step
+    for word in WRITES[first % step :: step] if step > 1 else WRITES:
+        for when in ("before", "after"):
+            figures.kill_points += course(base / f"{when}-{word}", [], figures, f"{when}-{word}")
+
+
+def storm(base: Path, seed: int, series: int, figures: Figures) -> None:
+    """Several kills of one and the same run."""
+    rng = random.Random(seed)
+    for number in range(series):
+        kills = [rng.randint(3, 45) for _ in range(rng.randint(2, 5))]
+        figures.kill_points += course(base / f"storm{number}", kills, figures)
+
+
+def main(arguments: list[str]) -> None:
+    figures, started = Figures(), time.monotonic()
+    if arguments[0] == "storm":
+        storm(Path(arguments[1]), int(arguments[2]), int(arguments[3]), figures)
+    else:
+        every(Path(arguments[0]), int(arguments[1]), int(arguments[2]), figures)
+    figures.seconds = round(time.monotonic() - started, 1)
+    print(json.dumps(asdict(figures)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
