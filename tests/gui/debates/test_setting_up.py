@@ -1,5 +1,6 @@
 """The set-up: out of the box, wrong and right, and what each side would be given."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop.conversation.debate_setup import templates
 from desktop.domain.models import LocalServer, ModelInfo, ModelRef
 from desktop.models.scripted import ScriptedModel, says
 from desktop.presenter.debate_cost import ANSWER, PROMPT, in_all, in_all_words, per_turn
 from desktop.presenter.debate_words import conditions, model_hint
+from desktop.presenter.shell import COMMANDS
 from tests.gui.debates.kit import said, watched
 from tests.unit.conversation.debate_kit import answering, setup
 from tests.unit.conversation.kit import MODEL
@@ -132,3 +135,14 @@ async def test_the_estimate_follows_what_is_chosen(theme: Any, tmp_path: Path) -
         assert page.cost.text().startswith("About $0.")
         w.setup.set_side("b", model="m/other")
         await w.until(lambda: page.cost.text() == "Cost in all unknown", "nothing is invented")
+
+
+def test_what_the_readme_says_of_debates_is_so() -> None:
+    readme = (Path(__file__).resolve().parents[3] / "README.md").read_text("utf-8")
+    (section,) = re.findall(r"^## Debates\n(.*?)^## ", readme, re.DOTALL | re.MULTILINE)
+    told = " ".join(section.split())
+    assert all(template.title.lower() in told for template in templates())
+    keys = {command.title: command.shortcut for command in COMMANDS}
+    assert f"(`{keys['Go to Debates']}`, a new one with `{keys['New debate']}`)" in told
+    assert f"`{keys['Find in this thread']}` finds in its turns, and `{keys['Search all threads']}`" in told
+    assert f"answers of {ANSWER} tokens" in told
