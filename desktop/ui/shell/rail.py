@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from PySide6 import QtCore
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLayout, QToolButton, QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.scaling import Column, Row, sized
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QKeyEvent, QResizeEvent
 
 ITEMS = (
     ("chats", "Chats", "Ctrl+1"),
@@ -27,9 +27,12 @@ ITEMS = (
     ("schedules", "Schedules", "Ctrl+6"),
     ("settings", "Settings", "Ctrl+5"),
 )
-TEXT_UNDER_ICON, TAB_FOCUS, NO_FOCUS = 3, 1, 0
+ICON_ONLY, TEXT_UNDER_ICON, TAB_FOCUS, NO_FOCUS = 0, 3, 1, 0
 """Values of Qt::ToolButtonStyle and Qt::FocusPolicy, set as properties to leave the namespace alone."""
 MARK = 28
+EDGE, ABOVE_MARK, BELOW_MARK, FOOT, BETWEEN, ITEM, ICON = 4, 14, 14, 4, 4, 52, 20
+AROUND = 17
+"""Pixels at any text size: over the icon, between it and the caption, and below that."""
 
 
 class RailButton(QToolButton):
@@ -48,7 +51,7 @@ class RailButton(QToolButton):
         self.setText(title)
         self.setAccessibleName(title)
         self.setToolTip(f"{title} ({shortcut})")
-        sized(self, width=56, height=52, icon=20)
+        sized(self, width=56, icon=20)
         self.toggled.connect(self.dress)
 
     def dress(self) -> None:
@@ -105,12 +108,14 @@ class Rail(QFrame):
         self.setProperty("pane", "rail")
         self.setAccessibleName("Pages")
         sized(self, width=64)
-        column = Column(self, margins=(4, 18, 3, 12), spacing=4)
+        column = Column(self, margins=(4, EDGE, 3, EDGE), spacing=BETWEEN)
+        column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # what it needs follows its height
         self._mark = sized(QLabel(), width=MARK, height=MARK)
-        row = Row(margins=(14, 0, 0, 14), spacing=0)
+        self._head = QWidget()
+        row = Row(self._head, margins=(14, ABOVE_MARK, 0, BELOW_MARK), spacing=0)
         row.addWidget(self._mark)
         row.addStretch(1)
-        column.addLayout(row)
+        column.addWidget(self._head)
         self._buttons: dict[str, RailButton] = {}
         for page, title, shortcut in ITEMS:
             button = RailButton(page, title, shortcut)
@@ -119,6 +124,8 @@ class Rail(QFrame):
             if page == "settings":
                 column.addStretch(1)
             column.addWidget(button)
+        self._foot = sized(QWidget(), height=FOOT)
+        column.addWidget(self._foot)
         self.dress()
         theme().changed.connect(self.dress)
 
@@ -127,6 +134,29 @@ class Rail(QFrame):
         self._mark.setPixmap(theme().mark(theme().px(MARK), self.devicePixelRatio()))
         for button in self._buttons.values():
             button.dress()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another height may leave more or less room for each item."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        """With icons alone."""
+        return QSize(theme().px(64), len(ITEMS) * theme().px(ICON + BETWEEN) + 2 * theme().px(EDGE))
+
+    def _fit(self) -> None:
+        """Every item whole, however large the text and low the window: first the mark goes, then the captions."""
+        px, buttons = theme().px, tuple(self._buttons.values())
+        room = self.height() - 2 * px(EDGE) - len(buttons) * px(BETWEEN)
+        around = px(ABOVE_MARK) + px(MARK) + px(BELOW_MARK) + px(FOOT) + 2 * px(BETWEEN)
+        each = min(px(ITEM), room // len(buttons))
+        for widget in (self._head, self._foot):
+            widget.setVisible(room >= len(buttons) * px(ITEM) + around)
+        captions = each >= px(ICON) + buttons[0].fontMetrics().height() + AROUND
+        for button in buttons:
+            button.setProperty("toolButtonStyle", TEXT_UNDER_ICON if captions else ICON_ONLY)
+            button.setFixedHeight(max(each, px(ICON)))
 
     def set_page(self, page: str) -> None:
         """Mark the page that shows."""

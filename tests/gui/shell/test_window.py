@@ -1,5 +1,6 @@
 """The window: pages built late, shortcuts, geometry, closing, folding, text size."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from desktop.ui.shell import geometry
 from desktop.ui.shell.loading import warm
 from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
 from desktop.ui.shell.notify import TOGETHER_MS
+from desktop.ui.shell.rail import ITEMS, Rail
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.folding import FoldingPane
@@ -177,6 +179,27 @@ def test_a_larger_text_size_takes_hold_at_once(house: House, theme: Theme) -> No
     theme.set_scale(2.0)
     spin()
     assert house.window.rail.width() == 128
+
+
+@pytest.mark.parametrize(("scale", "height", "captions"), [(1.0, 480, True), (2.0, 600, True), (2.0, 400, False)])
+def test_at_any_text_size_every_item_of_the_rail_is_whole_and_none_lies_over_another(
+    qtbot: QtBot, theme: Theme, scale: float, height: int, captions: bool
+) -> None:
+    theme.set_scale(scale)
+    rail = Rail()
+    qtbot.addWidget(rail)
+    rail.resize(theme.px(64), height)
+    rail.show()
+    spin()
+    places = [rail.button(page).geometry() for page, _, _ in ITEMS]
+    assert rail.height() == height
+    assert all(upper.bottom() < lower.top() for upper, lower in pairwise(places))
+    assert all(rail.rect().contains(place) for place in places)
+    shown = {rail.button(page).toolButtonStyle() for page, _, _ in ITEMS}
+    style = Qt.ToolButtonStyle
+    assert shown == {style.ToolButtonTextUnderIcon if captions else style.ToolButtonIconOnly}
+    needed = theme.px(20) + (rail.button("chats").fontMetrics().height() if captions else 0)
+    assert all(place.height() >= needed for place in places)
 
 
 def test_quitting_says_what_is_still_running(house: House) -> None:
