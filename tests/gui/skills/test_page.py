@@ -93,7 +93,7 @@ async def test_the_page_says_what_it_takes_where_it_is_from_and_who_may_call_it(
     window.skill.show_tab("callers")
     model = window.skill.callers.model
     spoken = [model.index(row).data() for row in range(model.rowCount())]
-    assert spoken[0] == "Agents: 1 of 1 may"
+    assert spoken[0] == "Agents: 1 of 10 may"
     assert spoken[1].startswith("Assistant may call it. *")
     await window.show("drift")
     assert "scripts/run.py" in words(window.skill.overview)
