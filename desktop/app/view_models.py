@@ -102,7 +102,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     context = ContextViewModel(rooms.context, bridge, lambda: rooms.settings.current.chat.summaries)
     trace = TraceViewModel(rooms.traces, bridge, rooms.redactor.redact_data, board.titles)
     approvals = ApprovalsViewModel(bridge, rooms.store.audit)
-    run_tree = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests)
+    run_tree = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests, board.titles)
     for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
         bridge.events.connect(listener)
     rooms.bus.listen(bridge.sink)

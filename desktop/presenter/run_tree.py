@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.events import Event, RunEnded, RunTreeChanged
 from desktop.domain.permission import PermissionRequest
-from desktop.domain.run_tree import NodeState, RunTreeDesk
+from desktop.domain.run_tree import NodeFacts, NodeState, RunTreeDesk
 from desktop.presenter.item_builder import canonical
 from desktop.presenter.run_tree_budget import read_budget
 from desktop.presenter.run_tree_nodes import AgentLine, AgentTree
@@ -40,9 +41,11 @@ class RunTreeViewModel(QObject):
     request_wanted = Signal(object)
     thread_wanted = Signal(str)
 
-    def __init__(self, desk: RunTreeDesk, requests: Requests, parent: QObject | None = None) -> None:
+    def __init__(
+        self, desk: RunTreeDesk, requests: Requests, titles: Mapping[str, str], parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._desk, self._requests = desk, requests
+        self._desk, self._requests, self._titles = desk, requests, titles
         self._trees: OrderedDict[str, AgentTree] = OrderedDict()
         self._run_of: dict[str, str] = {}
         self._watching = False
@@ -73,11 +76,16 @@ class RunTreeViewModel(QObject):
         if tree is None:
             tree = self._trees[event.run_id] = AgentTree(event.run_id, event.thread_id)
         come = {node.thread_id for node in event.nodes if tree.get(node.path) is None}
-        tree.apply(event.nodes)
+        tree.apply(self._titled(event.nodes))
         for thread_id in {event.thread_id, *come} if fresh else come:
             self._run_of[thread_id] = event.run_id
         if self._run_of.get(self.thread_id) == event.run_id and self.tree is not tree:
             self._show(tree)
+
+    def _titled(self, nodes: Sequence[NodeFacts]) -> Sequence[NodeFacts]:
+        """Agents under the names that a person gave them."""
+        titles = self._titles
+        return [replace(facts, agent=titles[facts.agent]) if facts.agent in titles else facts for facts in nodes]
 
     def _forget_oldest(self) -> None:
         over = [run_id for run_id, tree in self._trees.items() if tree.over and tree is not self.tree]
@@ -149,7 +157,7 @@ class RunTreeViewModel(QObject):
         if self.tree is None or self.tree.over:
             return
         with suppress(KnownError):
-            self.tree.apply(self._desk.facts(self.tree.run_id))
+            self.tree.apply(self._titled(self._desk.facts(self.tree.run_id)))
             self._tell()
 
     def fold(self, path: str, folded: bool) -> None:
@@ -203,8 +211,8 @@ class RunTreeViewModel(QObject):
         return max(
             asked, default=None,
             key=lambda r: (
-                r.thread_id == facts.thread_id, canonical(r.tool) == canonical(facts.doing), facts.agent in r.chain,
-                -r.asked_at,
+                r.thread_id == facts.thread_id, canonical(r.tool) == canonical(facts.doing),
+                any(facts.agent == self._titles.get(name, name) for name in r.chain), -r.asked_at,
             ),
         )  # fmt: skip
 

@@ -88,7 +88,8 @@ def shown(name: str, value: float) -> str:
     if name in _WHOLE:
         return f"{int(value):,}"
     if name == "max_cost_usd":
-        return f"${value:.10f}".rstrip("0").rstrip(".") if value else "$0"
+        cut = f"{value:.10f}".rstrip("0")
+        return f"${cut}" if len(cut.partition(".")[2]) >= 2 else f"${value:.2f}"
     return _duration(value)
 
 

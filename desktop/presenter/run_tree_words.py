@@ -31,6 +31,10 @@ _LONGER = {
     NodeState.PREEMPTED: "An agent of higher priority has its place; it goes on when one is free.",
     NodeState.PAUSED: "It makes no call until you resume it.",
 }
+_LIMITS = {
+    "max_tokens": "token limit reached", "max_cost_usd": "cost limit reached", "max_rounds": "round limit reached",
+    "deadline_s": "time limit reached",
+}  # fmt: skip
 _TURNING = frozenset({NodeState.WORKING, NodeState.THINKING, NodeState.CALLING})
 SIDES = {"a": "Side A", "b": "Side B"}
 
@@ -45,6 +49,13 @@ def is_turning(facts: NodeFacts) -> bool:
     return facts.state in _TURNING
 
 
+def state_word(facts: NodeFacts) -> str:
+    """Its state alone; of a limit, which."""
+    if facts.state is NodeState.LIMIT:
+        return next((word for name, word in _LIMITS.items() if name in facts.detail), _WORDS[facts.state])
+    return _WORDS[facts.state]
+
+
 def word_of(line: AgentLine) -> str:
     """Its state in a few words; what it does, and whom it waits for."""
     facts = line.facts
@@ -53,7 +64,7 @@ def word_of(line: AgentLine) -> str:
     elif facts.state is NodeState.JOINING and facts.doing:
         word = f"waiting for {_name(facts.doing)}"
     else:
-        word = _WORDS[facts.state]
+        word = state_word(facts)
     if (facts.pause_asked or line.paused_by) and _may_pause(facts):
         word += ", then pauses"
     return word
@@ -96,6 +107,14 @@ def cost_words(facts: NodeFacts) -> str:
 def time_words(seconds: float) -> str:
     """``41 s``, ``3 min 20 s``: calm, without tenths once it is more than a few seconds."""
     return seconds_words(seconds) if seconds < 10 or seconds >= 59.5 else f"{seconds:.0f} s"
+
+
+def short_time(seconds: float) -> str:
+    """``41 s``, ``3m 20s``, ``2h 05m``: what fits into a row."""
+    if seconds < 59.5:
+        return time_words(seconds)
+    whole = round(seconds)
+    return f"{whole // 60}m {whole % 60:02d}s" if whole < 3600 else f"{whole // 3600}h {whole % 3600 // 60:02d}m"
 
 
 def short_model(model: str) -> str:

@@ -81,6 +81,8 @@ class BudgetForm(QFrame):
     """``wanted`` (texts by limit): the person wants these from now on."""
 
     wanted = Signal(object)
+    wrong = Signal(object)
+    """the first of its rows with something wrong in it"""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,6 +146,7 @@ class BudgetForm(QFrame):
         first = next((name for name in self._rows if name in wrong), "")
         if first:
             self._rows[first].field.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.wrong.emit(self._rows[first])
 
     def take_back(self) -> None:
         """What holds now stands in the fields again."""

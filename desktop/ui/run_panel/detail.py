@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame
 
 from desktop.presenter.run_tree_nodes import AgentLine
-from desktop.presenter.run_tree_words import facts_of, look_of, word_of
+from desktop.presenter.run_tree_words import facts_of, look_of, state_word
 from desktop.presenter.trace_words import Fact
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.containers import clear
@@ -66,7 +66,7 @@ class AgentDetail(QFrame):
         name = shown_line(facts.agent[:NAME_SHOWN])
         if self.title.text() != name:
             self.title.set_pieces(name)
-        word = shown_line(word_of(line)[:40])
+        word = state_word(facts)
         if (self.state.state, self.state.accessibleName()) != (look_of(facts), word):
             self.state.set_state(look_of(facts), word)
         self._follow(line, asks=asks, thread=thread)

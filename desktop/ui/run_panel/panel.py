@@ -102,6 +102,7 @@ class RunPanel(QFrame):
         detail.pause_wanted.connect(lambda: agents.toggle_pause(self._path))
         detail.cancel_wanted.connect(lambda: self.ask_cancel(self._path))
         self.budget.wanted.connect(self._change_budget)
+        self.budget.wrong.connect(self._show_wrong)
         theme().changed.connect(self.place)
 
     def first_focus(self) -> QWidget:
@@ -191,6 +192,11 @@ class RunPanel(QFrame):
     def _change_budget(self, texts: dict[str, str]) -> None:
         self.budget.taken(self._agents.change_budget(self._path, texts))
         self.place()
+
+    def _show_wrong(self, row: QWidget) -> None:
+        """The words below it have only just come: they are laid out first."""
+        self._scroller.column.activate()
+        self._scroller.ensureWidgetVisible(row)
 
     def _show_menu(self, path: str, place: QPoint) -> None:
         self.rows.select(path)

@@ -21,7 +21,7 @@ from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QHideEvent, QKeyEvent
 
 from desktop.domain.run_tree import NodeFacts
 from desktop.presenter.run_tree_nodes import AgentLine
-from desktop.presenter.run_tree_words import figures, is_turning, look_of, short_model, spoken, time_words, word_of
+from desktop.presenter.run_tree_words import figures, is_turning, look_of, short_model, short_time, spoken, word_of
 from desktop.ui.debates.marks import side_mark
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, state, state_size
@@ -151,9 +151,9 @@ class AgentDelegate(RowDelegate):
         metrics = QFontMetrics(font)
         painter.setFont(font)
         painter.setPen(t.color("text-3" if facts.state.over else "text-2"))
-        clock = time_words(facts.elapsed_s)
+        clock = short_time(facts.elapsed_s)
         if facts.waited_s >= 1:
-            clock += f" + {time_words(facts.waited_s)} waited"
+            clock += f" + {short_time(facts.waited_s)} waited"
         painter.drawText(room, _RIGHT, clock)
         free = room.width() - metrics.horizontalAdvance(clock) - t.px(10)
         whole = shown_line(figures(facts)[:SHOWN])

@@ -144,7 +144,7 @@ def request(tool: str = "write_file") -> PermissionRequest:
 def sample(nodes: Sequence[NodeFacts], *, over: bool = False) -> tuple[RunTreeViewModel, SampleDesk]:
     """A view-model that shows these."""
     desk = SampleDesk(nodes)
-    made = RunTreeViewModel(desk, lambda: (request(),))
+    made = RunTreeViewModel(desk, lambda: (request(),), {})
     made.open_thread(THREAD)
     if nodes:
         made.take((RunTreeChanged(thread_id=THREAD, run_id=RUN, nodes=tuple(nodes)),))
