@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from desktop.domain.debates import DebateState, TurnRecord, Verdict
 from desktop.domain.definitions import SideName
-from desktop.domain.messages import Usage
+from desktop.domain.messages import ChatMessage, Usage, to_plain
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.debate_words import end_words, label_of, seconds_words
 from desktop.presenter.item_builder import clock, footer_of, parts_of, results_by_call
@@ -16,6 +17,7 @@ from desktop.presenter.transcript_items import (
     NoticeAction,
     NoticePart,
     Part,
+    PlainPart,
     TextPart,
     ToolPart,
     TranscriptItem,
@@ -201,6 +203,31 @@ def common_item(turns: int) -> TranscriptItem:
     """In place of what two branches share."""
     words = "Only the topic is the same." if not turns else f"Turn{'s 1 to ' if turns > 1 else ' '}{turns}: the same."
     return TranscriptItem(COMMON, "human", "In common", "", (NoticePart("common", words),))
+
+
+def message_text(message: ChatMessage) -> str:
+    """A message exactly as a model gets it: its text, or its blocks as JSON where it is more than text."""
+    kinds = {block.kind for block in message.blocks}
+    if kinds <= {"text"}:
+        return message.text
+    return json.dumps([to_plain(block) for block in message.blocks], indent=2, ensure_ascii=False, default=str)
+
+
+def seen_items(side: SideName, system: str, messages: Sequence[ChatMessage]) -> list[TranscriptItem]:
+    """What a side is sent, message by message under its role, exactly: its own turns in its colour."""
+    whole = [("system", system), *((message.role, message_text(message)) for message in messages)]
+    items: list[TranscriptItem] = []
+    for number, (role, text) in enumerate(whole):
+        key = f"{side}:{number}"
+        plain = PlainPart(f"{key}:text", text)
+        parts: list[Part] = [plain]
+        if len(text) > plain.most:
+            more = f"{len(text) - plain.most:,} characters more: copy this message to have all of it."
+            parts.append(NoticePart(f"{key}:more", more))
+        place = f"{number} of {len(messages)}" if number else "before all messages"
+        own = side if role == "assistant" else "human"
+        items.append(TranscriptItem(key, own, role, place, tuple(parts)))
+    return items
 
 
 def total(usages: Sequence[Usage]) -> Usage:

@@ -286,14 +286,6 @@ def _new(event: Event, known: set[str]) -> bool:
     return isinstance(event, DebateChanged) and event.thread_id not in known
 
 
-def message_text(message: ChatMessage) -> str:
-    """A message exactly as a model gets it: its text, or its blocks as JSON where it is more than text."""
-    kinds = {block.kind for block in message.blocks}
-    if kinds <= {"text"}:
-        return message.text
-    return json.dumps([to_plain(block) for block in message.blocks], indent=2, ensure_ascii=False, default=str)
-
-
 def side_text(system: str, messages: Sequence[ChatMessage]) -> str:
     """Everything a side sees, as JSON for the clipboard."""
     whole: list[dict[str, Any]] = [{"role": "system", "content": system}]

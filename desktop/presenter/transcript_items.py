@@ -125,7 +125,21 @@ class NoticePart:
     countdown_to: float | None = None
 
 
-Part = TextPart | ReasoningPart | ToolPart | CallsPart | AttachmentPart | NoticePart
+@dataclass(frozen=True, slots=True)
+class PlainPart:
+    """A text exactly as it is, of which at most ``most`` letters are drawn; a copy has all of it."""
+
+    part_id: str
+    text: str
+    most: int = 40_000
+
+    @property
+    def shown(self) -> str:
+        """What is drawn."""
+        return self.text[: self.most]
+
+
+Part = TextPart | ReasoningPart | ToolPart | CallsPart | AttachmentPart | NoticePart | PlainPart
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,14 @@ BROKEN_OFF = "This was said in a turn that broke off and does not count."
 
 
 class DebateFinding(QObject):
-    """``views`` can be searched; ``shown`` is the one that is looked at; ``show_turns`` brings turns to the front,
-    True: of this debate alone."""
+    """``views`` can be searched; ``shown`` is the one that is looked at; ``show_turns`` brings the turns to
+    the front, the first of the views."""
 
     said = Signal(str)
 
     def __init__(
         self, opened: OpenDebate, views: Sequence[TranscriptView], shown: Callable[[], TranscriptView],
-        show_turns: Callable[[bool], None],
+        show_turns: Callable[[], None],
     ) -> None:  # fmt: skip
         super().__init__()
         self._opened, self._views, self._shown, self._show_turns = opened, views, shown, show_turns
@@ -42,7 +42,6 @@ class DebateFinding(QObject):
 
     def begin(self) -> None:
         """Ctrl+F."""
-        self._show_turns(False)
         self.bar.begin()
 
     def _find(self, text: str, forward: bool) -> None:
@@ -62,7 +61,7 @@ class DebateFinding(QObject):
         item = self._opened.item_of(message_id) if message_id else ""
         if item:
             self._awaited = ""
-            self._show_turns(True)
+            self._show_turns()
             self._views[0].scroll_to(item)
         return bool(item)
 

@@ -45,7 +45,7 @@ class RunningPage(QFrame):
         self.header, self.meters, self.footer = DebateHeader(), MeterStrip(), DebateFooter()
         self.view, self.side_view = debate_view(), SideView()
         self.comparison = Comparison(models.debates)
-        views = (self.view, self.comparison.fork.view)
+        views = (self.view, self.comparison.fork.view, self.side_view.view)
         self.finding = DebateFinding(models.debates.open, views, lambda: self._searched, self._show_turns)
         self.judges = Picker(self, name="Choose a judge", empty="No model is connected yet")
         self.fork_dialog: ForkDialog | None = None
@@ -96,13 +96,13 @@ class RunningPage(QFrame):
 
     @property
     def _searched(self) -> TranscriptView:
-        """The turns that are looked at: of two branches, the fork's."""
-        return self.comparison.fork.view if self._stack.currentWidget() is self.comparison else self.view
+        """What is looked at: of two branches, the fork."""
+        views = {self.comparison: self.comparison.fork.view, self.side_view: self.side_view.view}
+        return views.get(self._stack.currentWidget(), self.view)  # type: ignore[call-overload,no-any-return]
 
-    def _show_turns(self, alone: bool) -> None:
-        """In place of what a side sees, and ``alone`` also of two branches."""
-        shown = self._stack.currentWidget()
-        if shown is self.side_view or (alone and shown is self.comparison):
+    def _show_turns(self) -> None:
+        """In place of what a side sees, and of two branches."""
+        if self._stack.currentWidget() is not self.view:
             self.show_view("lanes")
 
     def _opened(self, thread_id: str) -> None:

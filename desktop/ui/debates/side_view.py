@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtGui import QGuiApplication, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame
 
 from desktop.domain.definitions import SideName
 from desktop.domain.messages import ChatMessage
-from desktop.presenter.debates import message_text, side_text
+from desktop.presenter.debate_items import seen_items
+from desktop.presenter.debates import side_text
+from desktop.ui.debates.lanes import debate_view
 from desktop.ui.debates.marks import SideMark
-from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.fields import MonoView
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Text
-
-MOST = 2_000_000
-"""Characters shown; the copy has all of them."""
 
 
 class SideView(QFrame):
@@ -40,13 +37,15 @@ class SideView(QFrame):
         self.copy.clicked.connect(self._copy)
         row.addWidget(self.copy)
         column.addWidget(head)
-        self.text = MonoView("Messages of this side", wrap=True)
-        column.addWidget(self.text, 1)
+        self.view = debate_view(arrangement="column")
+        column.addWidget(self.view, 1)
+        self._side = ""
         self._whole: tuple[str, Sequence[ChatMessage]] = ("", ())
 
     def show_side(self, side: SideName, label: str, system: str, messages: Sequence[ChatMessage]) -> None:
         """Another side, or newer messages; the place that is read stays."""
-        self._whole = (system, messages)
+        fresh = (side, system, list(messages[:1])) != (self._side, self._whole[0], list(self._whole[1][:1]))
+        self._side, self._whole = side, (system, messages)
         for name, mark in self._marks.items():
             mark.setVisible(name == side)
         count = len(messages)
@@ -54,29 +53,10 @@ class SideView(QFrame):
             f"{label} would be sent this: the system text and {count} message{'s' * (count != 1)}. "
             f"Its own turns are “assistant”, everything else is “user”."
         )
-        self.text.setAccessibleName(f"Messages of {label}")
-        bar = self.text.verticalScrollBar()
-        at = bar.value()
-        self._fill(system, messages)
-        bar.setValue(min(at, bar.maximum()))
-
-    def _fill(self, system: str, messages: Sequence[ChatMessage]) -> None:
-        self.text.clear()
-        plain, role = QTextCharFormat(), QTextCharFormat()
-        role.setFontWeight(600)
-        role.setForeground(theme().color("text-2"))
-        cursor = QTextCursor(self.text.document())
-        cursor.beginEditBlock()
-        left = MOST
-        whole = [("system", system), *((message.role, message_text(message)) for message in messages)]
-        for number, (name, text) in enumerate(whole):
-            if left <= 0:
-                cursor.insertText(f"\n\n… {len(whole) - number} more messages: copy to see them.", role)
-                break
-            cursor.insertText(f"{'' if not number else chr(10) * 2}{name}\n", role)
-            cursor.insertText(text[:left], plain)
-            left -= len(text)
-        cursor.endEditBlock()
+        self.view.setAccessibleName(f"Messages of {label}")
+        self.view.set_items(seen_items(side, system, messages))
+        if fresh:
+            self.view.scroll_to(f"{side}:0")
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(side_text(*self._whole))

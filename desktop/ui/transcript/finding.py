@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from desktop.presenter.transcript_items import NoticePart, ToolPart
+from desktop.presenter.transcript_items import NoticePart, PlainPart, ToolPart
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.page import Page
 from desktop.ui.transcript.text_box import Marked
@@ -189,7 +189,8 @@ class Search(QObject):
 
 
 def _searched(message: Message) -> str:
-    words = [message.source().replace("**", "").replace("`", "")]
+    plain = [part.shown for part in message.item.parts if isinstance(part, PlainPart)]
+    words = plain or [message.source().replace("**", "").replace("`", "")]
     for part in message.item.parts:
         if isinstance(part, ToolPart):
             words.append(" ".join(head_words(part)))

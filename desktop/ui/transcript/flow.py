@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from desktop.presenter.transcript_items import AttachmentPart, NoticePart, Part, ReasoningPart, TextPart, ToolPart
+from desktop.presenter.transcript_items import (
+    AttachmentPart,
+    NoticePart,
+    Part,
+    PlainPart,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+)
 from desktop.ui.transcript.code_card import fits, make_card
 from desktop.ui.transcript.code_piece import CodePiece
 from desktop.ui.transcript.formulas import Formulas
@@ -15,6 +23,7 @@ from desktop.ui.transcript.markdown_model import Block
 from desktop.ui.transcript.markdown_text import normal_label
 from desktop.ui.transcript.math_piece import MathPiece
 from desktop.ui.transcript.piece import Piece
+from desktop.ui.transcript.plain_piece import PlainPiece
 from desktop.ui.transcript.small_pieces import AttachmentPiece, MorePiece, NoticePiece, ReasoningPiece
 from desktop.ui.transcript.table_piece import TablePiece
 from desktop.ui.transcript.text_pieces import BlockPiece, RulePiece, TextPiece
@@ -166,6 +175,8 @@ def _single_piece(part: Part) -> Piece:
         return ReasoningPiece(part.part_id, part)
     if isinstance(part, NoticePart):
         return NoticePiece(part.part_id, part)
+    if isinstance(part, PlainPart):
+        return PlainPiece(part.part_id, part)
     assert isinstance(part, AttachmentPart)
     return AttachmentPiece(part.part_id, part)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QPointF, QRectF
 
-from desktop.presenter.transcript_items import Part, ReasoningPart, TextPart, TranscriptItem
+from desktop.presenter.transcript_items import Part, PlainPart, ReasoningPart, TextPart, TranscriptItem
 from desktop.ui.transcript.calls_fold import CallsPiece, make_flow, opens
 from desktop.ui.transcript.flow import Flow, Openable
 from desktop.ui.transcript.look import Look
@@ -52,8 +52,8 @@ class Message(MessageText):
         lines = 0.0
         extra = 0
         for part in self.item.parts:
-            if isinstance(part, TextPart):
-                text = part.markdown
+            if isinstance(part, TextPart | PlainPart):
+                text = part.markdown if isinstance(part, TextPart) else part.shown
                 lines += len(text) / 95 + text.count("\n") * 0.62
             else:
                 extra += 46
@@ -250,9 +250,10 @@ class Message(MessageText):
     # --------------------------------------------------------------------------------------------------------- words
 
     def source(self) -> str:
-        """The message as Markdown: all its text parts, without looking at the layout."""
+        """The message as it was written: all its text parts, without looking at the layout."""
         parts = self._parts_now() if self.flows is not None else self.item.parts
-        found = [part.markdown for part in parts if isinstance(part, TextPart)]
+        found = [part.markdown if isinstance(part, TextPart) else part.text
+                 for part in parts if isinstance(part, TextPart | PlainPart)]  # fmt: skip
         for part_id, deltas in self.partial.items():
             found.append("".join(deltas))
             del part_id

@@ -9,6 +9,7 @@ from desktop.presenter.transcript_items import (
     CallsPart,
     NoticePart,
     Part,
+    PlainPart,
     ReasoningPart,
     TextPart,
     ToolPart,
@@ -38,8 +39,8 @@ def _spoken_part(part: Part, parser: InlineParser, longest: int) -> str:
         return f"Tool call {tool} {summary[:120]}, {STATES[part.state][2]}"
     if isinstance(part, CallsPart):
         return "Tool calls: " + " ".join(calls_words(part.calls))
-    if isinstance(part, NoticePart):
-        return part.text
+    if isinstance(part, NoticePart | PlainPart):
+        return part.text[:longest]
     if isinstance(part, AttachmentPart):
         return f"Attachment {part.name}"
     return "Thinking" if isinstance(part, ReasoningPart) else ""

@@ -123,11 +123,22 @@ async def test_each_side_can_be_looked_at_and_copied_exactly(theme: Any, tmp_pat
         thread, _ = await w.world.run(setup(max_turns=2))
         await w.open(thread)
         w.running.show_view("b")
-        shown = w.running.side_view.text
-        await w.until(lambda: "b1" in shown.toPlainText(), "what B sees")
-        text = shown.toPlainText()
-        assert "You are con." in text
-        assert "user\n**a1**\n\nassistant\nb1" in text
+        view = w.running.side_view.view
+        await w.until(lambda: len(view.page) == 4, "what B sees")
+        seen = [(m.item.side, m.item.author, m.source()) for m in view.page.messages]
+        assert seen[0][:2] == ("human", "system")
+        assert seen[0][2].startswith("You are con.")
+        assert seen[1:] == [
+            ("human", "user", "Tea or coffee?"), ("human", "user", "**a1**"), ("b", "assistant", "b1")
+        ]  # fmt: skip
+        view.act("b:2", "copy")
+        assert QGuiApplication.clipboard().text() == seen[2][2], "exactly as it is sent"
+        view.select_all()
+        assert "**a1**" in view.selected_text()
+        w.page.begin_find()
+        w.running.finding.bar.field.setText("**a1")
+        await w.until(lambda: w.running.finding.bar._count.text() == "1 of 1", "found in what B sees")
+        w.running.finding.bar.put_away()
         w.running.side_view.copy.click()
         assert '"role": "assistant"' in QGuiApplication.clipboard().text()
 
@@ -274,7 +285,7 @@ async def test_ctrl_f_finds_in_the_turns_and_escape_gives_the_keys_back(theme: A
         assert not view.search.matches.query
         w.running.show_view("a")
         w.page.begin_find()
-        assert w.running._stack.currentWidget() is view, "it finds in the turns"
+        assert w.running._searched is w.running.side_view.view, "it finds in what is looked at"
 
 
 async def test_an_export_is_written_where_the_person_chose(theme: Any, tmp_path: Path) -> None:
