@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,15 +99,15 @@ class AgentRooms:
         )  # fmt: skip
         self._ends.append(self._skills.fabric.on_change(lambda _changes: self.refresh()))
         self._settings.subscribe(self._settings_changed)
-        self._owner.spawn(self._begin(runtime), "agents: read and watch")
+        self._owner.spawn(self._begin(runtime, time.time()), "agents: read and watch")
         return self
 
-    async def _begin(self, runtime: Runtime) -> None:
+    async def _begin(self, runtime: Runtime, started: float) -> None:
         await asyncio.to_thread(self.refresh)
         await asyncio.to_thread(self._rewatch)
         try:
             await conclude_settled(runtime.store)
-            await forget_children(runtime)
+            await forget_children(runtime, before=started)
         except KnownError as error:
             _log.info("threads of earlier calls stay: %s", error.code)
 

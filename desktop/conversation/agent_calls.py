@@ -5,26 +5,29 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from desktop.agents.host import HOST, PERMISSIONS, Host
+from desktop.conversation.agent_place import RETENTION, Place
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.endings import Ending, failed
 from desktop.conversation.run import CalledBy, RunExecution, RunOrder
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_stops import as_text
+from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.debates import NO_RESPONSE
 from desktop.domain.definitions import AgentDefinition
-from desktop.domain.errors import BudgetExhausted, ConfigurationError, Denied, KnownError, ToolFailure
+from desktop.domain.errors import ConfigurationError, Denied, KnownError, ToolFailure
 from desktop.domain.events import RunEnded
 from desktop.domain.ids import AgentId, new_id
-from desktop.domain.limits import Limit
 from desktop.domain.messages import TextBlock
-from desktop.domain.supervision import HistoryRetention, Supervision
+from desktop.domain.run_tree import NodeState
+from desktop.domain.supervision import Supervision
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.pipeline.context import Call
@@ -85,8 +88,6 @@ class AgentCalls:
         self._owner = owner
         self._handover = handover
         self._two_sides = two_sides
-        self._alive: dict[str, int] = {}
-        self._ids: dict[str, AgentId] = {}
 
     @property
     def book(self) -> AgentBook:
@@ -106,19 +107,20 @@ class AgentCalls:
             return ToolResult(f"{agent.shown} has taken over this conversation.", facts=facts)
         if node.depth + 1 >= MAX_DEPTH:
             raise Denied(f"Agents call each other more than {MAX_DEPTH} deep.", code="denied.limit")
-        self._sit_down(node)
+        place = self._place(agent, call, host, node)
         ended: list[Answer] = []
         try:
-            child = await self._child(agent, args, call, host, node)
-            task = self._owner.spawn(self._seen_out(child, ended), f"agent {agent.name}")
-        except BaseException:
-            self._stand_up(node.run_id)
+            child = await self._child(agent, args, call, host, place)
+            task = self._owner.spawn(self._seen_out(child, place, ended), f"agent {agent.name}")
+        except BaseException as error:
+            place.end(AgentOutcome("failed", detail=str(error)))
             raise
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            child.token.cancel("its caller was stopped")
-            raise
+        with place.waited_for(call):
+            try:
+                await asyncio.shield(task)
+            except asyncio.CancelledError:
+                child.token.cancel("its caller was stopped")
+                raise
         return _result(agent, child.thread_id, ended[0])
 
     async def _handed_over(self, agent: AgentDefinition, call: Call, node: Supervision) -> bool:
@@ -129,45 +131,38 @@ class AgentCalls:
 
     # -- places in the tree (R-AAT-4, R-AAT-8) ------------------------------------------------------------------------
 
-    def _sit_down(self, node: Supervision) -> None:
-        """Count one agent more in this run; the root is the first."""
-        most, alive = node.spawn_budget.max_agents, self._alive.get(node.run_id, 1)
-        if alive >= most:
-            limit = Limit("max_agents", most, str(node.root_id))
-            raise BudgetExhausted(
-                f"No more agents can start: {limit}.", limit=str(limit), next_step="Wait for one to finish."
-            )
-        self._alive[node.run_id] = alive + 1
-
-    def _stand_up(self, run_id: str) -> None:
-        left = self._alive.get(run_id, 1) - 1
-        if left > 1:
-            self._alive[run_id] = left
-        else:
-            self._alive.pop(run_id, None)
+    def _place(self, agent: AgentDefinition, call: Call, host: Host, node: Supervision) -> Place:
+        """One agent more in this run. Raises BudgetExhausted (R-SUP-5)."""
+        thread_id = new_id()
+        agent_id = AgentId(agent.name, thread_id)
+        live, meta = self._runtime().live, call.meta
+        caller = live.node_of(meta) if live is not None else None
+        below = node.spawn_child(caller.agent_id if caller is not None else node.root_id, retention=RETENTION)
+        if live is None:
+            return Place(thread_id, below, meta.cancellation.child(), host.budget)
+        seated = live.begin(meta, agent_id, below, thread_id=thread_id, under=host.budget)
+        seated.does(NodeState.WORKING, model=str(host.model))
+        return Place(thread_id, below, seated.token, seated.budget, live, seated, meta.run_id, self._runtime().bus)
 
     # -- the child ----------------------------------------------------------------------------------------------------
 
     async def _child(
-        self, agent: AgentDefinition, args: Mapping[str, Any], call: Call, host: Host, node: Supervision
+        self, agent: AgentDefinition, args: Mapping[str, Any], call: Call, host: Host, place: Place
     ) -> Child:
         """Its thread, and who it works for: the run's id, a child token, the caller's list (R-AAT-4)."""
         message, prompt_text = await self._asked(agent, args, call)
-        now, thread_id = time.time(), new_id()
+        now, thread_id = time.time(), place.thread_id
         thread = ThreadRecord(
             thread_id, " ".join(message.split())[:_TITLE], now, now, agent.name, str(host.model), deleted_at=now,
             titled_by="auto", label=CHILD,
         )  # fmt: skip
         await self._runtime().store.threads.create(record=thread)
-        token = call.meta.cancellation.child()
-        place = node.spawn_child(self._ids.get(call.meta.thread_id, node.root_id), retention=HistoryRetention.RUN)
-        self._ids[thread_id] = AgentId(agent.name, thread_id)
-        meta = call.meta.called(thread_id, token, place)
+        meta = call.meta.called(thread_id, place.token, place.supervision)
         above = CalledBy(
             meta=meta, allowed=call.invocation.inherited.get(PERMISSIONS), chain=call.request.caller.chain,
-            budget=host.budget, below=call.invocation, prompt_text=prompt_text,
+            budget=place.budget, placed=place.node is not None, below=call.invocation, prompt_text=prompt_text,
         )  # fmt: skip
-        return Child(agent, thread_id, message, str(host.model), token, above)
+        return Child(agent, thread_id, message, str(host.model), place.token, above)
 
     async def _asked(self, agent: AgentDefinition, args: Mapping[str, Any], call: Call) -> tuple[str, str]:
         """(first message, prompt with its arguments filled in, or "")."""
@@ -181,14 +176,14 @@ class AgentCalls:
         given = json.dumps(dict(args), ensure_ascii=False, default=str)
         return str(args.get("message") or f"{TASK}\n\nIt was given these arguments:\n{given}"), text
 
-    async def _seen_out(self, child: Child, ended: list[Answer]) -> None:
+    async def _seen_out(self, child: Child, place: Place, ended: list[Answer]) -> None:
         """In a task of its own, so that its end is stored even when nobody waits for it any more."""
+        outcome = AgentOutcome("cancelled")
         try:
             ended.append(await self._ended(child))
+            outcome = AgentOutcome(ended[0].ending.status, detail=ended[0].ending.detail)
         finally:
-            child.token.detach()
-            self._ids.pop(child.thread_id, None)
-            self._stand_up(child.called_by.meta.run_id)
+            place.end(outcome)
 
     async def _ended(self, child: Child) -> Answer:
         two = self._two_sides
@@ -237,10 +232,12 @@ class AgentCalls:
         return Answer(ending, texts[-1] if texts else "", value)
 
 
-async def forget_children(runtime: Runtime) -> int:
-    """Purge the threads of calls of earlier starts: what was not kept ends with its run (R-AAT-6, R-SUP-13)."""
+async def forget_children(runtime: Runtime, *, before: float = math.inf) -> int:
+    """Purge the threads of calls of earlier starts, begun ``before`` this one (seconds since the epoch): what was not
+    kept ends with its run (R-AAT-6, R-SUP-13)."""
     threads = runtime.store.threads
-    old = await threads.deleted_with(label=CHILD)
+    known = await threads.deleted_with(label=CHILD)
+    old = [one for one in known if (await threads.get(thread_id=one)).created_at < before]
     for thread_id in old:
         await threads.purge(thread_id=thread_id)
     return len(old)

@@ -44,13 +44,15 @@ _TWO = "Choose another agent here, or start this one on the Debates page."
 class CalledBy:
     """Who an agent works for that was called as a tool (R-AAT-4): a span of the caller's ``meta`` with the child's
     place in the run tree and the child token; ``allowed`` is the caller's list, ``chain`` who a request for approval
-    names first (R-AAT-9), ``budget`` bounds the whole tree; ``below`` is the call itself; ``prompt_text`` the prompt
+    names first (R-AAT-9), ``budget`` bounds the whole tree, or
+    where it is ``placed`` in that just this agent; ``below`` is the call itself; ``prompt_text`` the prompt
     with what the call gave it filled in."""
 
     meta: RunMeta
     allowed: AllowedTools | None
     chain: tuple[str, ...]
     budget: BudgetTracker
+    placed: bool = False
     below: Invocation | None = None
     prompt_text: str = ""
 
@@ -198,8 +200,10 @@ class RunExecution:
     async def _bounds(self, meta: RunMeta) -> BudgetTracker:
         """The budget of this run: its tree's, or a part of the caller's."""
         live, above = self._runtime.live, self._order.called_by
-        if live is None or above is not None:
-            return BudgetTracker(self._budget, parent=above.budget if above else None)
+        if above is not None:
+            return above.budget if above.placed else BudgetTracker(self._budget, parent=above.budget)
+        if live is None:
+            return BudgetTracker(self._budget)
         self._tree = await live.open(meta, AgentId(self._order.thread.agent, self._order.thread.thread_id))
         return self._tree.root.budget
 

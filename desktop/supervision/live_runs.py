@@ -12,11 +12,13 @@ from contextlib import ExitStack
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import EffectLog
-from desktop.domain.errors import BugError, NotFound
+from desktop.domain.errors import BudgetExhausted, BugError, NotFound
 from desktop.domain.events import Event, EventSink, RunTreeChanged, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.run_tree import NodeState
+from desktop.domain.supervision import Supervision
+from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
@@ -38,6 +40,8 @@ class LiveRuns:
         self._redact = redact
         self._mask = mask
         self._trees: dict[str, RunTree] = {}
+        self._below: dict[tuple[str, str], list[TreeNode]] = {}
+        self._lent: set[str] = set()
         self._waiting: dict[str, tuple[str, ExitStack]] = {}
         self._journaled = calls
         self.models = ModelGate(self, queue or ModelQueue())
@@ -47,19 +51,80 @@ class LiveRuns:
         """The tree of a run that begins, with ``tree.root.budget`` for its loop. BugError without a place."""
         if meta.supervision is None:
             raise BugError(f"run {meta.run_id} has no place in a tree")
+        journal = EffectJournal(meta.run_id, self._log, redact=self._redact, mask=self._mask)
+        await journal.load()
+        tree = self._grown(meta, agent_id, meta.supervision, where)
+        self._journaled.open(journal)
+        return tree
+
+    def _grown(self, meta: RunMeta, agent_id: AgentId, supervision: Supervision, where: str) -> RunTree:
         thread_id, run_id = meta.thread_id, meta.run_id
         tree = RunTree(
-            agent_id, meta.supervision, meta.cancellation, where=where,
+            agent_id, supervision, meta.cancellation, where=where,
             publish=lambda nodes: self._publish(
                 RunTreeChanged(thread_id=thread_id, run_id=run_id, nodes=tuple(nodes))
             ),
         )  # fmt: skip
         tree.root.budget.told = True
-        journal = EffectJournal(run_id, self._log, redact=self._redact, mask=self._mask)
-        await journal.load()
         self._trees[run_id] = tree
-        self._journaled.open(journal)
         return tree
+
+    # -- agents below (R-AAT-4, R-AAT-8) ------------------------------------------------------------------------------
+
+    def begin(
+        self, meta: RunMeta, agent_id: AgentId, supervision: Supervision, *, thread_id: str = "",
+        under: BudgetTracker | None = None, side: str = "",
+    ) -> TreeNode:  # fmt: skip
+        """A place below whoever makes the call that ``meta`` belongs to, for an agent or one side's turn. Its calls are
+        those in ``thread_id``, by default the caller's. ``end`` it. Raises BudgetExhausted (R-SUP-5).
+
+        A call of a run without a tree, as of a skill that a person tries, gets one for as long as anybody is below it.
+        """
+        parent = self.node_of(meta)
+        if parent is None:
+            above = meta.supervision or supervision
+            parent = self._grown(meta, above.root_id, above, "the run's budget").root
+            self._lent.add(meta.run_id)
+        parent.spawned += 1
+        path = f"{parent.path}.{parent.spawned}"
+        tree = self._trees[meta.run_id]
+        try:
+            node = tree.add(parent, path, agent_id, supervision, under=under, token=meta.cancellation)
+        except BudgetExhausted:
+            self._return_tree(meta.run_id)
+            raise
+        node.budget.told, node.side, node.thread_id = True, side, thread_id or meta.thread_id
+        self._below.setdefault((meta.run_id, node.thread_id), []).append(node)
+        return node
+
+    def end(self, run_id: str, node: TreeNode, outcome: AgentOutcome) -> None:
+        """It is over; its place is free. Harmless for one of a run that is over."""
+        for key, nodes in list(self._below.items()):
+            if key[0] == run_id and node in nodes:
+                nodes.remove(node)
+                if not nodes:
+                    del self._below[key]
+        tree = self._trees.get(run_id)
+        if tree is None:
+            node.token.detach()
+            return
+        tree.end(node, outcome)
+        self._return_tree(run_id)
+
+    def _return_tree(self, run_id: str) -> None:
+        if run_id in self._lent and not any(key[0] == run_id for key in self._below):
+            self._lent.discard(run_id)
+            self._trees.pop(run_id).close()
+
+    def node_of(self, meta: RunMeta) -> TreeNode | None:
+        """Who a call counts for: the agent of its thread."""
+        return self._node_in(meta.run_id, meta.thread_id)
+
+    def _node_in(self, run_id: str, thread_id: str) -> TreeNode | None:
+        nodes = self._below.get((run_id, thread_id))
+        return nodes[-1] if nodes else self.node(run_id)
+
+    # -- the end ------------------------------------------------------------------------------------------------------
 
     async def close(self, run_id: str, outcome: AgentOutcome, *, leave_open: bool = False) -> None:
         """The run is over, and its journal has its terminal entry (R-JRN-5); not with ``leave_open``, when it is to be
@@ -80,6 +145,9 @@ class LiveRuns:
         tree = self._trees.pop(run_id, None)
         if tree is not None:
             tree.close()
+        self._lent.discard(run_id)
+        for below in [below for below in self._below if below[0] == run_id]:
+            del self._below[below]
         return self._journaled.close(run_id)
 
     def tree(self, run_id: str) -> RunTree:
@@ -90,14 +158,14 @@ class LiveRuns:
         return tree
 
     def node(self, run_id: str) -> TreeNode | None:
-        """Who the calls of a run count for."""
+        """The agent of the run itself."""
         tree = self._trees.get(run_id)
         return tree.root if tree is not None else None
 
     def hear(self, event: Event) -> None:
         """Questions to a person stand the run's clock, if nobody else works (R-SUP-10)."""
         if isinstance(event, ToolCallWaiting):
-            node, key = self.node(event.run_id), event.request.request_id
+            node, key = self._node_in(event.run_id, event.thread_id), event.request.request_id
             if node is not None and key not in self._waiting:
                 held = ExitStack()
                 held.enter_context(node.waits(event.request.tool))
@@ -119,7 +187,7 @@ class ModelGate:
 
     async def process(self, context: ChatContext, call_next: CallNext) -> None:
         """Pause, budget, queue; then the request. Raises BudgetExhausted, CancellationError."""
-        node = self._runs.node(context.meta.run_id)
+        node = self._runs.node_of(context.meta)
         if node is None:
             await call_next()
             return
@@ -146,7 +214,7 @@ class CallGate:
 
     async def process(self, context: FunctionContext, call_next: CallNext) -> None:
         """Pause, then the journal around the call."""
-        node = self._runs.node(context.meta.run_id)
+        node = self._runs.node_of(context.meta)
         if node is None:
             await call_next()
             return

@@ -53,6 +53,8 @@ class TreeNode:
         self.pause_asked = False
         self.stopped: Limit | None = None
         self.timer: asyncio.TimerHandle | None = None
+        self.spawned = 0
+        self.thread_id = supervision.session_id
         self._waits = 0
         self._before = (self.state, "")
         self._idle = 0
@@ -164,7 +166,7 @@ class TreeNode:
             path=self.path, parent=self.parent.path if self.parent is not None else "", agent=self.agent_id.type,
             state=self.state, priority=node.priority, depth=node.depth, budget=self.budget.budget,
             budget_from=self.budget.where, side=self.side, model=self.model, doing=self.doing,
-            thread_id=node.session_id, rounds=self.budget.rounds, tool_calls=self.budget.tool_calls,
+            thread_id=self.thread_id, rounds=self.budget.rounds, tool_calls=self.budget.tool_calls,
             input_tokens=used.input_tokens, output_tokens=used.output_tokens, cost_usd=used.cost_usd or 0.0,
             cost_known=self.budget.cost_known, started_at=self.started_at, ended_at=self.ended_at,
             elapsed_s=elapsed, waited_s=waited, pause_asked=self.pause_asked, detail=self.detail,
@@ -193,13 +195,18 @@ class RunTree:
 
     # -- agents come and go -------------------------------------------------------------------------------------------
 
-    def add(self, parent: TreeNode, path: str, agent_id: AgentId, supervision: Supervision) -> TreeNode:
-        """A child, which may take the place of a lesser agent (R-SUP-6). Raises BudgetExhausted (R-SUP-5)."""
+    def add(
+        self, parent: TreeNode, path: str, agent_id: AgentId, supervision: Supervision, *,
+        under: BudgetTracker | None = None, token: CancellationToken | None = None,
+    ) -> TreeNode:  # fmt: skip
+        """A child, which may take the place of a lesser agent (R-SUP-6). Raises BudgetExhausted (R-SUP-5). ``under``
+        and ``token`` are a part of the parent's budget, and of what ends it, that are its own already."""
         seat, victim = self.headcount.acquire(supervision.priority)
         own = supervision.execution_budget
         inherited = own is parent.supervision.execution_budget
-        budget = parent.budget.child(ExecutionBudget() if inherited else own, f"the agent {agent_id}")
-        node = TreeNode(self, path, agent_id, supervision, parent.token.child(), budget, seat, parent)
+        budget = (under or parent.budget).child(ExecutionBudget() if inherited else own, f"the agent {agent_id}")
+        ends = (token or parent.token).child()
+        node = TreeNode(self, path, agent_id, supervision, ends, budget, seat, parent)
         parent.children[path] = self._put(node)
         if victim is not None:
             self.touch(self._by_seat[victim.number])

@@ -101,6 +101,7 @@ async def house(
     roots = (root, SearchRoot(str(ROOT / "skills"), "library"))
     book = AgentBook({agent.name: agent for agent in agents})
     options.setdefault("person", Chains())
+    options.setdefault("supervised", True)
     async with world(tmp_path, client, registered=registry, roots=roots, agents=book, **options) as made:
         carried = AgentCalls(lambda: made.runtime, made.owner, handover=made.service.hand_over)
         at = AgentTools(book, made.skills, registry, carried.carry)
@@ -363,7 +364,7 @@ async def test_stopping_the_caller_stops_the_child_and_its_end_is_stored(tmp_pat
             (child.thread_id, "cancelled"), (thread, "cancelled"),
         }  # fmt: skip
         async with asyncio.timeout(30):
-            while h.calls._alive:
+            while h.world.live._trees:
                 await asyncio.sleep(0.01)
 
 
@@ -392,7 +393,7 @@ async def test_two_agents_may_call_each_other_until_they_are_eight_deep(tmp_path
         deepest = await h.world.service.path(children[-1].thread_id)
         refused = [b for m in deepest for b in m.blocks if isinstance(b, ToolResultBlock)]
         assert [b.facts["code"] for b in refused] == ["denied.limit"]
-        assert h.calls._alive == {}
+        assert (h.world.live._trees, h.world.live._below) == ({}, {})
 
 
 @pytest.mark.spec("R-AAT-4", "R-AAT-8", "R-SUP-5")

@@ -1,0 +1,83 @@
+"""Agents that are called, and turns of debates, stand in the tree of their run: seen, paused, cancelled, counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.events import RunTreeChanged, ToolCallAnswered, ToolCallWaiting
+from desktop.domain.messages import ToolCallBlock
+from desktop.domain.run_tree import NodeState
+from desktop.domain.tools import Category
+from desktop.models.scripted import ScriptedModel, calls, says
+from tests.unit.agents.script import Hang, Script
+from tests.unit.conversation.test_agent_tools import BOSS, HELPER, asks, call, house, one
+from tests.unit.pipeline.kit import FakeTool, Person
+from tests.unit.supervision.kit import until
+
+
+def told(w) -> dict:
+    """The last of what was told of each place."""
+    return {n.path: n for event in w.events if isinstance(event, RunTreeChanged) for n in event.nodes}
+
+
+@pytest.mark.spec("R-SUP-5", "R-SUP-8", "R-AAT-4")
+async def test_a_called_agent_has_a_node_of_its_own_below_its_callers(tmp_path: Path) -> None:
+    tool = FakeTool("write-file", Category.WRITE)
+    model = ScriptedModel([
+        calls("helper_agent", {"message": "go"}), calls("write_file", {"path": "a"}), says("helped"), says("done"),
+    ])  # fmt: skip
+    async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), tools=(tool,)) as h:
+        await h.ask()
+        nodes = told(h.world)
+        (child,) = await h.children()
+        assert {path: (n.agent, n.state, n.rounds) for path, n in nodes.items()} == {
+            "0": (BOSS, NodeState.COMPLETED, 4), "0.1": (HELPER, NodeState.COMPLETED, 2),
+        }  # fmt: skip
+        assert (nodes["0.1"].thread_id, nodes["0.1"].depth, nodes["0.1"].tool_calls) == (child.thread_id, 1, 1)
+        assert nodes["0.1"].model.endswith("scripted")
+        assert (h.world.live._trees, h.world.live._below, h.world.live._waiting) == ({}, {}, {})
+
+
+@pytest.mark.spec("R-CAN-4", "R-CAN-10", "R-AAT-5")
+async def test_cancelling_the_branch_of_a_called_agent_ends_it_and_not_its_caller(tmp_path: Path) -> None:
+    model = Script(asks(call("1", "helper_agent", message="Go.")), [Hang()], asks(), *[[]])
+    async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper")) as h:
+        thread = await h.world.thread(agent=BOSS)
+        sent = await h.world.service.send(thread, "Please.")
+        await until(lambda: told(h.world).get("0.1") is not None and told(h.world)["0.1"].state is NodeState.THINKING)
+        tree = h.world.live.tree(sent.run_id)
+        assert tree.root.state is NodeState.JOINING
+        assert tree.headcount.alive == 2
+        tree.cancel("0.1", "enough")
+        await until(lambda: told(h.world)["0.1"].state is NodeState.CANCELLED)
+        path = await h.world.settled(thread)
+        results = [b for m in path for b in m.blocks if b.kind == "tool_result"]
+        assert results[0].facts["end_reason"] == "cancelled"
+        assert path[-1].role == "assistant"
+        assert not any(isinstance(b, ToolCallBlock) for b in path[-1].blocks)
+
+
+@pytest.mark.spec("R-AAT-9", "R-SUP-10")
+async def test_what_a_called_agent_asks_stands_on_its_callers_card_and_stops_the_clock_of_both(tmp_path: Path) -> None:
+    tool = FakeTool("write-file", Category.WRITE)
+    model = ScriptedModel([
+        calls("helper_agent", {"message": "go"}), calls("write_file", {"path": "a"}), says("helped"), says("done"),
+    ])  # fmt: skip
+    person = Person("allow_once", "allow_once", wait=0.3)
+    agents = (one(BOSS, "boss"), one(HELPER, "helper"))
+    async with house(tmp_path, model, *agents, tools=(tool,), person=person) as h:
+        thread, _ = await h.ask()
+        (child,) = await h.children()
+        waiting = [e for e in h.world.events if isinstance(e, ToolCallWaiting) and e.request.tool == "write-file"]
+        assert {e.thread_id for e in waiting} == {thread, child.thread_id}
+        above = next(e for e in waiting if e.thread_id == thread)
+        asked = next(m for m in await h.world.service.path(thread) if m.message_id == above.message_id)
+        assert above.call_id == next(b.call_id for b in asked.blocks if isinstance(b, ToolCallBlock))
+        answered = [
+            e for e in h.world.events if isinstance(e, ToolCallAnswered) and e.request_id == above.request.request_id
+        ]
+        assert thread in {e.thread_id for e in answered}
+        nodes = told(h.world)
+        assert min(nodes["0"].waited_s, nodes["0.1"].waited_s) >= 0.3
