@@ -22,6 +22,7 @@ from desktop.conversation.debate_ends import (
     stop_for,
     turn_over,
 )
+from desktop.conversation.debate_place import DebatePlace
 from desktop.conversation.debate_setup import DEBATE, label_of
 from desktop.conversation.debate_state import Debate
 from desktop.conversation.debate_turn import bounds, meta_of, spec_below, take_in_turn
@@ -47,7 +48,7 @@ from desktop.domain.events import (
     SideTurnStarted,
     UserMessageTaken,
 )
-from desktop.domain.ids import new_id
+from desktop.domain.ids import AgentId, new_id
 from desktop.domain.jobs import Unattended
 from desktop.domain.limits import Limit
 from desktop.domain.messages import TextBlock, Usage
@@ -85,13 +86,18 @@ class DebateRun:
         self._seen = Perspectives()
         self._budget = bounds(runtime, debate, called_by)
         self._meta = meta_of(runtime, debate, self.run_id, self.token, called_by, unattended)
+        agent_id = AgentId(debate.setup.agent or DEBATE, debate.thread.thread_id)
+        self._place = DebatePlace(runtime, self._meta, agent_id, called=called_by is not None)
         self._journal = Journal(self.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
 
     async def go(self) -> None:
         """Run and store how it ended. Raises what the store raises at the very end, and CancelledError."""
-        await self._begin()
-        self._stop = await self._ended()
-        await self._conclude(self._stop)
+        try:
+            await self._begin()
+            self._stop = self._place.judged(await self._ended())
+            await self._conclude(self._stop)
+        finally:
+            self._place.forget()
 
     @property
     def ending(self) -> Ending:
@@ -113,6 +119,7 @@ class DebateRun:
         agent = debate.setup.agent or DEBATE
         record = RunRecord(self.run_id, thread.thread_id, time.time(), agent, model)
         await store.runs.start(record=record)
+        self._budget = bounds(self._runtime, debate, self._above, await self._place.open())
         self._publish(RunStarted(**self._where, agent=agent, model=model, user_message_id=""))
         self.changed()
         self._seen.add(await store.messages.path(thread_id=thread.thread_id), debate.turns)
@@ -142,6 +149,7 @@ class DebateRun:
             thread_id=thread_id, status=debate.status, end_reason=debate.end_reason, end_detail=debate.end_detail
         )
         self._journal.end(ending.status, ending.detail)
+        await self._place.close(ending)
         await store.runs.end(
             run_id=self.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self._used
         )
@@ -213,12 +221,12 @@ class DebateRun:
         debate.now = SideMeter(round_limit=int(limit.value), usage=Usage(cost_usd=0.0))
         self._publish(SideTurnStarted(**self._where, side=side, number=number, label=label, model=str(spec.model)))
         self.changed()
-        turn = SideTurn(
-            runtime=self._runtime, spec=spec, meta=self._meta, recorder=recorder, budget=self._budget,
-            journal=self._journal, below=self._above.below if self._above is not None else None,
-        )  # fmt: skip
-        given = self._given(spec, number)
-        ending, over = await self._taken(turn, given)
+        with self._place.turn(spec, label, self._budget) as (meta, budget):
+            turn = SideTurn(
+                runtime=self._runtime, spec=spec, meta=meta, recorder=recorder, budget=budget,
+                journal=self._journal, below=self._above.below if self._above is not None else None,
+            )  # fmt: skip
+            ending, over = await self._taken(turn, self._given(spec, number))
         self._used = self._used.plus(recorder.usage)
         notices = [*turn.left_out, *(over.notices if over is not None else [ending.notice] if ending.notice else [])]
         await recorder.conclude(notices, interrupted=over is None)
@@ -238,7 +246,9 @@ class DebateRun:
         self._rounds += result.loop.rounds
         self._limit = result.limit if result.loop.end == "limit" else None
         over = turn_over(result, len(given.messages))
-        return (Ending("response"), over) if over is not None else (broken_off(result, self.token.reason), None)
+        if over is None:
+            return broken_off(result, turn.meta.cancellation.reason), None
+        return Ending("response"), over
 
     async def _finish(self, recorder: RunRecorder, over: TurnOver, number: int, started: float, model: str) -> None:
         """Store the turn; from then on it counts."""

@@ -60,10 +60,13 @@ def spec_below(setup: DebateSetup, side: SideName, above: CalledBy | None) -> Si
     return replace(spec, within=above.allowed, chain=(*above.chain, spec.agent, *spec.chain))
 
 
-def bounds(runtime: Runtime, debate: Debate, above: CalledBy | None) -> BudgetTracker:
-    """The app's budget for one run, within the caller's if there is one, and the debate's own for all of its runs."""
+def bounds(
+    runtime: Runtime, debate: Debate, above: CalledBy | None, root: BudgetTracker | None = None
+) -> BudgetTracker:  # fmt: skip
+    """The app's budget for one run, which is that of the tree's ``root``, within the caller's if there is one, and the
+    debate's own for all of its runs."""
     setup, used = debate.setup, debate.own_usage()
-    whole = BudgetTracker(runtime.budget, parent=above.budget if above is not None else None)
+    whole = root or BudgetTracker(runtime.budget, parent=above.budget if above is not None else None)
     own = ExecutionBudget(max_tokens=setup.max_tokens, max_cost_usd=setup.max_cost)
     tracker = whole.child(own, "the debate")
     tracker.used = replace(used, cost_usd=used.cost_usd or 0.0)

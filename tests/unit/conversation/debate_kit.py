@@ -56,7 +56,7 @@ class DebateWorld(World):
             if not (self.prompts / f"{name}.skill.md").exists():
                 prompt(self.prompts, name, allowed)
         roots = (SearchRoot(str(self.prompts), "mine"), SearchRoot(str(ROOT / "skills"), "library"))
-        super().__init__(path / "assent.db", client, tools, {"roots": roots, **options})
+        super().__init__(path / "assent.db", client, tools, {"roots": roots, "supervised": True, **options})
         self.debates = DebateService(self.runtime, self.owner)
 
     async def run(self, made: DebateSetup) -> tuple[str, DebateState]:

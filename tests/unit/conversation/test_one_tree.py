@@ -12,6 +12,8 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from tests.unit.agents.script import Hang, Script
+from tests.unit.agents.script import says as speaks
+from tests.unit.conversation.debate_kit import debate_world, setup
 from tests.unit.conversation.test_agent_tools import BOSS, HELPER, asks, call, house, one
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.supervision.kit import until
@@ -81,3 +83,41 @@ async def test_what_a_called_agent_asks_stands_on_its_callers_card_and_stops_the
         assert thread in {e.thread_id for e in answered}
         nodes = told(h.world)
         assert min(nodes["0"].waited_s, nodes["0.1"].waited_s) >= 0.3
+
+
+@pytest.mark.spec("R-SUP-5", "R-SUP-8", "R-JRN-5")
+async def test_each_turn_of_a_debate_is_a_node_with_its_side_below_the_debate(tmp_path: Path) -> None:
+    model = ScriptedModel([says("a1"), calls("write_file", {"path": "x"}), says("b1"), says("a2")])
+    tool = FakeTool("write-file", Category.WRITE)
+    async with debate_world(tmp_path, model, tool, person=Person("allow_once"), allowed="write-file") as w:
+        thread, state = await w.run(setup(max_turns=3, b={"model": "other/second"}))
+        assert state.turn == 3
+        nodes = told(w)
+        assert {path: (n.agent, n.side, n.rounds, n.state) for path, n in nodes.items() if path != "0"} == {
+            "0.1": ("Pro", "a", 1, NodeState.COMPLETED), "0.2": ("Con", "b", 2, NodeState.COMPLETED),
+            "0.3": ("Pro", "a", 1, NodeState.COMPLETED),
+        }  # fmt: skip
+        assert (nodes["0"].rounds, nodes["0"].state, nodes["0"].thread_id) == (4, NodeState.LIMIT, thread)
+        assert nodes["0.2"].tool_calls == 1
+        assert nodes["0.2"].model.startswith("other/")
+        (run,) = await w.store.runs.of_thread(thread_id=thread)
+        assert [one.phase for one in await w.store.effects.load(run.run_id)] == ["begun", "completed", "limit"]
+        assert (w.live._trees, w.live._below, w.live._journaled._runs) == ({}, {}, {})
+
+
+@pytest.mark.spec("R-SUP-6", "R-CAN-4")
+async def test_a_turn_of_a_debate_can_be_paused_and_cancelled_and_then_the_debate_can_go_on(tmp_path: Path) -> None:
+    model = Script(speaks("a1"), [Hang()], speaks("b1"))
+    async with debate_world(tmp_path, model) as w:
+        thread = await w.debates.create(setup(max_turns=2))
+        await w.debates.start(thread)
+        await until(lambda: told(w).get("0.2") is not None and told(w)["0.2"].state is NodeState.THINKING)
+        (run_id,) = w.live._trees
+        tree = w.live.tree(run_id)
+        assert tree.root.state is NodeState.JOINING
+        tree.pause("0.2")
+        assert tree.find("0.2").held
+        tree.cancel("0.2", "stopped by the person")
+        state = await w.rest(thread)
+        assert (state.turn, told(w)["0.2"].state) == (1, NodeState.CANCELLED)
+        assert w.live._trees == {}
