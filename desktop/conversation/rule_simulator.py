@@ -159,7 +159,7 @@ class _Attempt:
             seen.add(key)
             was: Outcome = "blocked" if facts is None else outcome(self._before, facts)
             now: Outcome = "blocked" if facts is None else outcome(after, facts)
-            call = SimulatedCall(trick.tool or trial.name, trick.text, was, now, trick.why, trick.marked)
+            call = SimulatedCall(trick.tool, trick.text, was, now, trick.why, trick.marked)
             if now != "passes":
                 held.add(call)
             elif was != "passes":

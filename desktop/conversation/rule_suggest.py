@@ -77,7 +77,23 @@ def _paths(constraint: Constraint, passing: Sequence[CallFacts], workspace: str)
     inside = [folder for folder in folders if folder not in ("", "/")][:MAX_WAYS]
     if inside:
         yield f"{_braced(inside)}/*"
+    yield from _kinds(paths)
     yield from (_braced(paths[:size]) for size in range(min(MAX_WAYS, len(paths)), 0, -1))
+
+
+def _kinds(paths: Sequence[str]) -> Iterator[str]:
+    """Files of one kind in their folder: of all folders, then of the one that was met most."""
+    found = Counter[str]()
+    for path in paths:
+        (folder, name), (_, kind) = os.path.split(path), os.path.splitext(path)
+        if kind and folder not in ("", "/"):
+            found[f"{literally(folder)}/*{literally(kind)}"] += 1
+        else:
+            found[literally(name if not folder else path)] += 1
+    most = [glob for glob, _ in found.most_common(MAX_WAYS)]
+    if len(most) > 1:
+        yield "{" + ",".join(most) + "}"
+    yield from (glob for glob in most[:1] if "*" in glob)
 
 
 def _exact(constraint: Constraint, passing: Sequence[CallFacts], _workspace: str) -> Iterator[str]:

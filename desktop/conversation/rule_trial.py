@@ -1,10 +1,14 @@
-"""Tricks as calls: read by the reader of commands and judged by the boundary, as a real call is before rules see it."""
+"""Tricks as calls: read by the reader of commands and judged by the boundary, as a real call is before rules see it.
+
+A pattern is tried on every tool there is that it selects: what it lets through is what really would pass.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from desktop.conversation.rule_tricks import Trick, about_the_tool, lookalike, samples
 from desktop.conversation.rule_tricks_paths import path_tricks
@@ -12,7 +16,9 @@ from desktop.conversation.rule_tricks_shell import shell_tricks
 from desktop.domain.safety import Access, CallFacts, ShellReading, Verdict
 from desktop.domain.tools import Category, ToolSpec
 from desktop.skills.patterns.commands import ARGUMENT
+from desktop.skills.patterns.globs import compile_glob
 from desktop.skills.patterns.grammar import Pattern
+from desktop.skills.patterns.index import tag_set
 from desktop.skills.patterns.paths import is_path_name
 
 SHELL = "bash"
@@ -38,19 +44,50 @@ class Trial:
     judges: Judges
     thread_id: str = ""
     readings: dict[str, ShellReading] = field(default_factory=dict)
-    spec: ToolSpec | None = field(init=False)
-    name: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        selector = self.pattern.selector
-        found = samples(selector.text)[0].base if selector.kind == "glob" else ""
-        self.name = found or "some-tool"
-        self.spec = next((spec for spec in self.judges.tools() if spec.name == self.name), None)
 
     def calls(self) -> Iterator[tuple[Trick, CallFacts | None]]:
         """Each trick and the call that it would be; None: the blocklist or the boundary refuses it."""
-        for trick in self._tricks():
-            yield trick, self._facts(trick)
+        for about in self.subjects():
+            for trick in about.tricks():
+                yield (trick if trick.tool else replace(trick, tool=about.name)), about.facts(trick)
+
+    def subjects(self) -> list[Subject]:
+        """The tools that it selects and that have the arguments it looks at; else one of a name that would fit."""
+        chosen = [spec for spec in self.judges.tools() if _selects(self.pattern, spec)]
+        fitting = [spec for spec in chosen if _has_arguments(self.pattern, spec)] or chosen
+        if fitting:
+            return [Subject(self, spec.name, spec) for spec in fitting]
+        selector = self.pattern.selector
+        pieces = samples(selector.text)[0].pieces if selector.kind == "glob" else ("",)
+        return [Subject(self, "x".join(pieces) if any(pieces) else "some-tool", None)]
+
+
+def _selects(pattern: Pattern, spec: ToolSpec) -> bool:
+    kind, text = pattern.selector
+    return text in tag_set(spec.tags) if kind == "tag" else compile_glob(text).matches(spec.name)
+
+
+def _has_arguments(pattern: Pattern, spec: ToolSpec) -> bool:
+    """Whether a call of it can have the arguments at all."""
+    known = spec.params.get("properties")
+    if not isinstance(known, Mapping) or spec.params.get("additionalProperties", True) is not False:
+        return True
+    named = (part.name for part in pattern.constraints if not part.name.startswith("call-"))
+    return all(re.split(r"[.\[]", name)[0] in known for name in named)
+
+
+@dataclass(slots=True)
+class Subject:
+    """One tool that the pattern of a trial is about; ``spec`` None: there is none of this name."""
+
+    trial: Trial
+    name: str
+    spec: ToolSpec | None
+    pattern: Pattern = field(init=False)
+    judges: Judges = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pattern, self.judges = self.trial.pattern, self.trial.judges
 
     @property
     def _path_argument(self) -> str:
@@ -61,7 +98,8 @@ class Trial:
     def _glob(self, name: str, otherwise: str) -> str:
         return next((part.glob for part in self.pattern.constraints if part.name == name), otherwise)
 
-    def _tricks(self) -> Iterator[Trick]:
+    def tricks(self) -> Iterator[Trick]:
+        """All that are tried on it."""
         if self.name == SHELL:
             glob = self._glob(ARGUMENT, "*")
             base = samples(glob)[0].base.strip() or "git status"
@@ -84,7 +122,8 @@ class Trial:
         about = [part for part in self.pattern.constraints if not part.name.startswith("call-")]
         return {part.name: samples(part.glob)[0].base or "a.md" for part in about}
 
-    def _facts(self, trick: Trick) -> CallFacts | None:
+    def facts(self, trick: Trick) -> CallFacts | None:
+        """The call that a trick would be, or None."""
         category = trick.category or (self.spec.category if self.spec is not None else Category.WRITE)
         tags = self.spec.tags if self.spec is not None else ()
         if self.pattern.selector.kind == "tag":
@@ -92,7 +131,7 @@ class Trial:
         arguments = trick.arguments or {**self._sampled(), self._path_argument or ARGUMENT: trick.text}
         facts = CallFacts(
             trick.tool or self.name, category, trick.text, tags, arguments, trick.source or "library",
-            thread_id=self.thread_id,
+            thread_id=self.trial.thread_id,
         )  # fmt: skip
         if ARGUMENT in arguments and self.name == SHELL:
             return self._command(facts, str(arguments[ARGUMENT]))
@@ -100,9 +139,10 @@ class Trial:
         return self._path(facts, str(path), trick.leads) if path is not None else facts
 
     def _command(self, facts: CallFacts, command: str) -> CallFacts | None:
-        reading = self.readings.get(command)
+        readings = self.trial.readings
+        reading = readings.get(command)
         if reading is None:
-            reading = self.readings[command] = self.judges.read(command)
+            reading = readings[command] = self.judges.read(command)
         if reading.blocked is not None:
             return None
         return _with(facts, category=_higher(facts.category, reading.category), parts=reading.parts)

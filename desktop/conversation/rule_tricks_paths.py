@@ -6,7 +6,7 @@ import os
 import unicodedata
 from collections.abc import Iterator
 
-from desktop.conversation.rule_tricks import Trick, lookalike, samples
+from desktop.conversation.rule_tricks import Sample, Trick, lookalike, samples
 
 _PARENT = "'..' leads out of the folder"
 _LINK = "a link leads elsewhere; where it leads counts"
@@ -41,7 +41,8 @@ def path_tricks(glob: str, workspace: str, home: str) -> Iterator[Trick]:
         if len(sample.pieces) == 1:
             yield Trick("longer name", f"{base}x", ((len(base), 1),), "another file whose name begins the same")
         yield from _links(folder, name, workspace, home)
-        yield from _others(folder, workspace)
+        yield from _others(workspace)
+        yield from _run_inside(sample, folder)
 
 
 def _ways_out(folder: str, base: str, name: str) -> Iterator[Trick]:
@@ -94,17 +95,25 @@ def _links(folder: str, name: str, workspace: str, home: str) -> Iterator[Trick]
         yield Trick(family, text, ((len(folder), len(text) - len(folder)),), _LINK, leads=leads)
 
 
-def _others(folder: str, workspace: str) -> Iterator[Trick]:
+def _others(workspace: str) -> Iterator[Trick]:
     for name in RUN_BY_OTHERS:
         yield Trick(f"file {name}", name, ((0, len(name)),), _RUNS)
-    for name in (".git/hooks/pre-commit", ".envrc", ".vscode/tasks.json"):
-        text = f"{folder}{name}"
-        yield Trick(f"hidden {name}", text, ((len(folder), len(name)),), _RUNS)
     for path in SYSTEM:
         yield Trick(f"place {path}", path, ((0, len(path)),), "a place outside the workspace")
     text = os.path.join(os.path.dirname(workspace), "evil.txt")
     yield Trick("beside the workspace", text, ((0, len(text)),), "a place outside the workspace")
     yield Trick("workspace's sibling", f"{workspace}-old/a.md", ((len(workspace), 4),), "a place outside the workspace")
+
+
+def _run_inside(sample: Sample, folder: str) -> Iterator[Trick]:
+    """Files that others run, in the folders that the pattern is about: in its first, and where its last star stands."""
+    deeper, end = "a".join(sample.pieces[:-1]), sample.pieces[-1]
+    for name in RUN_BY_OTHERS:
+        texts = [f"{folder}{name}"]
+        if len(sample.pieces) > 1 and name.endswith(end):
+            texts.append(f"{deeper}{name}")
+        for text in dict.fromkeys(texts):
+            yield Trick(f"inside {name}", text, ((len(text) - len(name), len(name)),), _RUNS)
 
 
 def _at(text: str, part: str) -> tuple[tuple[int, int], ...]:

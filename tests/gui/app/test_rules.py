@@ -13,7 +13,7 @@ from desktop.ui.widgets.dialog import Dialog
 from tests.gui.app.kit import Running, call
 from tests.gui.approvals.rules_kit import agree
 
-PATTERN = "write-file(path=notes/**)"
+PATTERN = "write-file(path=notes/?.txt)"
 DONE = [{"text": "Done."}]
 
 

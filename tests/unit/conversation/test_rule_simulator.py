@@ -132,12 +132,16 @@ async def test_a_rule_for_one_thread_is_tried_on_calls_of_that_thread(lab: Lab) 
 async def test_a_path_rule_is_tried_with_links_siblings_and_parents(lab: Lab) -> None:
     await lab.keep(*(lab.write(f"docs/{n}.md") for n in range(5)), lab.write("src/a.py"))
     found = await lab.try_on("write-file(path=docs/**)")
-    assert (found.passing_count, found.through_count) == (5, 0)
+    through = {call.text for call in found.through}
+    assert found.passing_count == 5
+    assert {"docs/Makefile", "docs/conftest.py", "docs/package.json"} <= through
+    assert not any(text.startswith((".", "/", "~")) or ".." in text for text in through)
+    assert found.suggestion == "write-file(path=docs/*.md)"
     held = {call.text for call in found.held}
     assert {"docs/../a.md", "docs-old/a.md", "DOCS/a.md", "docs/.git/hooks/pre-commit", "/etc/passwd"} <= held
     wide = await lab.try_on("write-file(path=**)")
     assert "conftest.py" in {call.text for call in wide.through}
-    assert (wide.suggestion, wide.suggestion_lets) == ("write-file(path={docs,src}/*)", 6)
+    assert (wide.suggestion, wide.suggestion_lets) == ("write-file(path=docs/*.md)", 5)
 
 
 @pytest.mark.spec("R-PRM-11")
@@ -145,8 +149,8 @@ async def test_a_path_rule_is_tried_with_links_siblings_and_parents(lab: Lab) ->
     "pattern",
     ["bash(command=git diff)", "bash(command=git diff --stat)", "bash(command=git log{, *})", "bash(command=ls{, *})",
      "bash(command=find *)", "bash(command=rg *)", "bash(command=sort *)", "bash(command=awk *)", "bash(command=sed *)",
-     "bash(command=tar *)", "bash(command=curl -s *)", "bash(command=make{, *})", "write-file(path=docs/*)",
-     "write-file(path=notes.md)", "write-file(path=~/work/out/*)", "write-file(path=src/**/*.py)"],
+     "bash(command=tar *)", "bash(command=curl -s *)", "bash(command=make{, *})", "write-file(path=docs/*.md)",
+     "write-file(path=notes.md)", "write-file(path=~/work/out/*)", "write-file(path=src/**/*.ts)"],
 )  # fmt: skip
 async def test_no_trick_gets_through_an_ordinary_rule(lab: Lab, pattern: str) -> None:
     found = await lab.try_on(pattern)
@@ -164,6 +168,34 @@ async def test_every_rule_that_is_too_wide_lets_some_trick_through(lab: Lab) -> 
     for pattern in wide:
         found = await lab.try_on(pattern)
         assert found.through_count > 0, pattern
+
+
+@pytest.mark.spec("R-PRM-11", "R-PAT-9")
+@pytest.mark.parametrize(
+    ("pattern", "through"),
+    [("bas?", {("bash", "./evil")}), ("b*", {("bash", "./evil")}), ("*ash", {("bash", "python3 evil.py")}),
+     ("{bash,write-file}", {("bash", "./evil"), ("write-file", "docs/Makefile")}),
+     ("write*", {("write-file", "docs/Makefile"), ("write-file", "docs/conftest.py")}),
+     ("w*(path=docs/**)", {("write-file", "docs/Makefile")}),
+     ("*-file(path=src/*)", {("write-file", "src/package.json")}),
+     ("write-file(path=**/docs/*)", {("write-file", "a/docs/Makefile")}),
+     ("write-file(path=src/**/*.py)", {("write-file", "src/conftest.py")})],
+)  # fmt: skip
+async def test_a_glob_is_tried_on_every_tool_that_it_selects(
+    lab: Lab, pattern: str, through: set[tuple[str, str]]
+) -> None:
+    """What is said to get through is what really passes once the rule is saved."""
+    found = await lab.try_on(pattern)
+    names = {spec.name for spec in TOOLS}
+    said = {(call.tool, call.text) for call in found.through if call.tool in names}
+    if "docs" not in pattern and "src" not in pattern:
+        through = {(tool, text.removeprefix("docs/")) for tool, text in through}
+    assert through <= said
+    await lab.desk.save(RuleDraft(pattern))
+    for tool, text in said:
+        real = lab.shell(text) if tool == "bash" else lab.write(text)
+        assert real is not None
+        assert outcome(lab.book.set, real) == "passes", (tool, text)
 
 
 def test_there_are_more_than_sixty_families_and_each_marks_what_makes_it_a_trick() -> None:
