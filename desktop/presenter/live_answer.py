@@ -233,11 +233,12 @@ class LiveAnswer:
         part = self._call(event.message_id, event.call_id)
         if part is None:
             return False
+        own = event.request.call_id == event.call_id  # else it is an agent's that this call waits for (R-AAT-9)
         self._parts[part.part_id] = replace(
-            with_arguments(part, event.request.arguments),
+            with_arguments(part, event.request.arguments) if own else part,
             state="waiting",
             request=event.request,
-            category=str(event.request.category),
+            category=str(event.request.category) if own else part.category,
             chain=tuple(dict.fromkeys(event.request.chain)),
         )
         return True
@@ -246,12 +247,15 @@ class LiveAnswer:
         part = self._call(event.message_id, event.call_id)
         if part is None:
             return False
-        allowed = event.decision.allowed
+        below = part.request is not None and part.request.call_id != event.call_id
+        if below and part.request is not None and part.request.request_id != event.request_id:
+            return False
+        allowed = event.decision.allowed or below
         self._parts[part.part_id] = replace(
             part,
             state="running" if allowed else "denied",
             request=None,
-            detail=event.decision.reason,
+            detail=part.detail if below else event.decision.reason,
             started_at=time.time(),
         )
         return True

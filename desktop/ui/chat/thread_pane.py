@@ -202,7 +202,7 @@ class ThreadPane(QFrame):
         """An answer to the request that stands on a card; one that is over by now gets none."""
         approvals = self._models.approvals
         request = approvals.request(request_id)
-        if request is None or request.thread_id != self._models.chat.thread_id:
+        if request is None or request.seen_in != self._models.chat.thread_id:
             return
         if choice == "open":
             self.request_wanted.emit(request.request_id)

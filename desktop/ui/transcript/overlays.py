@@ -101,9 +101,12 @@ def _request_id(part: ToolPart) -> str:
 
 
 def _needs_looking(part: ToolPart) -> bool:
-    """Admin, and what may have been done already, is allowed in its request only."""
+    """Admin, what may have been done already, and what an agent below this call asks are allowed in the request only:
+    the card does not show it."""
     asked = part.request
-    return part.category == "admin" or (asked is not None and (asked.category == Category.ADMIN or bool(asked.unknown)))
+    if part.category == "admin" or asked is None:
+        return part.category == "admin"
+    return asked.category == Category.ADMIN or bool(asked.unknown) or asked.call_id != part.call_id
 
 
 def _no(part: ToolPart) -> str:

@@ -221,3 +221,20 @@ def test_a_stopped_answer_says_so_and_can_be_continued_unless_nothing_had_come()
     assert [action.action for action in item.parts[-1].actions] == ["continue"]
     nothing, _ = play(ended)
     assert (nothing.item().can_continue, nothing.item().parts) == (False, ())
+
+
+@pytest.mark.spec("R-AAT-9")
+def test_a_call_of_an_agent_waits_for_what_that_agent_asks_and_keeps_its_own_arguments():
+    below = replace(request(), call_id="below", thread_id="child", chain=("boss", "helper"))
+    started = ToolCallStarted(
+        **AT, message_id="m", call_id="c", tool="helper", arguments={"message": "go"}, category="write"
+    )
+    answer, _ = play(started, ToolCallWaiting(**AT, message_id="m", call_id="c", request=below))
+    (part,) = answer.item().parts
+    assert (part.state, part.request, part.chain) == ("waiting", below, ("boss", "helper"))
+    assert "go" in part.arguments
+    answered = {**AT, "message_id": "m", "call_id": "c", "decision": Decision("deny", "d")}
+    answer.apply(ToolCallAnswered(**answered, request_id="another"))
+    assert answer.item().parts[0].state == "waiting"
+    answer.apply(ToolCallAnswered(**answered, request_id=below.request_id))
+    assert (answer.item().parts[0].state, answer.item().parts[0].request) == ("running", None)
