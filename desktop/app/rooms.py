@@ -65,6 +65,7 @@ from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.live_runs import LiveRuns
+from desktop.supervision.start_rate import StartRate
 from desktop.supervision.tasks import RunSlots, TaskOwner
 from desktop.tools.cli_tool import CliServices
 from desktop.tools.cli_tools import CliTools
@@ -234,7 +235,8 @@ async def _rooms(
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
-        skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
+        skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs),
+        starts=StartRate(lambda: settings.current.limits.starts_per_minute), code=code.engine, spawn=owner.spawn,
         context=context, summaries=lambda: settings.current.chat.summaries, live=live, chat_layers=(live.models,),
         tool_mode=modes.of, context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known
     )  # fmt: skip

@@ -95,8 +95,8 @@ class AgentCalls:
         return self._runtime().agents
 
     async def carry(self, agent: AgentDefinition, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """The call of one exposed agent. Raises ToolFailure, Denied and BudgetExhausted for what keeps it from running;
-        how it went is a result (R-AAT-5)."""
+        """The call of one exposed agent. Raises ToolFailure, Denied, LimitReached for what keeps it from running; how
+        it went is a result (R-AAT-5)."""
         call = context.scope
         host = call.invocation.inherited.get(HOST) if isinstance(call, Call) else None
         if not isinstance(call, Call) or not isinstance(host, Host):
@@ -107,6 +107,7 @@ class AgentCalls:
             return ToolResult(f"{agent.shown} has taken over this conversation.", facts=facts)
         if node.depth + 1 >= MAX_DEPTH:
             raise Denied(f"Agents call each other more than {MAX_DEPTH} deep.", code="denied.limit")
+        self._runtime().starts.start(agent.name)
         place = self._place(agent, call, host, node)
         ended: list[Answer] = []
         try:

@@ -24,6 +24,7 @@ from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
+from desktop.supervision.start_rate import StartRate
 from desktop.supervision.tasks import RunSlots
 
 
@@ -35,7 +36,7 @@ class Runtime:
     ``summaries`` says whether any are made; ``tool_mode`` says what a person chose for an agent by
     name, or ""; ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the
     system text names; ``mask`` takes known secrets out of what a person wrote; ``budget`` and ``spawn_budget`` bound
-    each run tree;
+    each run tree, ``starts`` how often models start an agent;
     ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``live`` has the trees and journals of
     runs; ``spawn`` starts an owned task.
     """
@@ -47,6 +48,7 @@ class Runtime:
     agents: AgentBook
     skills: SkillWorld
     slots: RunSlots = field(default_factory=RunSlots)
+    starts: StartRate = field(default_factory=StartRate)
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
     safety: SettingsProvider | None = None
     budget: ExecutionBudget = field(default_factory=ExecutionBudget)

@@ -173,6 +173,10 @@ class Limits:
     concurrent_runs: int = setting(
         4, "Runs at the same time", "whole", "More than that wait for their turn.", "Chats", minimum=1, maximum=32
     )
+    starts_per_minute: int = setting(
+        10, "Starts of one agent a minute", "whole", "More often a model may not call the same agent.", "Chats",
+        minimum=1, maximum=600,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

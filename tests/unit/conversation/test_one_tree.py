@@ -11,6 +11,7 @@ from desktop.domain.messages import ToolCallBlock
 from desktop.domain.run_tree import NodeState
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.supervision.start_rate import StartRate
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.conversation.debate_kit import debate_world, setup
@@ -121,3 +122,14 @@ async def test_a_turn_of_a_debate_can_be_paused_and_cancelled_and_then_the_debat
         state = await w.rest(thread)
         assert (state.turn, told(w)["0.2"].state) == (1, NodeState.CANCELLED)
         assert w.live._trees == {}
+
+
+async def test_a_model_that_starts_an_agent_too_often_is_told_so(tmp_path: Path) -> None:
+    asked = [step for number in range(2) for step in calls("helper_agent", {"message": "go"}, call_id=str(number))]
+    model = ScriptedModel([asked, says("helped"), says("done")])
+    starts = StartRate(lambda: 1)
+    async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), starts=starts) as h:
+        _, (first, second) = await h.ask()
+        assert (first.text, second.facts["state"]) == ("helped", "failed")
+        assert "starts a minute 1 (set by the settings)" in second.text
+        assert len(await h.children()) == 1
