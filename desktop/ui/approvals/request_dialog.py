@@ -53,6 +53,7 @@ class RequestDialog(RaisedBox):
         self._thread_id: str | None = None
         self._aside: set[str] = set()
         self._before: QWidget | None = None
+        self._cramped_at = 0
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         column = Column(self, margins=REACH + 1, spacing=0)
@@ -197,7 +198,10 @@ class RequestDialog(RaisedBox):
         width = min(px(WIDTH), self._host.width() - px(32))
         needed = self.minimumSizeHint().height() - 2 * px(REACH)
         if needed > end:
+            self._cramped_at = end
             self.view.make_room()
+        elif end > self._cramped_at:
+            self.view.use_room()
         top = min(px(TOP), end // 12, max(0, end - needed))
         height = min(px(HEIGHT), end - top)
         self.place(QRect((self._host.width() - width) // 2, top, width, height))

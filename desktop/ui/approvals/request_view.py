@@ -6,29 +6,26 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.domain.permission import Choice, PermissionRequest
-from desktop.domain.tools import Category
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.gist import gist_of
 from desktop.presenter.rules_editing import RulesModels, may_always
 from desktop.ui.approvals.allowing import AlwaysDialog, always_allow
+from desktop.ui.approvals.answers import Answers
 from desktop.ui.approvals.body import ArgumentsCard, Card, DiffCard
 from desktop.ui.approvals.commands import CommandBlock, CommandCard
 from desktop.ui.approvals.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.head import RequestHead
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.reading import GistLine, UnreadNotice
-from desktop.ui.approvals.unknown import AGAIN_TIP, LOOK, ask_unknown
-from desktop.ui.theme import theme
-from desktop.ui.widgets.allow_button import AllowButton
-from desktop.ui.widgets.buttons import Kind, OneClickButton
+from desktop.ui.approvals.unknown import LOOK
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
-from desktop.ui.widgets.patient_button import JustAnswered, PatientButton
+from desktop.ui.widgets.patient_button import JustAnswered
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import has_hidden, shown_line
@@ -45,98 +42,8 @@ HIDDEN = (
     "This call holds characters that cannot be seen or that change the order of what you read. "
     "They are written out as \\u{…}."
 )
-ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
-RUN_TIP = "Allow calls like this one until the run ends"
-ALWAYS_TIP = "See the rule that would allow this, change it, and try it"
-UNREAD_TIP = "Waits until all of this call has been on the screen"
 LOOKED_AFTER = 60
 """Milliseconds after which a short call has been painted whole, so that nothing need be said about it."""
-
-
-class Answers(QWidget):
-    """The buttons. The safe one first; Allow is deaf until ``arm`` is 400 ms old (R-PRM-3, R-PRM-14)."""
-
-    chosen = Signal(str)
-
-    def __init__(self, request: PermissionRequest, *, compact: bool = False, always: bool = False) -> None:
-        super().__init__()
-        admin = request.category is Category.ADMIN
-        self.deny = PatientButton("Deny", key="Esc", tip="Deny this call (Esc)")
-        self.reason = PatientButton("Deny with a reason…", tip="Deny, and tell the model why")
-        self.edit = OneClickButton(
-            "Edit and allow…", "quiet", tip="Change the arguments; you see what they would do before anything runs"
-        )
-        self.always = OneClickButton("Always allow…", "quiet", tip=ALWAYS_TIP)
-        self.allow_run = AllowButton("Allow for this run", "normal")
-        self.allow_run.setToolTip(RUN_TIP)
-        look: Kind = "admin" if admin else "primary"
-        key = "" if compact else "Ctrl+Enter"
-        self.allow = AllowButton("Allow once", look, icon="admin" if admin else "allow", key=key)
-        self.allow.setToolTip(ALLOW_TIP)
-        self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._lines.setContentsMargins(0, 0, 0, 0)
-        self._lines.setSpacing(theme().px(8))
-        self._offered: list[QWidget] = []
-        no, yes = Row(spacing=8), Row(spacing=8)
-        no.addWidget(self.deny)
-        self.more = ask_unknown(self.deny, self.allow, no, self.chosen.emit) if request.unknown else []
-        self._allow_tip = AGAIN_TIP if request.unknown else ALLOW_TIP
-        always = always and not request.unknown and may_always(request)
-        for line, button, offered in (
-            (no, self.reason, not request.unknown), (no, None, True), (yes, None, True),
-            (no, self.edit, "allow_edited" in request.choices), (no, self.always, always),
-            (yes, self.allow_run, "allow_run" in request.choices), (yes, self.allow, "allow_once" in request.choices),
-        ):  # fmt: skip
-            if button is None:
-                line.addStretch(1)
-            elif offered:
-                self._offered.append(button)
-                line.addWidget(button)
-            else:
-                button.setParent(self)
-                button.hide()
-        self._lines.addLayout(no, 1)
-        self._lines.addLayout(yes)
-        self.deny.clicked.connect(lambda: self.chosen.emit("deny"))
-        self.reason.clicked.connect(lambda: self.chosen.emit("reason"))
-        self.edit.clicked.connect(lambda: self.chosen.emit("edit"))
-        self.always.clicked.connect(lambda: self.chosen.emit("always"))
-        self.allow_run.agreed.connect(lambda: self.chosen.emit("allow_run"))
-        self.allow.agreed.connect(lambda: self.chosen.emit("allow_once"))
-        self.allow.too_soon.connect(self.allow_run.arm)
-        self.allow_run.too_soon.connect(self.allow.arm)
-
-    def arm(self) -> None:
-        """The request has just come into sight."""
-        self.allow.arm()
-        self.allow_run.arm()
-
-    def pause(self) -> None:
-        """Another request was answered a moment ago: a press may be meant for that one, so no is deaf as well."""
-        for button in (self.deny, self.reason, *self.more):
-            button.pause()
-
-    def hold(self, held: bool) -> None:
-        """There is something that nobody has seen yet: no rule can be made of it either."""
-        self.always.setEnabled(not held)
-        for button, tip in ((self.allow, self._allow_tip), (self.allow_run, RUN_TIP), (self.always, ALWAYS_TIP)):
-            button.setToolTip(UNREAD_TIP if held else tip)
-
-    def fold(self, folded: bool) -> None:
-        """Without what allows, as long as that is held anyway and its room is needed."""
-        for button in (self.allow_run, self.allow):
-            if button in self._offered:
-                button.setVisible(not folded)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Two lines where one does not fit."""
-        super().resizeEvent(event)
-        all_of_them = (self.deny, self.reason, *self.more, self.edit, self.always, self.allow_run, self.allow)
-        buttons = [button for button in all_of_them if not button.isHidden()]
-        needed = sum(button.sizeHint().width() + 8 for button in buttons)
-        narrow = needed > self.width()
-        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        self._lines.setDirection(way)
 
 
 class RequestView(QWidget):
@@ -163,6 +70,7 @@ class RequestView(QWidget):
         self._card: Card | None = None
         self._words: LinesView | None = None
         self._unread: UnreadNotice | None = None
+        self._gist: GistLine | None = None
         self._compact = compact
         side = 20 if compact else 24
         outer = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
@@ -216,7 +124,8 @@ class RequestView(QWidget):
         self._answers.chosen.connect(self._chosen)
         gist = gist_of(request)
         if gist is not None:
-            self._foot_row.addWidget(GistLine(gist))
+            self._gist = GistLine(gist)
+            self._foot_row.addWidget(self._gist)
         self._foot_row.addWidget(self._answers)
         if self._just_answered:
             self._answers.pause()
@@ -241,7 +150,7 @@ class RequestView(QWidget):
         """Show nothing."""
         self.close_dialog()
         self._request = self._answers = self._card = None
-        self._words = self._unread = None
+        self._words = self._unread = self._gist = None
         clear(self._scroller.column)
         clear(self._foot_row)
         clear(self._notices)
@@ -295,9 +204,19 @@ class RequestView(QWidget):
         self._answers.hold(True)
 
     def make_room(self) -> None:
-        """There is not enough for the answers and for the words about what was not seen."""
+        """There is not enough for everything that never scrolls away: what a command comes to goes over the command,
+        and what cannot allow yet leaves its place to the words about what was not seen."""
+        if self._gist is not None and self._gist.parentWidget() is self._foot:
+            self._foot_row.removeWidget(self._gist)
+            self._scroller.column.insertWidget(0, self._gist)
         if self._unread is not None and self._answers is not None:
             self._answers.fold(True)
+
+    def use_room(self) -> None:
+        """There is more room than when some was made."""
+        if self._gist is not None and self._gist.parentWidget() is not self._foot:
+            self._scroller.column.removeWidget(self._gist)
+            self._foot_row.insertWidget(0, self._gist)
 
     def _read(self) -> None:
         """All of it has been on the screen."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QBoxLayout
-
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.patient_button import PatientButton
 
@@ -17,15 +15,14 @@ AGAIN_TIP = "Make exactly this call, perhaps a second time (Ctrl+Enter)"
 
 
 def ask_unknown(
-    deny: PatientButton, allow: AllowButton, row: QBoxLayout, chosen: Callable[[str], None]
+    deny: PatientButton, allow: AllowButton, chosen: Callable[[str], None]
 ) -> list[PatientButton]:
-    """Skip and Do it again in the places of Deny and Allow, and two more answers in ``row``."""
-    deny.setText("Skip it")
+    """Skip and Do it again in the places of Deny and Allow, and two more answers."""
+    deny.set_label("Skip it")
     deny.setToolTip(SKIP_TIP)
-    allow.setText("Do it again")
+    allow.set_label("Do it again")
     allow.setToolTip(AGAIN_TIP)
     done, stop = PatientButton("It was done", tip=DONE_TIP), PatientButton("Stop the run", tip=STOP_TIP)
     for button, answer in ((done, "done"), (stop, "stop")):
         button.clicked.connect(lambda _=False, answer=answer: chosen(answer))
-        row.addWidget(button)
     return [done, stop]

@@ -97,6 +97,11 @@ class Button(Ringed, QPushButton):
         px = theme().px
         return QSize(self._content_width() + px(18 if small else 26), px(24 if small else 32))
 
+    def width_with(self, text: str) -> int:
+        """How wide it would be with another label."""
+        wide = QFontMetrics(theme().font("body", 500)).horizontalAdvance
+        return self.sizeHint().width() - wide(self._label) + wide(text)
+
     def minimumSizeHint(self) -> QSize:
         """A button is never cut, only its label where it may be."""
         whole = self.sizeHint()

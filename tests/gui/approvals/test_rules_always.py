@@ -16,7 +16,7 @@ from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.tools import Category
 from desktop.presenter.rules_editing import may_always
 from desktop.ui.approvals.allowing import AlwaysDialog
-from desktop.ui.approvals.request_view import Answers
+from desktop.ui.approvals.answers import Answers
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, agree, press, until, words
 

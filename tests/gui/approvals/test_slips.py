@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.domain.permission import Decision, PermissionRequest
+from desktop.ui.approvals.answers import Answers
 from desktop.ui.approvals.request_dialog import RequestDialog
-from desktop.ui.approvals.request_view import Answers
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import OneClickButton

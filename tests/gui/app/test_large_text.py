@@ -1,0 +1,68 @@
+"""Text at 200 % in the smallest usual window: everything can be reached by mouse and by keys, and nothing is cut."""
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from desktop.ui.approvals.answers import Answers
+from desktop.ui.approvals.reading import UnreadNotice
+from desktop.ui.theme import Theme
+from tests.gui.app.kit import call
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def whole(widget: QWidget) -> bool:
+    """In sight from edge to edge."""
+    where = widget.visibleRegion().boundingRect()
+    inside = widget.window().rect().contains(widget.mapTo(widget.window(), QPoint(0, 0)))
+    return inside and where.size() == widget.size() and widget.width() >= widget.sizeHint().width()
+
+
+def offered(answers: Answers) -> list[QWidget]:
+    found = (answers.deny, answers.reason, answers.edit, answers.always, answers.allow_run, answers.allow)
+    return [button for button in found if not button.isHidden()]
+
+
+async def large(start: Any, theme: Theme, *rounds: Any) -> Any:
+    app = await start(*rounds)
+    theme.set_scale(2.0)
+    app.window.resize(960, 600)
+    return app
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-3")
+async def test_a_request_is_read_to_its_end_and_answered_by_mouse(start: Any, theme: Theme) -> None:
+    command = "\n".join(f"echo {n} > made-{n}" for n in range(7))
+    app = await large(start, theme, call("bash", command=command), call("bash", command="rm x"), [{"text": "Done."}])
+    app.models.chat.send("go")
+    await app.until_true(lambda: app.models.approvals.requests, "the request")
+
+    def answers() -> Answers:
+        return next(one for one in app.window.findChildren(Answers) if one.isVisible())
+
+    await app.until_true(lambda: app.window.findChildren(UnreadNotice), "the words about what was not seen")
+    assert all(whole(button) for button in offered(answers()))
+    assert answers().deny in offered(answers())
+    for _ in range(20):
+        notices = [one for one in app.window.findChildren(UnreadNotice) if one.isVisible()]
+        if not notices:
+            break
+        assert whole(notices[0].button)
+        unread = notices[0]._view.unread
+        QTest.mouseClick(notices[0].button, LEFT)
+        view = notices[0]._view
+        await app.until_true(lambda view=view, unread=unread: view.is_read or view.unread < unread, "the next lines")
+    assert answers().allow in offered(answers())
+    await app.until_true(lambda: all(whole(button) for button in offered(answers())), "all answers in sight")
+    assert answers().reason.accessibleName() == "Deny with a reason…"
+    app.startup._shell.go("approvals")
+    await app.until_true(lambda: all(whole(button) for button in offered(answers())), "all answers in the inbox")
+    app.startup._shell.go("chats")
+    await app.until_true(lambda: not answers().allow.deaf, "the end of its deafness")
+    QTest.mouseClick(answers().allow, LEFT)
+    await app.answered("Done.")
+    assert (app.home.path / "workspace" / "made-6").exists()
