@@ -11,13 +11,14 @@ from desktop.domain.models import Connection, LocalServer
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.ui.first_run.local_card import context_words, port_of
 from desktop.ui.settings.provider_form import ProviderForm, entry_field, label_of
+from desktop.ui.widgets.beside import Beside
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import EmptyState, Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.fields import Combo, Field, Labelled
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.secret_field import SecretField, taken
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
@@ -35,7 +36,7 @@ class ModelsPage(Scroller):
         self._shown: object = None
         self.notice = Notice("ask", "")
         self.column.addWidget(self.notice)
-        self.default = sized(Combo("Default model"), min_width=280)
+        self.default = Combo("Default model")
         self.default.activated.connect(self._default_chosen)
         self.column.addWidget(self._default_card())
         self.column.addWidget(Text("Connections", "strong"))
@@ -61,12 +62,12 @@ class ModelsPage(Scroller):
 
     def _default_card(self) -> QWidget:
         card = pane("card")
-        row = Row(card, margins=(16, 12, 16, 12), spacing=16)
-        words = Column(spacing=2)
-        words.addWidget(Text("Model of new chats", "medium"))
-        words.addWidget(Paragraph("Each chat can use another one.", "small", "2"))
-        row.addLayout(words, 1)
-        row.addWidget(self.default)
+        column = Column(card, margins=(16, 12, 16, 12), spacing=8)
+        words = QWidget()
+        lines = Column(words, spacing=2)
+        lines.addWidget(Text("Model of new chats", "medium"))
+        lines.addWidget(Paragraph("Each chat can use another one.", "small", "2"))
+        column.addWidget(Beside(words, self.default, least=280))
         return card
 
     def _add_card(self) -> QWidget:

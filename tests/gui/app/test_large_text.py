@@ -66,3 +66,15 @@ async def test_a_request_is_read_to_its_end_and_answered_by_mouse(start: Any, th
     QTest.mouseClick(answers().allow, LEFT)
     await app.answered("Done.")
     assert (app.home.path / "workspace" / "made-6").exists()
+
+
+async def test_the_settings_of_models_are_as_wide_as_their_page(start: Any, theme: Theme) -> None:
+    app = await large(start, theme)
+    app.startup._shell.go("settings")
+    page = app.window.page("settings")
+    page.show_settings("Models")
+    default = next(one for one in page.findChildren(QWidget) if one.accessibleName() == "Default model")
+    await app.until_true(default.isVisible, "the choice")
+    await app.until_true(
+        lambda: default.visibleRegion().boundingRect().width() == default.width() > 400, "the whole of the choice"
+    )

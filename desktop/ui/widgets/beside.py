@@ -1,0 +1,32 @@
+"""Words and what is chosen about them: side by side where both have room, below each other where not."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
+
+from desktop.ui.theme import theme
+
+
+class Beside(QWidget):
+    """``least``: pixels at 100 % that the control gets at the right of the words, which get as much. Never wider than
+    what it lies in, however long the choices are."""
+
+    def __init__(self, words: QWidget, control: QWidget, *, least: int) -> None:
+        super().__init__()
+        self._control, self._least = control, least
+        control.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        self._box.addWidget(words, 1)
+        self._box.addWidget(control)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Other places for another width."""
+        super().resizeEvent(event)
+        px, width = theme().px, self.width()
+        narrow = width < px(2 * self._least)
+        wanted = min(max(px(self._least), self._control.sizeHint().width()), (width - px(16)) // 2)
+        self._box.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+        self._box.setSpacing(px(8 if narrow else 16))
+        self._control.setFixedWidth(width if narrow else wanted)
