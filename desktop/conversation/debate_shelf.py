@@ -13,7 +13,7 @@ from typing import Literal
 from desktop.conversation.debate_checks import DebateChecks
 from desktop.conversation.debate_export import render_debate
 from desktop.conversation.debate_run import DebateRun
-from desktop.conversation.debate_setup import DEBATE, definition_of, templates, to_plain
+from desktop.conversation.debate_setup import DEBATE, definition_of, setup_of, templates, to_plain
 from desktop.conversation.debate_state import Debate, load
 from desktop.conversation.masking import clean
 from desktop.conversation.perspectives import Perspectives
@@ -59,6 +59,15 @@ class DebateShelf:
     def templates(self) -> Sequence[DebateTemplate]:
         """What to begin with."""
         return templates()
+
+    async def definitions(self) -> Sequence[DebateTemplate]:
+        """The agents of two sides, by title."""
+        book = self._runtime.agents.agents
+        found = [
+            DebateTemplate(one.name, one.shown, one.description, "debates", setup_of(one, "", ""))
+            for one in book.values() if one.type == "dual_ai" and one.side_b is not None
+        ]  # fmt: skip
+        return sorted(found, key=lambda one: (one.title.casefold(), one.name))
 
     async def prompts(self) -> Sequence[str]:
         """Skills that can be a side's prompt."""

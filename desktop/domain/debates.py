@@ -208,6 +208,11 @@ class DebateDesk(Protocol):
 
     def templates(self) -> Sequence[DebateTemplate]: ...
 
+    async def definitions(self) -> Sequence[DebateTemplate]:
+        """The agents of two sides that there are, by title: each as a set-up to begin with, its topic empty and its
+        ``agent`` the definition's name. A side whose prompt's skill names a model has that one (R-SES-24)."""
+        ...
+
     async def prompts(self) -> Sequence[str]:
         """Skills that can be a side's prompt, those made for debates first."""
         ...

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from desktop.conversation.agent_saving import saver
-from desktop.conversation.agents import load_agents
+from desktop.conversation.agents import AgentBook, load_agents
 from desktop.conversation.debate_setup import from_plain, setup_of, to_plain
 from desktop.conversation.debates import DebateService
 from desktop.domain.debates import DebateSetup, SideSetup
+from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.models import TextDelta
 from desktop.models.scripted import ScriptedModel, calls, says
@@ -289,3 +290,23 @@ async def test_a_negotiation_from_its_template_ends_with_the_deal(tmp_path: Path
         assert (state.status, state.end_reason, await w.outcomes(thread)) == (
             "ended", "end_session_tool", ["31 each.", "30 each?", "Agreed."]
         )  # fmt: skip
+
+
+@pytest.mark.spec("R-SES-3", "R-DEF-16")
+async def test_an_agent_of_two_sides_is_a_set_up_to_begin_with(tmp_path: Path) -> None:
+    duel = AgentDefinition(
+        "duel_agent", SideDefinition("pro", "Pro"), "The duel", "dual_ai", SideDefinition("con", max_rounds=3),
+        max_turns=2, description="Two at odds.",
+    )  # fmt: skip
+    alone = AgentDefinition("alone_agent", SideDefinition("pro"))
+    book = AgentBook({one.name: one for one in (alone, duel)})
+    async with debate_world(tmp_path, ScriptedModel([says("a"), says("b")]), agents=book) as w:
+        (one,) = await w.debates.definitions()
+        assert (one.name, one.title, one.hint, one.setup.agent) == (
+            "duel_agent", "The duel", "Two at odds.", "duel_agent"
+        )  # fmt: skip
+        assert (one.setup.topic, one.setup.max_turns, one.setup.b.max_rounds) == ("", 2, 3)
+        sides = {"a": replace(one.setup.a, model=MODEL), "b": replace(one.setup.b, model=MODEL)}
+        thread, state = await w.run(replace(one.setup, topic="Tea?", **sides))
+        assert (state.end_reason, await w.outcomes(thread)) == ("max_session_turns", ["a", "b"])
+        assert (await w.debates.debates())[0].agent == "duel_agent"
