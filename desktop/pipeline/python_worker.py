@@ -52,7 +52,7 @@ class PythonWorker:
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
         """The value it returned. Raises ToolFailure for whatever the code did wrong."""
         source = await asyncio.to_thread(approved, self._source, definition, context)
-        spec = await asyncio.to_thread(self._spec, definition, _only_reads(context))
+        spec = await asyncio.to_thread(self._spec, definition, context)
         child = ChildProcess(spec)
         try:
             return await _Course(child, definition, context).go(source, args)
@@ -61,7 +61,7 @@ class PythonWorker:
         finally:
             await child.stop()
 
-    def _spec(self, definition: SkillDef, only_reads: bool) -> ChildSpec:
+    def _spec(self, definition: SkillDef, context: Context) -> ChildSpec:
         """The confined command. Blocks. Raises ToolFailure where nothing on this machine can confine it."""
         if self._confinement.probe().kind == "none":
             raise ToolFailure(
@@ -72,7 +72,10 @@ class PythonWorker:
         argv = (*self._python, "-I", "-S", "-B", "-X", "utf8", str(script))
         plain = ProcessSpec(argv, self._workspace(), {})
         network = definition.metadata.get("network") is True
-        wrapped = self._confinement.wrap(plain, narrow=_needed(self._python[0]), network=network, writes=not only_reads)
+        wrapped = self._confinement.wrap(
+            plain, narrow=_needed(self._python[0]), network=network, writes=not _only_reads(context),
+            grants=context.call is not None and context.call.meta.unattended is None,
+        )  # fmt: skip
         return ChildSpec(SERVICE, wrapped.argv, wrapped.env, folder=wrapped.cwd, once=True, end_grace=0.2)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from desktop.domain.errors import BoundaryViolation
@@ -246,6 +246,22 @@ def _status(path: str) -> os.stat_result | None:
 
 def _covering(rules: tuple[Rule, ...], path: str, line: set[Identity]) -> Rule | None:
     return next((rule for rule in rules if rule.covers(path, line)), None)
+
+
+def only_granted(settings: SafetySettings, found: Iterable[str]) -> str:
+    """The first of these resolved paths that nothing but a folder opened for this session allows, or "". Blocks."""
+    if not settings.granted:
+        return ""
+    base, moment = workspace_of(settings), Moment()
+    allowed, granted = (
+        tuple(rule for entry in entries if (rule := Rule.of(entry, base, moment=moment)) is not None)
+        for entries in (settings.allowed, settings.granted)
+    )
+    for path in found:
+        line = paths.existing_identities(path)
+        if _covering(granted, path, line) is not None and _covering(allowed, path, line) is None:
+            return path
+    return ""
 
 
 class SecondNames:

@@ -104,16 +104,16 @@ class Confinement:
 
     def wrap(
         self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None,
-        writes: bool = True,
+        writes: bool = True, grants: bool = True,
     ) -> ProcessSpec:  # fmt: skip
         """The same process inside the walls of this moment. Raises ToolFailure when they cannot be built.
 
         ``narrow``: beside the allowed folders it sees only the system's programs and libraries and these paths (code
         skills, R-SK-14). ``network`` instead of the setting's. Not ``writes``: what it may write otherwise it can only
-        read (calls that are judged as reading).
+        read (calls that are judged as reading). Not ``grants``: what was opened for this session is not open to it.
         """
         kind = self.probe().kind
-        walls = self.walls()
+        walls = walls_of(self._policy, self._settings, grants=grants)
         if network is not None:
             walls = replace(walls, network=network)
         if narrow is not None:

@@ -21,6 +21,7 @@ from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, Sett
 from desktop.domain.tools import Category, PreCheck, Tool
 from desktop.safety.assent import answer, call_facts, passes_by_setting
 from desktop.safety.bound import Alike, RunMemory, alike_of, digest_of
+from desktop.safety.boundary import only_granted
 from desktop.safety.trust_rules import escape_glob
 
 MAX_VOID_ANSWERS = 3
@@ -138,7 +139,7 @@ class PermissionGate:
         facts = facts_of(call, check)
         alike = alike_of(facts, check, call.target.spec.version)
         if call.meta.unattended is not None:
-            decision: Decision | None = self._of_job(request, facts, call.meta.unattended)
+            decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
         else:
             decision = await self._without_asking(request, facts, alike)
         decision = _unless_again(decision, request)
@@ -190,9 +191,9 @@ class PermissionGate:
         by = _BY[found.because] if request.category is not Category.READ else "setting"
         return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None)
 
-    def _of_job(self, request: PermissionRequest, facts: CallFacts, job: Unattended) -> Decision:
-        """The answer in a run without a person: its own policy, and what rules forbid anyway; nobody is asked and what
-        a person remembered for other runs grants nothing (R-CRON-1 … R-CRON-4)."""
+    async def _of_job(self, request: PermissionRequest, facts: CallFacts, job: Unattended) -> Decision:
+        """The answer in a run without a person: its own policy, and what rules forbid anyway; nobody is asked, and what
+        a person remembered for other runs or opened for the session grants nothing (R-CRON-1 … R-CRON-4, R-FS-8)."""
         if self._closed:
             return _deny(request, "closed", "Assent is closing")
         rule = self._rules.match(facts)
@@ -204,6 +205,9 @@ class PermissionGate:
         if self._memory.denied(request.run_id):
             return _deny(request, "remembered", "everything from this run is denied")
         refused = job.refusal(facts)
+        if request.paths and not refused:
+            opened = await asyncio.to_thread(only_granted, self._settings(), request.paths)
+            refused = f"only a folder opened for this session allows {opened}, and jobs use none" if opened else ""
         return _deny(request, "job", refused) if refused else Decision("allow_once", request.digest, by="job")
 
     def _nobody(self, request: PermissionRequest) -> Decision | None:

@@ -81,10 +81,12 @@ class Walls:
         return True, inside and not closed
 
 
-def walls_of(policy: PathPolicy, settings: SettingsProvider) -> Walls:
-    """The walls of this moment. Blocks: some tens of system calls."""
+def walls_of(policy: PathPolicy, settings: SettingsProvider, *, grants: bool = True) -> Walls:
+    """The walls of this moment; not ``grants``: without what was opened for this session. Blocks: some tens of system
+    calls."""
     lists = policy.lists()
-    writable = {rule.resolved for rule in (*lists.allowed, *lists.granted) if os.path.isdir(rule.resolved)}
+    granted = lists.granted if grants else ()
+    writable = {rule.resolved for rule in (*lists.allowed, *granted) if os.path.isdir(rule.resolved)}
     hidden = {rule.resolved for rule in (*lists.denied, *lists.secret) if os.path.lexists(rule.resolved)}
     mounts = Mounts()
     hidden |= {door for path in list(hidden) for door in mounts.doors(path)}

@@ -291,7 +291,8 @@ class CliTool:
             argv=(program, *words[1:]), cwd=place.resolved, env=environment, timeout_s=timeout_s,
             output_limit=settings.output_limit,
         )  # fmt: skip
-        confined = await asyncio.to_thread(services.confinement.wrap, plain, network=network)
+        grants = context.meta.unattended is None
+        confined = await asyncio.to_thread(services.confinement.wrap, plain, network=network, grants=grants)
         outcome = await services.runner.run(confined, token, context.progress)
         off = not (settings.shell_network if network is None else network)
         uses_network = off and (await self._read(words, place.resolved)).uses_network

@@ -153,7 +153,8 @@ class Bash:
             timeout_s=timeout_s,
             output_limit=settings.output_limit,
         )
-        confined = await asyncio.to_thread(self._confinement.wrap, plain)
+        grants = context.meta.unattended is None
+        confined = await asyncio.to_thread(self._confinement.wrap, plain, grants=grants)
         outcome = await self._runner.run(confined, token, context.progress)
         off = again.uses_network and not settings.shell_network
         result = result_of(outcome, timeout_s, NETWORK_IS_OFF if off else "")

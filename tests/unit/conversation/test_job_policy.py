@@ -1,7 +1,8 @@
 """What runs while nobody is there: a job's list, exact names for admin, and never a question."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -96,6 +97,28 @@ MATRIX = [
     ("bash", ADMIN, listed("*", "bash", admin=("*",)), True, False),
     ("bash", ADMIN, listed("bash", admin=("Bash",)), True, False),
 ]
+
+
+@pytest.mark.spec("R-FS-8", "R-CRON-5")
+async def test_a_folder_opened_for_the_session_is_closed_to_jobs_whatever_they_list(tmp_path: Path) -> None:
+    allowed, opened = tmp_path / "allowed", tmp_path / "opened"
+    for folder in (allowed, opened, allowed / "deep"):
+        folder.mkdir()
+    (opened / "link").symlink_to(allowed)
+    settings = SafetySettings(str(allowed), (str(allowed),), granted=(str(opened), str(allowed / "deep")))
+
+    async def audit(_entry: AuditEntry) -> int:
+        return 1
+
+    gate = PermissionGate(NeverAsked(), TrustRules(), audit, lambda: settings)
+    policy = listed("write-file", "read-file", admin=("write-file", "read-file"))
+    for path, passes in ((opened / "a", False), (allowed / "a", True), (allowed / "deep/a", True), (opened, False)):
+        for tool, category in (("write-file", ADMIN), ("read-file", ADMIN), ("read-file", READ)):
+            call = Call(tool, category, policy, True)
+            call.check = replace(call.check, paths=(str(allowed / "b"), str(path)))
+            decision = await gate.decide(call, lambda _request: None)
+            assert decision.allowed is passes, path
+            assert ("opened for this session" in decision.reason) is not passes
 
 
 @pytest.mark.parametrize(("tool", "category", "policy", "admin_on", "allowed"), MATRIX)

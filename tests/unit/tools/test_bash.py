@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import os
 import uuid
+from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import BoundaryViolation, Denied, ToolAborted, ToolFailure, ToolTimeout
 from desktop.domain.safety import ProcessSpec, SafetySettings
-from desktop.domain.tools import Category
+from desktop.domain.tools import Category, ToolCallContext
 from desktop.tools.shell import find_bash, why_absent
 from tests.unit.tools.conftest import Bench, context
 
@@ -207,6 +208,24 @@ async def test_a_workspace_outside_the_boundary_or_missing_is_refused(bench: Ben
 async def test_characters_that_no_command_can_have_are_refused(bench: Bench, command: str) -> None:
     with pytest.raises(Denied):
         await bench.run(bench.bash, command=command)
+
+
+@pytest.mark.spec("R-FS-8", "R-CRON-5")
+async def test_a_jobs_command_writes_in_no_folder_that_is_open_for_the_session_only(bench: Bench) -> None:
+    opened = bench.world.root / "opened"
+    opened.mkdir()
+    bench.world.change(granted=(str(opened),))
+    held = bench.confinement.probe().kind != "none"
+    command = {"command": f"echo x > {opened}/new && echo done"}
+    result = await bench.bash.execute(command, unattended())
+    assert ("done" in result.text, (opened / "new").exists()) == (not held, not held)
+    await bench.bash.execute(command, context())
+    assert (opened / "new").exists()
+
+
+def unattended() -> ToolCallContext:
+    job: Any = object()
+    return ToolCallContext(RunMeta("job", CancellationToken(), unattended=job), "call")
 
 
 async def test_ten_commands_at_once_stay_apart(bench: Bench) -> None:
