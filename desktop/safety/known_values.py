@@ -22,6 +22,8 @@ _LINE = 16
 _HEAD = 4
 _NO_SIGN = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
 _UNSEEN = re.compile(f"[{_NO_SIGN}]+")
+_WHITE = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"
+"""All of ASCII that ``str.split`` takes for white space."""
 _BETWEEN = rf"(?:[\s{_NO_SIGN}]|\\+[nr])*"
 _TOKEN = re.compile(rf"\\+(?P<end>[nr])?|[^\s{_NO_SIGN}]")
 
@@ -35,6 +37,7 @@ class _Pieces:
         self._size = size
         self._stride = window - size + 1
         self._offsets: dict[str, tuple[int, ...]] = {}
+        self._letters: set[tuple[str, ...]] = set()
         self._beginning: dict[str, tuple[str, ...]] = {}
 
     def add(self, writing: str) -> None:
@@ -46,12 +49,14 @@ class _Pieces:
             known = self._offsets.get(piece, ())
             if offset not in known:
                 self._offsets[piece] = (*known, offset)
+                self._letters.add(tuple(piece))
 
     def find(self, text: str) -> Iterator[tuple[int, str]]:
         """(place, writing) of all there are."""
         offsets, size, window = self._offsets, self._size, self._window
-        if not offsets:
-            return
+        every = [text[at :: self._stride] for at in range(size)] if offsets else []
+        if self._letters.isdisjoint(zip(*every, strict=False)):
+            return  # the same question as below, for a text in which nothing stands, without a loop in Python
         for place in [i for i in range(0, len(text) - size + 1, self._stride) if text[i : i + size] in offsets]:
             for offset in offsets[text[place : place + size]]:
                 at = place - offset
@@ -149,9 +154,10 @@ def merged(found: Iterable[Span]) -> list[Span]:
 
 def _close(text: str) -> str:
     """Without white space, unseen signs and the escapes of line ends; what was escaped several times as if once."""
-    close = "".join(text.split())
-    if not close.isascii():
-        close = _UNSEEN.sub("", close)
+    if text.isascii():
+        close = text.encode("ascii").translate(None, _WHITE).decode("ascii")
+    else:
+        close = _UNSEEN.sub("", "".join(text.split()))
     if "\\" in close:
         while "\\\\" in close:
             close = close.replace("\\\\", "\\")
