@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from desktop.domain.debates import DebateState, TurnRecord, Verdict
 from desktop.domain.definitions import SideName
-from desktop.domain.messages import ChatMessage, Usage, to_plain
+from desktop.domain.messages import Block, ChatMessage, NoticeBlock, Usage, to_plain
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.debate_words import end_words, label_of, seconds_words
 from desktop.presenter.item_builder import clock, footer_of, parts_of, results_by_call
@@ -26,6 +27,8 @@ from desktop.presenter.transcript_items import (
 FINISHED = ("done", "failed", "denied", "aborted")
 END, VERDICT, COMMON = "debate:end", "debate:verdict", "debate:common"
 """Ids of items that are no messages."""
+AGAIN = "Resume begins the turn anew."
+"""What can be done about an answer that broke off; a chat's answer would be continued."""
 BROKEN = "This turn broke off. What had arrived is kept here; no side reads it."
 
 
@@ -86,12 +89,21 @@ def broken_item(messages: Sequence[MessageRecord], labels: Mapping[SideName, str
     first = messages[0]
     side: SideName = "b" if first.side == "b" else "a"
     results = results_by_call(messages)
-    parts: list[Part] = [part for m in messages if m.role == "assistant" for part in parts_of(m, results)]
+    parts: list[Part] = [part for m in messages if m.role == "assistant" for part in parts_of(_here(m), results)]
     parts.append(NoticePart(f"{first.message_id}:cut", BROKEN, "warning"))
     return TurnItem(
         first.message_id, side, labels[side], f"turn {number}, broken off", fold_turn(parts), number=number,
         started_at=first.created_at, accessible=f"{labels[side]}, turn {number}, broken off",
     )  # fmt: skip
+
+
+def _here(message: MessageRecord) -> MessageRecord:
+    blocks = (replace(b, next_step=AGAIN) if _cut_off(b) else b for b in message.blocks)
+    return replace(message, blocks=tuple(blocks))
+
+
+def _cut_off(block: Block) -> TypeGuard[NoticeBlock]:
+    return isinstance(block, NoticeBlock) and block.code == "model.stream_cut"
 
 
 def said_item(message: MessageRecord, *, topic: bool) -> TranscriptItem:

@@ -141,6 +141,8 @@ class TurnOverlays(Overlays):
 class DebateView(TranscriptView):
     """``action`` gives (message id, what): branch, copy, and the actions of the end's card."""
 
+    overlays_class = TurnOverlays
+
     def __init__(self, shown: Theme, parent: QWidget | None = None, *, arrangement: Arrangement = "lanes") -> None:
         self.arrangement: Arrangement = arrangement
         super().__init__(shown, parent, variant="side")

@@ -168,10 +168,10 @@ class DebatesPage(QWidget):
         self.running.header.edit_title()
 
     def _deleted(self, thread_id: str, title: str) -> None:
-        self.toast.say(f"“{title[:60]}” deleted", thread_id)
         if thread_id == self._models.debates.open.thread_id:
             self._models.debates.open.open("")
             self.new_debate()
+        self.toast.say(f"“{title[:60]}” deleted", thread_id)  # above the page that is shown now
 
     def _toggle_list(self) -> None:
         self._folded = not self.list.isHidden()

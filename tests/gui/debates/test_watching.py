@@ -194,6 +194,20 @@ async def test_a_verdict_is_a_card_and_an_end_by_turns_can_be_gone_on_from(theme
         await w.until(lambda: w.state.status == "ended" and len(w.turns) == 6, "four turns more")
 
 
+@pytest.mark.spec("R-SES-22")
+async def test_a_message_of_a_debate_offers_only_what_it_can_do(theme: Any, tmp_path: Path) -> None:
+    async with watched(tmp_path, ScriptedModel([says("a1"), says("b1")])) as w:
+        thread, _ = await w.world.run(setup(max_turns=2))
+        await w.open(thread)
+        overlays = w.running.view.overlays
+        offered = [[name for name, _ in overlays.actions(place)] for place in range(len(w.shown))]
+        assert offered == [["copy"], ["copy", "branch"], ["copy", "branch"], ["copy"]]
+        overlays.hover(1)
+        names = [button.accessibleName() for button in overlays.bar.buttons()]
+        assert names == ["Fork from here", "Copy this turn"]
+        assert {button for button in overlays.bar._made.values() if not button.isHidden()} == {*overlays.bar.buttons()}
+
+
 async def test_the_list_is_searched_renamed_and_a_deleted_debate_comes_back(theme: Any, tmp_path: Path) -> None:
     model = ScriptedModel([says("x")])
     async with watched(tmp_path, model) as w:
@@ -211,7 +225,10 @@ async def test_the_list_is_searched_renamed_and_a_deleted_debate_comes_back(them
         w.debates.delete(tea)
         assert tea not in w.debates.rows
         assert w.page._stack.currentWidget() is w.page.setup
-        w.debates.undo_delete(tea)
+        toast = w.page.toast
+        spot = toast._undo.mapTo(toast.parentWidget(), toast._undo.rect().center())
+        assert toast.parentWidget().childAt(spot) is toast._undo, "nothing lies over Undo"
+        toast._undo.click()
         await w.until(lambda: tea in w.debates.rows, "it is back")
 
 
