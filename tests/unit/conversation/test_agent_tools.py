@@ -14,29 +14,22 @@ import pytest
 from desktop.conversation.agent_calls import CHILD, MAX_DEPTH, AgentCalls, forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import AgentBook
-from desktop.conversation.job_policy import terms_of
-from desktop.conversation.trust import TrustRules
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ModelServerError
 from desktop.domain.events import RunEnded, TextArrived
-from desktop.domain.jobs import JobPolicy
 from desktop.domain.messages import NoticeBlock, ToolResultBlock
 from desktop.domain.models import ModelClient
-from desktop.domain.permission import AuditEntry, Decision
-from desktop.domain.safety import SafetySettings
-from desktop.domain.supervision import ExecutionBudget, SpawnBudget
+from desktop.domain.permission import Decision
+from desktop.domain.supervision import SpawnBudget
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import Call
-from desktop.safety.permission import PermissionGate
-from desktop.skills.patterns.paths import Where
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.tools.registry import ToolRegistry
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as asks
 from tests.unit.agents.script import says as speaks
 from tests.unit.conversation.kit import ROOT, World, world
-from tests.unit.conversation.test_job_policy import NeverAsked
 from tests.unit.pipeline.kit import FakeTool, Person
 
 BOSS, HELPER, OTHER = "boss_agent", "helper_agent", "other_agent"
@@ -460,64 +453,3 @@ async def test_the_environment_of_a_definition_is_a_default_of_its_threads(tmp_p
         await h.world.ask(thread, "Hello")
         assert "CITY is Bergen." in model.requests[0].system
         assert "UNIT is metre." in model.requests[0].system
-
-
-@pytest.mark.spec("R-PRM-11", "R-PRM-12", "R-AAT-4", "R-AAT-9")
-async def test_the_rules_of_a_thread_bind_every_agent_that_works_for_it(tmp_path: Path) -> None:
-    """A called agent has a thread of its own: it is neither a way round what is denied or asked about above it, nor
-    asked about again for what is allowed there; a rule of another thread is none of its business."""
-    person, rules = NeverAsked(), TrustRules()
-
-    async def audit(_entry: AuditEntry) -> int:
-        return 1
-
-    gate = PermissionGate(person, rules, audit, lambda: SafetySettings(str(tmp_path)))
-    change = FakeTool("change", category=Category.WRITE)
-    paths = ("secret", "ask", "open", "other")
-    model = Script(
-        asks(call("1", "helper_agent", message="x")), asks(call("2", "other_agent", message="x")),
-        asks(*(call(path, "change", path=path) for path in paths)), speaks("o"), speaks("h"), speaks("done"),
-    )  # fmt: skip
-    agents = (one(BOSS, "boss"), one(HELPER, "helper"), one(OTHER, "other"))
-    async with house(tmp_path, model, *agents, tools=(change,), person=gate) as h:
-        thread = await h.world.thread(agent=BOSS)
-        elsewhere = await h.world.thread(agent=BOSS)
-        for pattern, policy, bound in (
-            ("*-agent", "allow", ""), ("change(path=s*)", "allow", ""), ("change(path=secret)", "deny", thread),
-            ("change(path=a*)", "allow", ""), ("change(path=ask)", "ask", thread),
-            ("change(path=open)", "allow", thread), ("change(path=other)", "allow", elsewhere),
-            ("change", "deny", elsewhere),
-        ):  # fmt: skip
-            await rules.add({"pattern": pattern, "policy": policy, "thread_id": bound})
-        await h.world.ask(thread, "Please.")
-        helper, other = await h.children()
-        asked = [request for request in person.asked if request.tool == "change"]
-        assert sorted(dict(request.arguments)["path"] for request in asked) == ["ask", "other"]
-        for request in asked:
-            assert (request.seen_in, request.above) == (thread, (thread, helper.thread_id))
-            assert request.thread_id == other.thread_id
-        assert sorted(args["path"] for args in change.calls) == ["ask", "open", "other"]
-
-
-@pytest.mark.spec("R-CRON-1", "R-CRON-3")
-async def test_an_agent_that_takes_over_a_jobs_conversation_is_bound_by_the_jobs_policy(tmp_path: Path) -> None:
-    person = NeverAsked()
-
-    async def audit(_entry: AuditEntry) -> int:
-        return 1
-
-    gate = PermissionGate(person, TrustRules(), audit, SafetySettings)
-    change = FakeTool("change", category=Category.WRITE)
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "Tides."}), calls("change", {"path": "a"}), says("I could not."),
-    ])  # fmt: skip
-    agents = (one(BOSS, "boss"), one(HELPER, "helper", handoff="transfer"))
-    async with house(tmp_path, model, *agents, tools=(change,), person=gate) as h:
-        policy = JobPolicy(allowed_tools=("read-file", "helper-agent"), allow_admin=("helper-agent",))
-        terms = terms_of(policy, ExecutionBudget(), lambda: True, Where("/w", "/h"))
-        thread = await h.world.thread(agent=BOSS)
-        await h.world.service.run_job(thread, "When is high tide?", terms)
-        await h.world.until(RunEnded, 2)
-        shown = await h.world.settled(thread)
-        assert (await h.world.service.thread(thread)).agent == HELPER
-        assert (shown[-1].text, change.calls, person.asked) == ("I could not.", [], [])
