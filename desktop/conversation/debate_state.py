@@ -17,7 +17,8 @@ from desktop.store import Store
 
 @dataclass(slots=True)
 class Debate:
-    """``turns`` are those of its path, ``meters`` what they used; ``now`` the turn under way, if one is."""
+    """``turns`` are those of its path, ``meters`` what they used; ``now`` the turn under way, if one is. ``spent`` is
+    what its own runs had used when it was read, also in turns that broke off."""
 
     thread: ThreadRecord
     setup: DebateSetup
@@ -36,6 +37,7 @@ class Debate:
     now: SideMeter | None = None
     meters: dict[SideName, SideMeter] = field(default_factory=dict)
     updated_at: float = 0.0
+    spent: Usage = field(default_factory=lambda: Usage(cost_usd=0.0))
 
     @property
     def side(self) -> SideName:
@@ -55,13 +57,6 @@ class Debate:
         self.turns.append(turn)
         self.count(turn)
         self.now, self.head, self.updated_at = None, turn.last_message_id, at
-
-    def own_usage(self) -> Usage:
-        """What this debate has used itself, without what it was forked from."""
-        used = Usage(cost_usd=0.0)
-        for turn in self.turns[self.forked_at :]:
-            used = used.plus(turn.usage)
-        return used
 
     def state(self) -> DebateState:
         """For whoever looks."""
@@ -92,7 +87,7 @@ async def load(store: Store, thread_id: str) -> Debate:
         await store.threads.get(thread_id=thread_id), from_plain(record.setup), record.status, record.head,
         await store.debates.turns(thread_id=thread_id), tuple(one.text for one in waiting), record.end_reason,
         record.end_detail, verdict_from(record.verdict), record.forked_from, record.forked_at,
-        tuple(await store.debates.forks(thread_id=thread_id)),
+        tuple(await store.debates.forks(thread_id=thread_id)), spent=await store.debates.used(thread_id=thread_id),
     )  # fmt: skip
     for turn in debate.turns:
         debate.count(turn)

@@ -37,6 +37,18 @@ _TURNS = (
     f"SELECT {_TURN} FROM path JOIN side_turns s ON s.last_seq = path.seq JOIN messages l ON l.seq = s.last_seq "
     "ORDER BY s.last_seq"
 )
+_USED = """
+WITH told (run_id, i, o, r, c, usd) AS (
+ SELECT run_id, input_tokens, output_tokens, reasoning_tokens, cached_tokens, coalesce(cost_usd, 0.0)
+ FROM runs WHERE thread_id = :thread
+ UNION ALL SELECT run_id, sum(input_tokens), sum(output_tokens), sum(reasoning_tokens), sum(cached_tokens),
+ total(cost_usd) FROM messages WHERE thread_id = :thread GROUP BY run_id
+ UNION ALL SELECT s.run_id, sum(s.input_tokens), sum(s.output_tokens), sum(s.reasoning_tokens), sum(s.cached_tokens),
+ total(s.cost_usd) FROM side_turns s JOIN messages m ON m.seq = s.last_seq WHERE m.thread_id = :thread
+ GROUP BY s.run_id),
+runs_used AS (SELECT max(i) i, max(o) o, max(r) r, max(c) c, max(usd) usd FROM told GROUP BY run_id)
+SELECT coalesce(sum(i), 0), coalesce(sum(o), 0), coalesce(sum(r), 0), coalesce(sum(c), 0), total(usd) FROM runs_used
+"""
 _SINCE = (
     "WITH RECURSIVE path (seq, parent_seq) AS ("
     " SELECT seq, parent_seq FROM messages WHERE seq = ? AND seq <> ?"
@@ -115,6 +127,15 @@ class DebateRepository:
         return await self._thread.read(
             lambda connection: [_turn_from(row) for row in connection.execute(_TURNS, (thread_id,))]
         )
+
+    async def used(self, *, thread_id: str) -> Usage:
+        """What a debate's own runs have used, also in turns that broke off; of what it was forked from nothing. Of one
+        that died what was written down; its cost is a lower bound where a part of it is unknown."""
+
+        def work(connection: sqlite3.Connection) -> Usage:
+            return Usage(*connection.execute(_USED, {"thread": thread_id}).fetchone())
+
+        return await self._thread.read(work)
 
     async def set_status(
         self, *, thread_id: str, status: DebateStatus, end_reason: str = "", end_detail: str = ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from desktop.domain.debates import TurnRecord
 from desktop.domain.errors import BugError, NotFound
 from desktop.domain.messages import Usage
-from desktop.domain.threads import ThreadRecord
+from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.store import Store
 from tests.unit.store.conftest import say
 
@@ -46,6 +48,18 @@ async def fork(store: Store, thread_id: str, origin: str, at: int, message_id: s
 
 async def shown(store: Store, thread_id: str) -> list[str]:
     return [m.message_id for m in await store.messages.path(thread_id=thread_id)]
+
+
+async def test_what_a_debate_used_holds_what_a_run_wrote_before_it_died(store: Store) -> None:
+    ids = await debate(store, turns=2)
+    await store.runs.start(record=RunRecord("r", "d", 1.0, "debate", "m"))
+    cut = replace(say("cut", ids[-1], role="assistant", thread_id="d"), run_id="gone", usage=Usage(7, 1, 0, 0, None))
+    await store.messages.add(record=cut)
+    assert await store.debates.used(thread_id="d") == Usage(27, 11, 0, 0, 0.02)
+    await store.runs.end(run_id="r", reason="error", at=2.0, usage=Usage(50, 10, 0, 0, 0.5))
+    assert await store.debates.used(thread_id="d") == Usage(57, 11, 0, 0, 0.5)
+    await fork(store, "f", "d", 2, ids[-1])
+    assert await store.debates.used(thread_id="f") == Usage(0, 0, 0, 0, 0.0)
 
 
 async def test_a_debate_is_kept_with_its_turns_and_is_no_chat(store: Store) -> None:
