@@ -199,9 +199,9 @@ class RequestDialog(RaisedBox):
         needed = self.minimumSizeHint().height() - 2 * px(REACH)
         if needed > end:
             self._cramped_at = end
-            self.view.make_room()
+            self.view.set_cramped(True)
         elif end > self._cramped_at:
-            self.view.use_room()
+            self.view.set_cramped(False)
         top = min(px(TOP), end // 12, max(0, end - needed))
         height = min(px(HEIGHT), end - top)
         self.place(QRect((self._host.width() - width) // 2, top, width, height))

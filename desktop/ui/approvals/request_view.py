@@ -99,10 +99,8 @@ class RequestView(QWidget):
 
     def show_request(self, request: PermissionRequest) -> None:
         """Build the view of a request; a request already shown stays as it is."""
-        if self._request is not None and (self._request.request_id, self._request.digest) == (
-            request.request_id,
-            request.digest,
-        ):
+        shown = self._request
+        if shown is not None and (shown.request_id, shown.digest) == (request.request_id, request.digest):
             return
         self.clear()
         self._request = request
@@ -203,20 +201,14 @@ class RequestView(QWidget):
         self._notice.show()
         self._answers.hold(True)
 
-    def make_room(self) -> None:
-        """There is not enough for everything that never scrolls away: what a command comes to goes over the command,
-        and what cannot allow yet leaves its place to the words about what was not seen."""
-        if self._gist is not None and self._gist.parentWidget() is self._foot:
-            self._foot_row.removeWidget(self._gist)
-            self._scroller.column.insertWidget(0, self._gist)
-        if self._unread is not None and self._answers is not None:
+    def set_cramped(self, cramped: bool) -> None:
+        """Where there is too little room for all that never scrolls away, what a command comes to goes over the
+        command, and what cannot allow yet leaves its place to the words about what was not seen."""
+        column = self._scroller.column if cramped else self._foot_row
+        if self._gist is not None and column.indexOf(self._gist) < 0:
+            column.insertWidget(0, self._gist)
+        if cramped and self._unread is not None and self._answers is not None:
             self._answers.fold(True)
-
-    def use_room(self) -> None:
-        """There is more room than when some was made."""
-        if self._gist is not None and self._gist.parentWidget() is not self._foot:
-            self._scroller.column.removeWidget(self._gist)
-            self._foot_row.insertWidget(0, self._gist)
 
     def _read(self) -> None:
         """All of it has been on the screen."""

@@ -107,5 +107,5 @@ def test_names_become_canonical_and_a_cut_one_stays_its_own() -> None:
     long = {canonical("git", "x" * 100 + str(number)) for number in range(20)}
     assert len(long) == 20
     assert max(map(len, long)) <= 64
-    (one,) = judged("s", ['{"name": "a", "inputSchema": {"type": "object"}}'], lambda _: "")
+    (one,) = judged("s", ['{"name": "a", "inputSchema": {"type": "object"}}'], lambda _: "", lambda value: value)
     assert (one.name, one.problem) == ("s-a", "")
