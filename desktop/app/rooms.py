@@ -251,10 +251,9 @@ async def _rooms(
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
-        grants=grants, rules=rules, service=service, agent_room=room,
+        grants=grants, rules=rules, service=service, agent_room=room, context=context, run_desk=RunDesk(live),
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
-        traces=TraceDesk(store, agents, runtime.budget), context=context,
-        jobs=await _jobs(runtime, service, settings, rules), run_desk=RunDesk(live),
+        traces=TraceDesk(store, agents, runtime.budget), jobs=await _jobs(runtime, service, settings, rules),
     )  # fmt: skip
 
 
