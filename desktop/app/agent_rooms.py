@@ -12,8 +12,9 @@ from pathlib import Path
 
 from desktop.app.cli_rooms import reserved_by
 from desktop.app.skill_rooms import PinFile
-from desktop.conversation.agent_calls import AgentCalls, forget_children
+from desktop.conversation.agent_calls import AgentCalls
 from desktop.conversation.agent_desk import AgentDesk
+from desktop.conversation.agent_retention import forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import AgentFiles, AgentFolder
 from desktop.conversation.debate_calls import CalledDebates
@@ -88,7 +89,8 @@ class AgentRooms:
         """Make the tools and the editor's desk; what has to be read is read in the background."""
         self._folders = lambda: folders_of(self._settings, home, library)
         calls = AgentCalls(
-            lambda: runtime, self._owner, handover=service.hand_over, two_sides=CalledDebates(lambda: runtime)
+            lambda: runtime, self._owner, handover=service.hand_over, two_sides=CalledDebates(lambda: runtime),
+            kept=lambda: self._settings.current.chat.agent_threads,
         )
         self.tools = AgentTools(
             self.files.book, self._skills, self._registry, calls.carry, lambda name: reserved_by(self._skills, name)

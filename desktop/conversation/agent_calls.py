@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import math
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from desktop.agents.host import HOST, PERMISSIONS, Host
-from desktop.conversation.agent_place import RETENTION, Place
+from desktop.conversation.agent_place import Place
+from desktop.conversation.agent_retention import CHILD, CLOSING, KEPT, ChildThreads
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.endings import Ending, failed
 from desktop.conversation.run import CalledBy, RunExecution, RunOrder
@@ -35,8 +35,6 @@ from desktop.supervision.tasks import TaskOwner
 
 MAX_DEPTH = 8
 """Agents below agents: the root has depth 0 (R-AAT-8)."""
-CHILD = "called by an agent"
-"""The label of a thread that an agent's call made. It is in no list, and gone at the next start (R-AAT-6)."""
 TASK = "Execute the task."
 _TITLE = 60
 
@@ -82,12 +80,13 @@ class AgentCalls:
 
     def __init__(
         self, runtime: Callable[[], Runtime], owner: TaskOwner, *, handover: Handover | None = None,
-        two_sides: TwoSides | None = None,
+        two_sides: TwoSides | None = None, kept: Callable[[], str] = lambda: CLOSING,
     ) -> None:  # fmt: skip
         self._runtime = runtime
         self._owner = owner
         self._handover = handover
         self._two_sides = two_sides
+        self._threads = ChildThreads(runtime, owner, kept)
 
     @property
     def book(self) -> AgentBook:
@@ -134,16 +133,18 @@ class AgentCalls:
 
     def _place(self, agent: AgentDefinition, call: Call, host: Host, node: Supervision) -> Place:
         """One agent more in this run. Raises BudgetExhausted (R-SUP-5)."""
-        thread_id = new_id()
+        thread_id, kept = new_id(), self._threads.kept
         agent_id = AgentId(agent.name, thread_id)
         live, meta = self._runtime().live, call.meta
         caller = live.node_of(meta) if live is not None else None
-        below = node.spawn_child(caller.agent_id if caller is not None else node.root_id, retention=RETENTION)
+        above = caller.agent_id if caller is not None else node.root_id
+        below = node.spawn_child(above, retention=self._threads.retention(kept))
         if live is None:
-            return Place(thread_id, below, meta.cancellation.child(), host.budget)
+            return Place(thread_id, below, meta.cancellation.child(), host.budget, kept)
         seated = live.begin(meta, agent_id, below, thread_id=thread_id, under=host.budget)
         seated.does(NodeState.WORKING, model=str(host.model))
-        return Place(thread_id, below, seated.token, seated.budget, live, seated, meta.run_id, self._runtime().bus)
+        bus = self._runtime().bus
+        return Place(thread_id, below, seated.token, seated.budget, kept, live, seated, meta.run_id, bus)
 
     # -- the child ----------------------------------------------------------------------------------------------------
 
@@ -152,10 +153,10 @@ class AgentCalls:
     ) -> Child:
         """Its thread, and who it works for: the run's id, a child token, the caller's list (R-AAT-4)."""
         message, prompt_text = await self._asked(agent, args, call)
-        now, thread_id = time.time(), place.thread_id
+        now, thread_id, stays = time.time(), place.thread_id, place.kept == "permanent"
         thread = ThreadRecord(
-            thread_id, " ".join(message.split())[:_TITLE], now, now, agent.name, str(host.model), deleted_at=now,
-            titled_by="auto", label=CHILD,
+            thread_id, " ".join(message.split())[:_TITLE], now, now, agent.name, str(host.model),
+            deleted_at=None if stays else now, titled_by="auto", label=KEPT if stays else CHILD,
         )  # fmt: skip
         await self._runtime().store.threads.create(record=thread)
         meta = call.meta.called(thread_id, place.token, place.supervision)
@@ -185,6 +186,7 @@ class AgentCalls:
             outcome = AgentOutcome(ended[0].ending.status, detail=ended[0].ending.detail)
         finally:
             place.end(outcome)
+            self._threads.over(place.thread_id, child.called_by.meta.run_id, place.kept)
 
     async def _ended(self, child: Child) -> Answer:
         two = self._two_sides
@@ -231,17 +233,6 @@ class AgentCalls:
         texts = [m.text for m in result.loop.messages if m.role == "assistant" and m.text and m.stop_reason != "limit"]
         value = result.value if ending.reason == "stop_tool" else None
         return Answer(ending, texts[-1] if texts else "", value)
-
-
-async def forget_children(runtime: Runtime, *, before: float = math.inf) -> int:
-    """Purge the threads of calls of earlier starts, begun ``before`` this one (seconds since the epoch): what was not
-    kept ends with its run (R-AAT-6, R-SUP-13)."""
-    threads = runtime.store.threads
-    known = await threads.deleted_with(label=CHILD)
-    old = [one for one in known if (await threads.get(thread_id=one)).created_at < before]
-    for thread_id in old:
-        await threads.purge(thread_id=thread_id)
-    return len(old)
 
 
 def _node(meta: RunMeta) -> Supervision:

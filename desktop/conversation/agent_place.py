@@ -10,24 +10,23 @@ from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.events import Event, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import HistoryRetention, Supervision
+from desktop.domain.supervision import Supervision
 from desktop.pipeline.context import Call
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tree import TreeNode
 
-RETENTION = HistoryRetention.RUN
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Of one called agent. Without ``live`` nobody counts or shows it."""
+    """Of one called agent; ``kept``: how long its thread is. Without ``live`` nobody counts or shows it."""
 
     thread_id: str
     supervision: Supervision
     token: CancellationToken
     budget: BudgetTracker
+    kept: str
     live: LiveRuns | None = None
     node: TreeNode | None = None
     run_id: str = ""

@@ -161,6 +161,14 @@ class Chat:
         "When a chat outgrows the model's window, the model writes a summary of its older part instead of dropping it.",
         "Chats",
     )  # fmt: skip
+    agent_threads: Literal["none", "run", "closing", "permanent"] = setting(
+        "closing", "Chats of called agents", "choice", "How long the chat of an agent that another one called is kept.",
+        "Chats",
+        choices=(
+            ("none", "Not at all"), ("run", "Until the run ends"), ("closing", "Until Assent is closed"),
+            ("permanent", "Until you delete it"),
+        ),
+    )  # fmt: skip
     send_on_enter: bool = setting(
         True, "Enter sends", "flag", "Off: Enter breaks the line and Ctrl+Enter sends.", "Chats"
     )

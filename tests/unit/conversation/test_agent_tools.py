@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.agent_calls import CHILD, MAX_DEPTH, AgentCalls, forget_children
+from desktop.conversation.agent_calls import MAX_DEPTH, AgentCalls
+from desktop.conversation.agent_retention import CHILD, CLOSING, forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import AgentBook
 from desktop.domain.definitions import AgentDefinition, SideDefinition
@@ -95,8 +96,9 @@ async def house(
     book = AgentBook({agent.name: agent for agent in agents})
     options.setdefault("person", Chains())
     options.setdefault("supervised", True)
+    kept = options.pop("kept", CLOSING)
     async with world(tmp_path, client, registered=registry, roots=roots, agents=book, **options) as made:
-        carried = AgentCalls(lambda: made.runtime, made.owner, handover=made.service.hand_over)
+        carried = AgentCalls(lambda: made.runtime, made.owner, handover=made.service.hand_over, kept=lambda: kept)
         at = AgentTools(book, made.skills, registry, carried.carry)
         await asyncio.to_thread(at.refresh)
         yield House(made, registry, carried, at)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.agent_calls import AgentCalls, forget_children
+from desktop.conversation.agent_calls import AgentCalls
+from desktop.conversation.agent_retention import forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.debate_calls import CalledDebates

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from desktop.conversation.agent_retention import forget_children
 from desktop.domain.events import RunTreeChanged, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.run_tree import NodeState
@@ -133,3 +135,33 @@ async def test_a_model_that_starts_an_agent_too_often_is_told_so(tmp_path: Path)
         assert (first.text, second.facts["state"]) == ("helped", "failed")
         assert "starts a minute 1 (set by the settings)" in second.text
         assert len(await h.children()) == 1
+
+
+@pytest.mark.spec("R-SUP-13", "R-AAT-6")
+@pytest.mark.parametrize("kept", ["none", "run", "closing", "permanent"])
+async def test_the_thread_of_a_called_agent_lives_as_long_as_it_is_to_be_kept(tmp_path: Path, kept: str) -> None:
+    alive: list[int] = []
+
+    async def look(args, context):
+        alive.append(len(await h.children()))
+        return "seen"
+
+    tool = FakeTool("look", Category.READ, params={"type": "object"}, body=look)
+    model = ScriptedModel([
+        calls("helper_agent", {"message": "go"}), says("helped"), [{"wait": 0.1}, *calls("look", {})], says("done"),
+    ])  # fmt: skip
+    agents = (one(BOSS, "boss"), one(HELPER, "helper"))
+    async with house(tmp_path, model, *agents, tools=(tool,), kept=kept) as h:
+        thread, (result, _) = await h.ask()
+        assert result.text == "helped"
+        stays = [one.label for one in await h.world.service.threads() if one.thread_id != thread]
+        assert stays == (["called by an agent, kept"] if kept == "permanent" else [])
+        left = 1 if kept == "closing" else 0
+        async with asyncio.timeout(30):
+            while len(await h.children()) != left:
+                await asyncio.sleep(0.01)
+        assert alive == [1 if kept in ("run", "closing") else 0]
+        assert await forget_children(h.world.runtime, before=0.0) == 0, "those of this start stay"
+        assert await forget_children(h.world.runtime) == left, "after a crash, at the next start"
+        if kept == "permanent":
+            assert (await h.world.service.path(result.facts["thread_id"]))[-1].text == "helped"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.conversation.agent_calls import AgentCalls, forget_children
+from desktop.conversation.agent_calls import AgentCalls
+from desktop.conversation.agent_retention import forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import load_agents
 from desktop.conversation.debate_calls import CalledDebates
