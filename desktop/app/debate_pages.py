@@ -29,6 +29,8 @@ class DebatePages:
         shell.handle("stop", lambda _: self._stop())
         shell.handle("export", self._export)
         shell.handle("new-debate", lambda _: self._act("new_debate"))
+        shell.handle("debate-agent", lambda name: self._act("begin_with", name))
+        models.agents_editor.debate_wanted.connect(lambda name: self._act("begin_with", name))
         shell.handle("debate", lambda thread_id: self._act("open", thread_id))
         shell.handle("debate-act", lambda name: self._act("act", name))
 

@@ -50,6 +50,7 @@ from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.trace import TraceViewModel
 from desktop.safety.boundary_entries import describe
 from desktop.safety.reach import first_link
+from desktop.ui.widgets.shown import shown_line
 
 FILES_OFFERED = 400
 """Entries of one folder looked at for ``@``."""
@@ -135,6 +136,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: _debate_rows(made.debates.debates))
     shell.add_source(lambda: _model_rows(setup))
+    shell.add_source(lambda: _debate_agent_rows(made.agents_editor))
     return made
 
 
@@ -267,6 +269,16 @@ def _thread_rows(threads: ThreadsViewModel) -> Iterable[PaletteRow]:
 def _debate_rows(debates: DebatesViewModel) -> Iterable[PaletteRow]:
     newest = sorted(debates.rows.values(), key=lambda row: row.updated_at, reverse=True)
     return (PaletteRow(f"debate:{row.thread_id}", row.title, fork_words(row), "Debates", "debates") for row in newest)
+
+
+def _debate_agent_rows(agents: AgentsViewModel) -> Iterable[PaletteRow]:
+    """Agents of two sides, each to begin a debate with; of two with one name the nearer one counts."""
+    named = {row.agent.name: row.agent for row in reversed(agents.rows) if row.agent is not None and not row.unseen}
+    found = sorted((agent for agent in named.values() if agent.type == "dual_ai"), key=lambda agent: agent.shown)
+    return (
+        PaletteRow(f"debate-agent:{a.name}", f"Start a debate: {shown_line(a.shown)}", a.name, "Agents", "debates")
+        for a in found
+    )
 
 
 def _model_rows(setup: ModelSetupViewModel) -> Iterable[PaletteRow]:

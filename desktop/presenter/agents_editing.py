@@ -49,6 +49,8 @@ class AgentsViewModel(YamlFileViewModel):
     told = Signal(str, str)
     replaced = Signal()
     """The text was changed by the form."""
+    debate_wanted = Signal(str)
+    """A person wants to begin a debate with this agent of two sides."""
     _files_changed = Signal()
 
     def __init__(

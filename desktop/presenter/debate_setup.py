@@ -34,6 +34,7 @@ class DebateSetupViewModel(QObject):
         super().__init__(parent)
         self._desk, self._bridge = desk, bridge
         self.templates: tuple[DebateTemplate, ...] = ()
+        self.definitions: tuple[DebateTemplate, ...] = ()
         self.prompts: tuple[str, ...] = ()
         self.offers: dict[SideName, tuple[ToolOffer, ...]] = {"a": (), "b": ()}
         self.problems: tuple[DefinitionProblem, ...] = ()
@@ -47,24 +48,47 @@ class DebateSetupViewModel(QObject):
     # -- what is chosen -----------------------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Read templates and prompts; the first template is chosen."""
+        """Read templates, agents and prompts; the first template is chosen."""
         self.templates = tuple(self._desk.templates())
         if self.templates and not self.setup.template:
             self.choose(self.templates[0].name)
-        self._bridge.spawn(self._load(), name="read prompts")
+        self.reload()
+
+    def reload(self) -> None:
+        """Read agents and prompts again: what was written meanwhile is offered, ``loaded`` says that there is more."""
+        self._bridge.spawn(self._load(), name="read prompts", on_error=self._failed)
 
     async def _load(self) -> None:
+        before = (self.prompts, self.definitions)
         self.prompts = tuple(await self._desk.prompts())
-        self.loaded.emit()
+        self.definitions = tuple(await self._desk.definitions())
+        if (self.prompts, self.definitions) != before:
+            self.loaded.emit()
 
     def choose(self, name: str) -> None:
         """Begin with a template; a topic that a person typed is kept."""
         template = next((t for t in self.templates if t.name == name), None)
         if template is None:
             return
+        self._begin(replace(template.setup, template=name))
+
+    def choose_agent(self, name: str) -> None:
+        """Begin with an agent of two sides, as it is now; a topic that a person typed is kept."""
+
+        async def work() -> None:
+            await self._load()
+            found = next((one for one in self.definitions if one.name == name), None)
+            if found is None:
+                self.said.emit("This agent is not there any more, or has one side only.")
+            else:
+                self._begin(found.setup)
+
+        self._bridge.spawn(work(), name="begin with agent", on_error=self._failed)
+
+    def _begin(self, setup: DebateSetup) -> None:
         examples = {t.setup.topic for t in self.templates}
-        typed = self.setup.topic if self.setup.topic and self.setup.topic not in examples else ""
-        setup = replace(template.setup, topic=typed or template.setup.topic, template=name)
+        typed = self.setup.topic if self.setup.topic not in examples else ""
+        setup = replace(setup, topic=typed or setup.topic)
         for side in SIDES:
             if not setup.side(side).model:
                 setup = setup.with_side(side, replace(setup.side(side), model=self.default_model))
@@ -175,6 +199,7 @@ class DebateSetupViewModel(QObject):
         async def work() -> None:
             path = await self._desk.save_as_agent(self.setup, name, description)
             self.said.emit(f"Kept as {path}.")
+            self.reload()
 
         self._bridge.spawn(work(), name="save agent", on_error=self._failed)
 

@@ -69,6 +69,13 @@ class ForkDialog(Dialog):
         self.prompt_box.fill([(name, name) for name in names], side.prompt)
         self.text.setPlainText(side.prompt_text)
 
+    def offer(self, prompts: tuple[str, ...]) -> None:
+        """The prompts that there are by now; what is chosen stays."""
+        self._prompts = prompts
+        chosen = self.prompt_box.currentData()
+        names = dict.fromkeys((self._state.setup.side(self.side).prompt, *prompts))
+        self.prompt_box.fill([(name, name) for name in names], chosen)
+
     @property
     def turn(self) -> int:
         """After which it goes on."""

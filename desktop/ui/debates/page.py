@@ -76,6 +76,7 @@ class DebatesPage(QWidget):
         """What happened elsewhere meanwhile is in the list."""
         super().showEvent(event)
         self._models.debates.refresh()
+        self._models.setup.reload()
 
     # -- from the shell -----------------------------------------------------------------------------------------------
 
@@ -114,6 +115,11 @@ class DebatesPage(QWidget):
         self._show(self.setup)
         self.list.select("")
         self.setup.topic.setFocus()
+
+    def begin_with(self, agent: str) -> None:
+        """The set-up with an agent of two sides."""
+        self.new_debate()
+        self._models.setup.choose_agent(agent)
 
     def export(self, form: str) -> None:
         """Ask where to; the dialog does not block."""

@@ -14,6 +14,7 @@ from desktop.presenter.debate_cost import ASSUMED, in_all_words
 from desktop.presenter.debate_setup import DebateSetupViewModel, problem_of
 from desktop.presenter.debate_words import label_of
 from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.ui.debates.agent_choice import AgentChoice
 from desktop.ui.debates.ends_card import EndsCard
 from desktop.ui.debates.side_card import SideCard
 from desktop.ui.theme import theme
@@ -83,6 +84,7 @@ class SetupPage(QFrame):
         self.topic = TextArea("Topic, read by both sides as the first message", hint="What is it about?")
         self.sides = {side: SideCard(side, setup, models) for side in SIDES}
         self.ends = EndsCard(setup)
+        self.agents = AgentChoice(setup)
         self._group = QButtonGroup(self)
         self._cards: dict[str, TemplateCard] = {}
         self._templates = Row(spacing=12)
@@ -98,6 +100,7 @@ class SetupPage(QFrame):
         self._scroller = Scroller(margins=(32, 20, 32, 20), spacing=16)
         inside = self._scroller.column
         inside.addLayout(self._templates)
+        inside.addWidget(self.agents)
         self._topic_place = Labelled("Topic, read by both sides as the first message", self.topic)
         sized(self.topic, height=64)
         inside.addWidget(self._topic_place)
@@ -150,15 +153,17 @@ class SetupPage(QFrame):
         """Everything from the set-up."""
         if set(self._cards) != {template.name for template in self._setup.templates}:
             self._make_templates()
-        chosen = self._cards.get(self._setup.setup.template)
-        if chosen is not None:
-            chosen.setChecked(True)
+        self._group.setExclusive(False)  # an agent was chosen: no card is
+        for name, card in self._cards.items():
+            card.setChecked(name == self._setup.setup.template)
+        self._group.setExclusive(True)
+        self.agents.refresh()
         if self.topic.toPlainText() != self._setup.setup.topic:
             self.topic.blockSignals(True)
             self.topic.setPlainText(self._setup.setup.topic)
             self.topic.blockSignals(False)
-        for card in self.sides.values():
-            card.refresh()
+        for side in self.sides.values():
+            side.refresh()
         self.ends.refresh()
         self._show_note()
         self._show_cost()

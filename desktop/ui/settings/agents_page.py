@@ -104,6 +104,10 @@ class AgentsPage(QFrame):
         copy.clicked.connect(lambda: self._agents.duplicate(row.path))
         copy.setEnabled(row.agent is not None and not row.kept)
         found = [copy, edit]
+        if row.agent is not None and row.agent.type == "dual_ai" and not row.unseen:
+            start = Button("Start a debate", small=True, icon="debates", tip=f"Begin with {shown_line(title)}")
+            start.clicked.connect(lambda: self._agents.debate_wanted.emit(row.agent.name if row.agent else ""))
+            found.append(start)
         if row.writable:
             delete = Button("Delete", "quiet", small=True, icon="delete", tip=f"Delete {shown_line(title)}")
             delete.clicked.connect(lambda: self._agents.delete(row.path))

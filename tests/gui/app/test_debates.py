@@ -47,6 +47,22 @@ async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart
     await open_again(start, thread)
 
 
+@pytest.mark.spec("R-SES-3")
+async def test_the_palette_begins_a_debate_with_an_agent_of_two_sides(start: Any) -> None:
+    run = await start([{"text": "unused"}])
+    shell, found = run.startup._shell, []
+    shell.palette_results.connect(lambda _, rows: found.extend(rows))
+    shell.palette_query("code reviewer")
+    row = next(row for row in found if row.id == "debate-agent:code_reviewer_agent")
+    assert row.title.startswith("Start a debate: ")
+    shell.run_command(row.id)
+    setup = run.models.debates.setup
+    await run.until_true(lambda: setup.setup.agent == "code_reviewer_agent", "its set-up")
+    assert shell.page == "debates"
+    assert setup.setup.a.prompt
+    await at_rest(run)
+
+
 async def found_again(start: Any, thread: str) -> None:
     """The search over all threads finds what was said in it, and opens it on its page."""
     again = await start([{"text": "unused"}])

@@ -1,5 +1,6 @@
 """The set-up: out of the box, wrong and right, and what each side would be given."""
 
+import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +10,16 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop.conversation.agents import AgentBook
 from desktop.conversation.debate_setup import templates
+from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.models import LocalServer, ModelInfo, ModelRef
 from desktop.models.scripted import ScriptedModel, says
 from desktop.presenter.debate_cost import ANSWER, PROMPT, in_all, in_all_words, per_turn
 from desktop.presenter.debate_words import conditions, model_hint
 from desktop.presenter.shell import COMMANDS
 from tests.gui.debates.kit import said, watched
-from tests.unit.conversation.debate_kit import answering, setup
+from tests.unit.conversation.debate_kit import answering, prompt, setup
 from tests.unit.conversation.kit import MODEL
 
 
@@ -38,6 +41,61 @@ async def test_a_template_starts_with_two_keys_and_runs(theme: Any, tmp_path: Pa
         await w.until(lambda: w.state is not None and w.state.status == "ended", "the debate ended")
         await w.until(lambda: [said(t) for t in w.turns] == ["for", "against"], "both turns")
         assert "Should it rain?" in w.texts[0]
+
+
+@pytest.mark.spec("R-SES-3", "R-DEF-16")
+async def test_an_agent_of_two_sides_is_begun_with_beside_the_templates(theme: Any, tmp_path: Path) -> None:
+    duel = AgentDefinition("duel_agent", SideDefinition("pro", "Pro"), "The duel", "dual_ai", SideDefinition("con"),
+                           max_turns=2)  # fmt: skip
+    model = ScriptedModel([says("for"), says("against")], repeat=True)
+    async with watched(tmp_path, model, agents=AgentBook({"duel_agent": duel})) as w:
+        page = w.page.setup
+        await w.until(lambda: page.agents.box.count() == 2, "the agents")
+        assert page.agents.isVisible()
+        assert page._cards["debate"].isChecked()
+        page.agents.box.setCurrentIndex(1)
+        page.agents.box.activated.emit(1)
+        await w.until(lambda: w.setup.setup.agent == "duel_agent", "its set-up")
+        assert (w.setup.setup.a.prompt, w.setup.setup.max_turns, w.setup.setup.topic) == ("pro", 2, "")
+        assert not any(card.isChecked() for card in page._cards.values())
+        page.topic.setPlainText("Should it rain?")
+        for side in ("a", "b"):
+            w.setup.set_side(side, model=MODEL)  # type: ignore[arg-type]
+        w.setup.check()
+        await w.until(lambda: not w.setup.errors, "nothing is wrong")
+        page.start()
+        await w.until(lambda: w.state is not None and w.state.status == "ended", "the debate ended")
+        assert w.state.setup.agent == "duel_agent"
+        w.page.begin_with("gone_agent")
+        await w.until(lambda: any("not there any more" in text for text in w.said), "it says so")
+        assert w.page._stack.currentWidget() is page
+
+
+async def written(w: Any, name: str) -> None:
+    """A skill that the app's watch has seen."""
+    prompt(w.world.prompts, name)
+    await asyncio.to_thread(w.world.skills.fabric.refresh)
+
+
+async def test_a_prompt_that_is_written_meanwhile_is_offered_when_the_page_comes_back(
+    theme: Any, tmp_path: Path
+) -> None:
+    async with watched(tmp_path, ScriptedModel([says("x")])) as w:
+        await w.until(lambda: w.setup.prompts, "the prompts")
+        await written(w, "late-comer")
+        w.page.hide()
+        w.page.show()
+        box = w.page.setup.sides["a"].prompt
+        await w.until(lambda: box.findData("late-comer") >= 0, "the new prompt")
+        thread = await w.world.debates.create(setup())
+        await w.open(thread)
+        w.running.begin_fork(0)
+        await written(w, "later-still")
+        w.setup.reload()
+        dialog = w.running.fork_dialog
+        await w.until(lambda: dialog.prompt_box.findData("later-still") >= 0, "in the fork's list as well")
+        assert dialog.setup.a.prompt == "pro"
+        dialog.answer("cancel")
 
 
 @pytest.mark.spec("R-DEF-14")
@@ -93,7 +151,7 @@ async def test_ends_are_numbers_or_nothing(theme: Any, tmp_path: Path) -> None:
 def test_what_ends_it_is_a_sentence_and_the_unknown_says_so() -> None:
     made = setup(a={"end_session_tool": "agree"}, max_cost=0.5)
     assert words(conditions(made)).startswith("Ends after 4 turns, when a side calls agree, or at $0.50.")
-    assert words(conditions(setup(max_turns=None))).startswith("Ends when you stop it.")
+    assert words(conditions(setup(max_turns=None))).startswith("Ends after 50 turns.")
     assert model_hint(None) == "context unknown, cost unknown"
     dear = ModelInfo(ModelRef("m", "x"), "x", 131_000, input_price=2.0, output_price=6.0)
     assert model_hint(dear) == "131k context, $2 in and $6 out per million tokens"

@@ -122,6 +122,18 @@ async def test_the_list_says_where_each_comes_from_and_what_is_wrong(shown: Show
     assert "Night watch agent" in shown.words
 
 
+@pytest.mark.spec("R-SES-3")
+async def test_a_debate_is_begun_with_an_agent_of_two_sides_only(shown: Shown) -> None:
+    wanted: list[str] = []
+    shown.agents.debate_wanted.connect(wanted.append)
+    two = [row.agent.name for row in shown.agents.rows if row.agent is not None and row.agent.type == "dual_ai"]
+    assert two
+    for number in range(len(two)):
+        shown.button("Start a debate", number).click()
+    assert wanted == two
+    assert len([b for b in shown.page.findChildren(Button) if b.label == "Start a debate"]) == len(two)
+
+
 @pytest.mark.spec("R-DEF-14", "R-DEF-16")
 async def test_a_field_of_the_form_changes_its_line_of_the_text_and_nothing_else(shown: Shown) -> None:
     await shown.choose("night_watch_agent.yaml")
