@@ -5,20 +5,32 @@ All problems at once, each with its field's path and a stable code (R-DEF-11 …
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 
 from desktop.agents.discovery import NOT_TOOLS
-from desktop.conversation.agent_values import looks_secret
+from desktop.conversation.agent_values import looks_secret, odd_text
 from desktop.conversation.debate_ends import last_turn_note
 from desktop.conversation.debate_setup import label_of, spec_of
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.runtime import Runtime
-from desktop.conversation.side_spec import Ready, SideSpec, ready, request_of, round_limit, rounds_note, with_notes
+from desktop.conversation.side_spec import (
+    MAX_RUN_ROUNDS,
+    SIDE_LIMIT,
+    Ready,
+    SideSpec,
+    ready,
+    request_of,
+    round_limit,
+    rounds_note,
+    with_notes,
+)
 from desktop.conversation.side_stops import same_tool
 from desktop.conversation.side_turn import Given, whole_request, window_of
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.debates import DebateSetup, SidePreview, SideSetup, ToolOffer
+from desktop.domain.debates import MAX_TURNS, USUAL_TURNS, DebateSetup, SidePreview, SideSetup, ToolOffer
 from desktop.domain.definitions import SIDES, DefinitionProblem, SideName
 from desktop.domain.errors import KnownError
 from desktop.domain.models import ModelRef, ModelRequest
@@ -30,6 +42,8 @@ MAX_TOPIC = 100_000
 MAX_PROMPT = 200_000
 MADE_FOR_DEBATES = "debate"
 _JUDGE = "judge"
+_AS_A_SIDE = re.compile(r"\(\s*side\b", re.IGNORECASE)
+"""What stands behind a label where it matters which side that is: a label cannot say it itself."""
 _NO_BUDGET = ExecutionBudget()
 _NOBODY = ModelRef("", "")
 
@@ -114,7 +128,8 @@ class DebateChecks:
         request = await request_of(self._runtime, at, CancellationToken())
         topic = (seen.topic,) if seen.topic is not None else ()
         view = window_of(self._runtime, spec, request, topic).view(messages)
-        limit = round_limit(spec.max_rounds, spec.shown, BudgetTracker(self._runtime.budget))
+        budget = BudgetTracker(self._runtime.budget)
+        limit = round_limit(spec.max_rounds, spec.shown, budget, usual=spec.usual_rounds)
         notes = (last_turn_note(setup, number if mine else number + 1),)
         return whole_request(request, view, Given(messages=messages, pinned=topic, notes=notes), int(limit.value), 1)
 
@@ -137,16 +152,15 @@ def _offers(at: Ready) -> list[ToolOffer]:
 
 
 def _notes(setup: DebateSetup, number: int, spec: SideSpec) -> list[str]:
-    limit = int(round_limit(spec.max_rounds, spec.shown, BudgetTracker(_NO_BUDGET)).value)
-    return [last_turn_note(setup, number), rounds_note(limit, 1)]
+    limit = round_limit(spec.max_rounds, spec.shown, BudgetTracker(_NO_BUDGET), usual=spec.usual_rounds)
+    return [last_turn_note(setup, number), rounds_note(int(limit.value), 1)]
 
 
 def _limits(setup: DebateSetup, side: SideSetup, name: SideName) -> Iterator[str]:
-    limit = round_limit(side.max_rounds, label_of(setup, name), BudgetTracker(_NO_BUDGET))
+    limit = round_limit(side.max_rounds, label_of(setup, name), BudgetTracker(_NO_BUDGET), usual=SIDE_LIMIT)
     yield f"rounds in a turn: {limit.value:g}"
-    if setup.max_turns is not None:
-        turns = (setup.max_turns + (1 if name == "a" else 0)) // 2
-        yield f"turns of this side: {turns} of {setup.max_turns}"
+    turns = (setup.turn_limit + (1 if name == "a" else 0)) // 2
+    yield f"turns of this side: {turns} of {setup.turn_limit}"
     if side.stop_tool:
         yield f"{side.stop_tool} ends its turn"
     elif not side.stop_on_response:
@@ -165,19 +179,28 @@ def _whole(setup: DebateSetup) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem("topic", "field.missing", "say what it is about")
     elif len(setup.topic) > MAX_TOPIC:
         yield DefinitionProblem("topic", "field.length", f"at most {MAX_TOPIC} characters")
-    for path, value in (
-        ("maxSessionTurns", setup.max_turns), ("maxCost", setup.max_cost), ("maxTokens", setup.max_tokens)
-    ):  # fmt: skip
-        if value is not None and value <= 0:
-            yield DefinitionProblem(path, "limit.value", f"{path} must be more than 0")
+    yield from _count("maxSessionTurns", setup.max_turns, MAX_TURNS)
+    yield from _count("maxTokens", setup.max_tokens)
+    if setup.max_cost is not None and not (math.isfinite(setup.max_cost) and setup.max_cost > 0):
+        yield DefinitionProblem("maxCost", "limit.value", "maxCost must be an amount of more than 0")
     for key, kept in setup.environment.items():
         if looks_secret(key, kept):
             yield DefinitionProblem(f"tenvs.{key}", "environment.secret", "keys belong into the keyring")
     if setup.max_turns is None:
-        yield DefinitionProblem("maxSessionTurns", "turns.unset", "without a number of turns it may never end", True)
+        text = f"without a number of turns it ends after {USUAL_TURNS}"
+        yield DefinitionProblem("maxSessionTurns", "turns.unset", text, True)
     same = [(s.prompt, s.model, s.prompt_text) for s in (setup.a, setup.b)]
     if same[0] == same[1] and setup.a.prompt:
         yield DefinitionProblem("sideB.prompt", "sides.same", "both sides have the same prompt and model", True)
+
+
+def _count(path: str, value: object, most: float = math.inf) -> Iterator[DefinitionProblem]:
+    """What is wrong with a number that is set (R-LIM-7)."""
+    if value is None or (type(value) is int and 0 < value <= most):
+        return
+    at_most = f", at most {most:g}" if most < math.inf else ""
+    text = f"{path.rpartition('.')[2]} must be a whole number of more than 0{at_most}"
+    yield DefinitionProblem(path, "limit.value", text)
 
 
 def _fields(side: SideSetup, path: str) -> Iterator[DefinitionProblem]:
@@ -189,8 +212,10 @@ def _fields(side: SideSetup, path: str) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem(f"{path}model", "field.missing", "choose a model")
     if len(side.prompt_text) > MAX_PROMPT:
         yield DefinitionProblem(f"{path}promptText", "field.length", f"at most {MAX_PROMPT} characters")
-    if side.max_rounds is not None and side.max_rounds <= 0:
-        yield DefinitionProblem(f"{path}maxSteps", "limit.value", "maxSteps must be at least 1")
+    yield from _count(f"{path}maxSteps", side.max_rounds, MAX_RUN_ROUNDS)
+    if odd_text(side.label) or "\n" in side.label or "\t" in side.label or _AS_A_SIDE.search(side.label):
+        text = "a label is one line that can be seen, and names no side"
+        yield DefinitionProblem(f"{path}label", "label.invalid", text)
     if side.stop_tool and not side.stop_property:
         yield DefinitionProblem(
             f"{path}stopToolResponseProperty", "stop.property", "name the property that is the outcome"

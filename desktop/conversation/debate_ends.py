@@ -93,8 +93,8 @@ def due(
     if begun and len(turns) > 1 and turns[-1].ended_by == turns[-2].ended_by == "empty":
         return Ending("error", "Both sides answered with nothing, one after the other.", "debate.empty",
                       "Change a prompt or a model, and fork before these turns.")  # fmt: skip
-    if setup.max_turns is not None and len(turns) >= setup.max_turns:
-        return Ending("max_session_turns", f"All {setup.max_turns} turns are done.", limit="maxSessionTurns")
+    if len(turns) >= setup.turn_limit:
+        return Ending("max_session_turns", f"All {setup.turn_limit} turns are done.", limit="maxSessionTurns")
     broken = budget.broken()
     if broken is not None:
         return Ending("budget", f"The budget is used up: {broken}.", "budget", "Raise it to go on.", str(broken))
@@ -106,7 +106,7 @@ def due(
 
 def last_turn_note(setup: DebateSetup, number: int) -> str:
     """For the last turn that a side will get, both sides' (R-SES-17)."""
-    return LAST_TURN if setup.max_turns is not None and number > setup.max_turns - 2 else ""
+    return LAST_TURN if number > setup.turn_limit - 2 else ""
 
 
 def _last_text(own: Sequence[ChatMessage]) -> str:

@@ -217,7 +217,7 @@ class DebateRun:
             self._runtime.store, self._heard, thread_id=debate.thread.thread_id, run_id=self.run_id,
             parent_id=debate.head, author=label, model=str(spec.model), side=side,
         )  # fmt: skip
-        limit = round_limit(spec.max_rounds, label, self._budget, self._rounds)
+        limit = round_limit(spec.max_rounds, label, self._budget, self._rounds, spec.usual_rounds)
         debate.now = SideMeter(round_limit=int(limit.value), usage=Usage(cost_usd=0.0))
         self._publish(SideTurnStarted(**self._where, side=side, number=number, label=label, model=str(spec.model)))
         self.changed()

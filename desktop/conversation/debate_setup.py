@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from desktop.conversation.side_spec import SideSpec, model_from
+from desktop.conversation.side_spec import SIDE_LIMIT, SideSpec, model_from
 from desktop.domain.debates import DebateSetup, DebateTemplate, SideSetup
 from desktop.domain.definitions import AgentDefinition, SideDefinition, SideName
 
@@ -54,7 +54,8 @@ def spec_of(setup: DebateSetup, name: SideName) -> SideSpec:
         agent=setup.agent or DEBATE, shown=label, prompt=side.prompt, model=model_from(side.model), side=name,
         where=f"side{name.upper()}.prompt", chain=(known,), tools=side.tools, prompt_text=side.prompt_text,
         stop_on_response=side.stop_on_response, stop_tool=side.stop_tool, stop_property=side.stop_property,
-        end_session_tool=side.end_session_tool, max_rounds=side.max_rounds, environment=setup.environment,
+        end_session_tool=side.end_session_tool, max_rounds=side.max_rounds, usual_rounds=SIDE_LIMIT,
+        environment=setup.environment,
     )  # fmt: skip
 
 

@@ -30,6 +30,8 @@ from desktop.supervision.budgets import BudgetTracker
 
 MAX_RUN_ROUNDS = 250
 GLOBAL = "global rounds"
+SIDE_LIMIT = Limit("maxSteps", 50, "the default of a side")
+"""Rounds in a turn of a debate's side that sets none (semantics.md 14)."""
 _FEW = 5
 
 
@@ -39,7 +41,8 @@ class SideSpec:
     the field that names its prompt; ``chain`` are who a request for approval names before the prompt's skill
     (R-AAT-9); ``tools`` are patterns that narrow what that skill allows (None: all of it), ``within`` the caller's own
     list, for an agent that is called as a tool (R-AAT-4); ``only_reading`` leaves out what changes anything, for a job
-    without a list (R-CRON-2); ``prompt_text`` stands for the skill's body."""
+    without a list (R-CRON-2); ``prompt_text`` stands for the skill's body; ``usual_rounds`` hold where there are no
+    ``max_rounds``."""
 
     agent: str
     shown: str
@@ -57,6 +60,7 @@ class SideSpec:
     stop_property: str = ""
     end_session_tool: str = ""
     max_rounds: int | None = None
+    usual_rounds: Limit = DEFAULT_LIMIT
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -166,10 +170,12 @@ def model_from(text: str) -> ModelRef:
     return ref
 
 
-def round_limit(own: int | None, who: str, budget: BudgetTracker, used: int = 0) -> Limit:
-    """The tightest of what applies (R-LIM-1): the side's own limit, else the loop's default; the budget; 250 a run, of
+def round_limit(
+    own: int | None, who: str, budget: BudgetTracker, used: int = 0, usual: Limit = DEFAULT_LIMIT
+) -> Limit:  # fmt: skip
+    """The tightest of what applies (R-LIM-1): the side's own limit, else the ``usual`` one; the budget; 250 a run, of
     which ``used`` are gone."""
-    mine = Limit("maxSteps", own, who) if own else DEFAULT_LIMIT
+    mine = Limit("maxSteps", own, who) if own else usual
     whole = Limit(GLOBAL, MAX_RUN_ROUNDS - used, "the app")
     return tightest(mine, budget.rounds_left(), whole) or mine
 

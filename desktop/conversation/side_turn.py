@@ -118,7 +118,8 @@ class SideTurn:
 
     async def _looped(self, side: Ready, tools: Toolbox, code: RunCode, given: Given) -> SideResult:
         runtime, spec = self.runtime, self.spec
-        limit = round_limit(spec.max_rounds, f"the agent {spec.agent}", self.budget, given.rounds_used)
+        who = f"the agent {spec.agent}"
+        limit = round_limit(spec.max_rounds, who, self.budget, given.rounds_used, spec.usual_rounds)
         returns = SideReturns.of(side.skill, side.mode, runtime.pipeline.validator)
         stops = SideStops(spec, runtime.pipeline.table, tools, code, int(limit.value), returns, self._finished)
         request = await request_of(

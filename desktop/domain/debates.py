@@ -21,6 +21,10 @@ TurnEnd = Literal[
     "response", "stop_tool", "end_session_tool", "max_steps", "empty", "cancelled", "error", "interrupted"
 ]
 Template = Literal["debate", "red-team", "negotiation", "author-critic", "worker-reviewer"]
+USUAL_TURNS = 50
+"""Turns of a debate whose set-up names no number (semantics.md 14)."""
+MAX_TURNS = 250
+"""Turns of a debate at most, whatever its set-up says."""
 NO_RESPONSE = "(no response: step limit)"
 """The outcome of a turn that was forced to stop before it said anything (R-SES-13)."""
 
@@ -46,7 +50,8 @@ class SideSetup:
 @dataclass(frozen=True, slots=True)
 class DebateSetup:
     """All of a debate before its first turn; stored with it. ``agent`` is the definition it was made from, if any.
-    ``max_cost`` in USD and ``max_tokens`` bound the run; None: no such end."""
+    ``max_turns`` None means ``USUAL_TURNS``; ``max_cost`` in USD and ``max_tokens`` bound the debate; None: no such
+    end."""
 
     topic: str
     a: SideSetup
@@ -58,6 +63,11 @@ class DebateSetup:
     agent: str = ""
     title: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def turn_limit(self) -> int:
+        """After how many turns it ends."""
+        return min(self.max_turns or USUAL_TURNS, MAX_TURNS)
 
     def side(self, name: SideName) -> SideSetup:
         """Side a or b."""

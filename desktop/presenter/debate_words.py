@@ -47,7 +47,7 @@ def end_words(state: DebateState) -> str:
         return state.end_detail
     side = label_of(state.setup.side(state.side), state.side)
     tool = state.setup.side(state.side).end_session_tool or "its tool"
-    return _ENDS.get(state.end_reason, "It is over.").format(turns=state.setup.max_turns, side=side, tool=tool)
+    return _ENDS.get(state.end_reason, "It is over.").format(turns=state.setup.turn_limit, side=side, tool=tool)
 
 
 def status_words(state: DebateState) -> str:
@@ -60,17 +60,13 @@ def status_words(state: DebateState) -> str:
 
 def conditions(setup: DebateSetup) -> list[tuple[str, str]]:
     """What may end it, as pieces of a sentence; names of tools in mono."""
-    found: list[list[tuple[str, str]]] = []
-    if setup.max_turns is not None:
-        found.append([(f"after {setup.max_turns} turns", "")])
+    found = [[(f"after {setup.turn_limit} turns", "")]]
     tools = [tool for tool in dict.fromkeys((setup.a.end_session_tool, setup.b.end_session_tool)) if tool]
     found += [[("when a side calls ", ""), (tool, "mono")] for tool in tools]
     if setup.max_cost is not None:
         found.append([(f"at ${setup.max_cost:.2f}", "")])
     if setup.max_tokens is not None:
         found.append([(f"at {human_count(setup.max_tokens)} tokens", "")])
-    if not found:
-        return [("Ends when you stop it. Neither side sees the other’s tool calls.", "")]
     pieces: list[tuple[str, str]] = [("Ends ", "")]
     for at, piece in enumerate(found):
         joint = "" if not at else ", or " if at == len(found) - 1 else ", "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.debates import DebateDesk, DebateRow, DebateSetup, DebateState
+from desktop.domain.debates import MAX_TURNS, DebateDesk, DebateRow, DebateSetup, DebateState
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.events import DebateChanged, Event, RunEnded, RunStarted, ThreadChanged
@@ -211,7 +211,7 @@ class DebatesViewModel(QObject):
         if state is None:
             return
         setup, spent = state.setup, state.end_reason == "budget"
-        turns = None if setup.max_turns is None else max(setup.max_turns, state.turn) + MORE_TURNS
+        turns = min(max(setup.turn_limit, state.turn) + MORE_TURNS, MAX_TURNS)
         cost = setup.max_cost * 2 if spent and setup.max_cost else None
         tokens = setup.max_tokens * 2 if spent and setup.max_tokens else None
 

@@ -71,8 +71,8 @@ class DebateHeader(QFrame):
         words = "judging" if state.judging else STATUS[state.status]
         self.state.set_state("running" if state.judging else _LOOKS[state.status], words)
         self.state.setToolTip("" if state.judging else status_words(state))
-        turns = state.setup.max_turns or 0
-        self._count.setText(f"{state.turn} / {turns}" if turns else str(state.turn))
+        turns = state.setup.turn_limit
+        self._count.setText(f"{state.turn} / {turns}")
         self._count.updateGeometry()
         live = any(meter.round for meter in state.meters.values())
         self.pips.show_turns(state.turn - 1 if live else state.turn, turns, live=live)

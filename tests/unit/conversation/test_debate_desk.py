@@ -62,6 +62,24 @@ async def test_all_problems_are_told_at_once_before_any_model_is_asked(tmp_path:
         assert [p.code for p in await w.debates.problems(narrowed)] == ["tool.not_allowed"]
 
 
+ODD = [
+    ({"a": {"max_rounds": 251}}, "sideA.maxSteps"), ({"max_turns": 251}, "maxSessionTurns"),
+    ({"max_turns": True}, "maxSessionTurns"), ({"max_tokens": 1.5}, "maxTokens"),
+    ({"max_cost": float("nan")}, "maxCost"), ({"max_cost": float("inf")}, "maxCost"),
+    ({"b": {"label": "x\u202egnp.exe"}}, "sideB.label"), ({"b": {"label": "a\nb"}}, "sideB.label"),
+    ({"b": {"label": "\x1b[31m"}}, "sideB.label"), ({"a": {"label": "Con (Side B)"}}, "sideA.label"),
+]  # fmt: skip
+
+
+@pytest.mark.spec("R-LIM-7", "R-DEF-8", "R-DEF-14")
+async def test_numbers_that_are_none_and_labels_that_deceive_are_refused(tmp_path: Path) -> None:
+    async with debate_world(tmp_path, ScriptedModel([])) as w:
+        for change, path in ODD:
+            assert [p.path for p in await w.debates.problems(setup(**change))] == [path], change
+        fine = setup(max_turns=250, max_cost=0.01, max_tokens=1, a={"max_rounds": 250, "label": "Für Ärzte (neu)"})
+        assert await w.debates.problems(fine) == []
+
+
 @pytest.mark.spec("R-DEF-11", "R-DEF-13")
 async def test_what_each_side_can_use_and_how_it_would_run_is_seen_without_a_model(tmp_path: Path) -> None:
     tools = (answering("look-up"), answering("close"))
@@ -78,7 +96,7 @@ async def test_what_each_side_can_use_and_how_it_would_run_is_seen_without_a_mod
         assert "You are pro" not in shown["a"].system
         assert "CITY is Bern." in shown["b"].system
         assert shown["b"].limits == (
-            "rounds in a turn: 20", "turns of this side: 2 of 5", "close ends the debate", "cost of all: 0.5 USD"
+            "rounds in a turn: 50", "turns of this side: 2 of 5", "close ends the debate", "cost of all: 0.5 USD"
         )  # fmt: skip
         assert [t.name for t in await w.debates.tools_of("pro")] == ["close", "look-up"]
         names = list(await w.debates.prompts())
