@@ -134,9 +134,8 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         agents_editor=_agents(rooms, bridge, board, setup),
     )
     shell.add_source(lambda: _thread_rows(threads))
-    shell.add_source(lambda: _debate_rows(made.debates.debates))
+    shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))
-    shell.add_source(lambda: _debate_agent_rows(made.agents_editor))
     return made
 
 

@@ -11,6 +11,7 @@ from desktop.domain.debates import DebateSetup, DebateState
 from desktop.domain.definitions import SIDES, SideName
 from desktop.presenter.debate_items import TurnItem, common_item
 from desktop.presenter.debate_open import OpenDebate
+from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debate_words import label_of
 from desktop.presenter.debates import DebatesViewModel
 from desktop.presenter.transcript_items import TranscriptItem
@@ -30,7 +31,7 @@ class ForkDialog(Dialog):
     """From a turn, with one side's model, prompt or prompt text changed. ``setup`` and ``turn`` are what was chosen."""
 
     def __init__(
-        self, window: QWidget, state: DebateState, turn: int, models: Models, prompts: tuple[str, ...]
+        self, window: QWidget, state: DebateState, turn: int, models: Models, offers: DebateSetupViewModel
     ) -> None:
         answers = (Answer("cancel", "Cancel", key="Esc"), Answer("fork", "Fork", "primary"))
         words = "Everything up to this turn is shared, nothing is copied. The fork waits until you resume it."
@@ -44,7 +45,7 @@ class ForkDialog(Dialog):
         row.addWidget(Labelled("Side that changes", self.side_box), 2)
         self.body.addLayout(row)
         self.model_box, self.prompt_box = Combo("Model"), Combo("Prompt")
-        self._models, self._prompts = models, prompts
+        self._models, self._offers = models, offers
         both = Row(spacing=12)
         both.addWidget(Labelled("Model", self.model_box), 1)
         both.addWidget(Labelled("Prompt", self.prompt_box), 1)
@@ -54,6 +55,8 @@ class ForkDialog(Dialog):
         self.body.addWidget(Labelled("Prompt text, in this fork only", self.text))
         self.side_box.chosen.connect(lambda _: self._fill())
         self._fill()
+        offers.loaded.connect(self._offer)
+        offers.reload()
 
     @property
     def side(self) -> SideName:
@@ -65,15 +68,15 @@ class ForkDialog(Dialog):
         known = {data for _, data in self._models}
         extra: Models = [] if side.model in known else [(side.model or "The default model", side.model)]
         self.model_box.fill([*extra, *self._models], side.model)
-        names = dict.fromkeys((side.prompt, *self._prompts))
-        self.prompt_box.fill([(name, name) for name in names], side.prompt)
+        self._fill_prompts(side.prompt)
         self.text.setPlainText(side.prompt_text)
 
-    def offer(self, prompts: tuple[str, ...]) -> None:
+    def _offer(self) -> None:
         """The prompts that there are by now; what is chosen stays."""
-        self._prompts = prompts
-        chosen = self.prompt_box.currentData()
-        names = dict.fromkeys((self._state.setup.side(self.side).prompt, *prompts))
+        self._fill_prompts(str(self.prompt_box.currentData()))
+
+    def _fill_prompts(self, chosen: str) -> None:
+        names = dict.fromkeys((self._state.setup.side(self.side).prompt, *self._offers.prompts))
         self.prompt_box.fill([(name, name) for name in names], chosen)
 
     @property

@@ -47,7 +47,6 @@ class RunningPage(QFrame):
         self.comparison = Comparison(models.debates)
         views = (self.view, self.comparison.fork.view, self.side_view.view)
         self.finding = DebateFinding(models.debates.open, views, lambda: self._searched, self._show_turns)
-        models.setup.loaded.connect(self._prompts_read)
         self.judges = Picker(self, name="Choose a judge", empty="No model is connected yet")
         self.fork_dialog: ForkDialog | None = None
         self._compare = ""
@@ -195,15 +194,10 @@ class RunningPage(QFrame):
         done = len(self._debates.open.turns)
         at = done if turn < 0 else min(turn, done)
         models: list[tuple[str, object]] = [(model.title, str(model.ref)) for model in setup.models]
-        dialog = ForkDialog(self.window(), state, at, models, self._models.setup.prompts)
+        dialog = ForkDialog(self.window(), state, at, models, self._models.setup)
         dialog.answered.connect(lambda value: self._fork_answered(value, dialog))
-        self._models.setup.reload()
         self.fork_dialog = dialog
         dialog.open(dialog.model_box)
-
-    def _prompts_read(self) -> None:
-        if self.fork_dialog is not None:
-            self.fork_dialog.offer(self._models.setup.prompts)
 
     def _fork_answered(self, value: str, dialog: ForkDialog) -> None:
         self.fork_dialog = None
