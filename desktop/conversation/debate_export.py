@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -15,13 +15,22 @@ from desktop.conversation.debate_setup import label_of, to_plain
 from desktop.conversation.debate_state import Debate, verdict_to_plain
 from desktop.conversation.export import block_text, message_plain
 from desktop.conversation.export_html import block_html, page
+from desktop.conversation.export_markdown import contained
+from desktop.conversation.export_markdown import plain_line as _line
 from desktop.domain.debates import TurnRecord, Verdict
 from desktop.domain.markup import escape
-from desktop.domain.messages import TextBlock, ToolCallBlock, Usage
+from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, Usage
 from desktop.domain.threads import MessageRecord
 
 FORMAT = 1
 Form = Literal["md", "html", "json"]
+
+
+_SAID: Mapping[type, Callable[[Any], str]] = {
+    ReasoningBlock: lambda block: block.text,
+    NoticeBlock: lambda block: f"{block.text} {block.next_step}",
+}
+"""Blocks that are words; the others are code in fences, which they cannot leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,8 @@ def _markdown(debate: Debate, parts: Sequence[Part]) -> str:
             told.append(f"## {_line(heading(debate, part.turn))}")
         told += [text for message in part.messages for block in message.blocks if (text := _folded_md(block))]
         if part.turn is not None:
-            told += [f"*{_line(_figures(part.turn))}*", *_outcome(part)]
+            told += [f"*{_line(_figures(part.turn))}*"]
+            told += [piece for text in _outcome(part) for piece in ("**Outcome:**", contained(text))]
     told += ["## End", _line(ending_words(debate))]
     if debate.verdict is not None:
         told += _verdict_md(debate, debate.verdict)
@@ -89,9 +99,12 @@ def _markdown(debate: Debate, parts: Sequence[Part]) -> str:
 
 
 def _folded_md(block: Any) -> str:
-    text = block_text(block)
-    if isinstance(block, TextBlock) or not text:
-        return text
+    if isinstance(block, TextBlock):
+        return contained(block.text)
+    said = _SAID.get(type(block))
+    text = contained(said(block)) if said is not None else block_text(block)
+    if not text:
+        return ""
     kind = f"Calls {block.tool}" if isinstance(block, ToolCallBlock) else getattr(block, "kind", "").replace("_", " ")
     return f"<details><summary>{escape(_line(kind))}</summary>\n\n{text}\n\n</details>"
 
@@ -101,12 +114,13 @@ def _outcome(part: Part) -> list[str]:
     turn = part.turn
     if turn is None or not turn.outcome or any(message.text == turn.outcome for message in part.messages):
         return []
-    return [f"**Outcome:** {turn.outcome.strip()}"]
+    return [turn.outcome.strip()]
 
 
 def _verdict_md(debate: Debate, verdict: Verdict) -> list[str]:
-    told = ["## Verdict", f"**Winner:** {_line(_winner(debate, verdict))}", verdict.summary.strip()]
-    told += [f"**{side.upper()}:** {text.strip()}" for side, text in sorted(verdict.reasons.items())]
+    told = ["## Verdict", f"**Winner:** {_line(_winner(debate, verdict))}", contained(verdict.summary)]
+    for side, text in sorted(verdict.reasons.items()):
+        told += [f"**{_line(side.upper())}:**", contained(text)]
     marks = sorted({name for given in verdict.scores.values() for name in given})
     rows = [
         f"| {_line(name)} | {verdict.scores.get('a', {}).get(name, '')} | {verdict.scores.get('b', {}).get(name, '')} |"
@@ -127,7 +141,7 @@ def _html(debate: Debate, parts: Sequence[Part]) -> str:
             body.append(f"<h2>{escape(heading(debate, part.turn))}</h2>")
         body += [block_html(block) for message in part.messages for block in message.blocks]
         if part.turn is not None:
-            body += [f"<p>{escape(text)}</p>" for text in _outcome(part)]
+            body += [f"<p>Outcome: {escape(text)}</p>" for text in _outcome(part)]
             body.append(f'<p class="quiet">{escape(_figures(part.turn))}</p>')
     body += ["<h2>End</h2>", f"<p>{escape(ending_words(debate))}</p>"]
     if debate.verdict is not None:
@@ -190,11 +204,6 @@ def _figures(turn: TurnRecord) -> str:
 def _tokens(usage: Usage) -> str:
     cost = "cost unknown" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
     return f"{usage.input_tokens + usage.output_tokens} tokens, {cost}"
-
-
-def _line(text: str) -> str:
-    """One line without marks that would begin something."""
-    return " ".join(text.replace("<", "&lt;").split())
 
 
 def _moment(at: float) -> str:

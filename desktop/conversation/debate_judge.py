@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from desktop.agents.host import HOST, PERMISSIONS
+from desktop.conversation.debate_record import record_of
 from desktop.conversation.debate_state import Debate, verdict_from
 from desktop.conversation.runtime import Runtime, host_of
 from desktop.conversation.side_spec import model_from
 from desktop.domain.cancellation import CancellationToken, RunMeta
-from desktop.domain.debates import TurnRecord, Verdict
+from desktop.domain.debates import Verdict
 from desktop.domain.errors import KnownError
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import ToolCallBlock
@@ -27,8 +28,6 @@ from desktop.pipeline.names import Caller, ExactTools
 from desktop.supervision.budgets import BudgetTracker
 
 JUDGE = "judge"
-MAX_RECORD = 400_000
-"""Characters of the record; of a longer one the middle is left out, and it says so."""
 
 
 async def judge(runtime: Runtime, debate: Debate, model: str, token: CancellationToken) -> Verdict:
@@ -42,7 +41,9 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
     inherited = {
         HOST: host_of(runtime, ref, budget), PERMISSIONS: runtime.skills.allowed(JUDGE), "rootContextId": meta.run_id
     }  # fmt: skip
-    block = ToolCallBlock(new_id(), JUDGE, {"topic": debate.setup.topic, "record": record_of(debate.turns)})
+    path = await runtime.store.debates.since(message_id=debate.head, after="")
+    record = record_of(path, debate.turns)
+    block = ToolCallBlock(new_id(), JUDGE, {"topic": debate.setup.topic, "record": record})
     root = Invocation(meta, inherited=inherited, shared=runtime.skills.shared)
     outcome = await runtime.pipeline.invoke(
         CallRequest(block, Caller("skill", (JUDGE,), ExactTools((JUDGE,))), root, lambda _event: None)
@@ -57,16 +58,6 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
     if verdict is None:
         raise KnownError("The judge gave no verdict.", next_step="Choose another model.", code="debate.judge")
     return replace(verdict, model=model, at=time.time(), after_turn=len(debate.turns))
-
-
-def record_of(turns: Sequence[TurnRecord]) -> str:
-    """What was said, by whom, in order."""
-    said = [f"[Turn {turn.number}] {turn.side.upper()}:\n{turn.outcome or '(nothing)'}" for turn in turns]
-    text = "\n\n".join(said)
-    if len(text) <= MAX_RECORD:
-        return text
-    half = MAX_RECORD // 2
-    return f"{text[:half]}\n\n[… {len(text) - MAX_RECORD} characters of the middle are left out …]\n\n{text[-half:]}"
 
 
 def _value(structured: Any, text: str) -> Mapping[str, Any] | None:

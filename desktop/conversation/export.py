@@ -93,16 +93,21 @@ def block_text(block: Block) -> str:
         return "\n".join(f"> {line}" for line in ["*Thinking*", "", *block.text.strip().splitlines()])
     if isinstance(block, ToolCallBlock):
         shown = block.raw if block.arguments is None else _pretty(block.arguments)
-        return f"**Calls `{block.tool}`**\n\n{fence(shown, 'json')}"
+        return f"**Calls `{_name(block.tool)}`**\n\n{fence(shown, 'json')}"
     if isinstance(block, ToolResultBlock):
-        return f"**{'Failed' if block.is_error else 'Result'} of `{block.tool}`**\n\n{fence(block.text)}"
+        return f"**{'Failed' if block.is_error else 'Result'} of `{_name(block.tool)}`**\n\n{fence(block.text)}"
     if isinstance(block, NoticeBlock):
         return f"> **Note:** {block.text} {block.next_step}".rstrip()
     if isinstance(block, FileBlock):
-        return f"**File `{block.name}`**\n\n{fence(block.text)}"
+        return f"**File `{_name(block.name)}`**\n\n{fence(block.text)}"
     if isinstance(block, ImageBlock):
-        return f"*[image {block.name or block.media_type}]*"
+        return f"*[image `{_name(block.name or block.media_type)}`]*"
     return "*[a part written by another version of Assent]*"
+
+
+def _name(text: str) -> str:
+    """A name as code in a line, which it cannot end."""
+    return " ".join(text.replace("`", "'").split())
 
 
 def _pretty(arguments: Mapping[str, Any]) -> str:
