@@ -78,7 +78,7 @@ class InboxModel(QAbstractListModel):
         """Agent and thread."""
         agent = request.chain[0] if request.chain else ""
         code = f"code {request.place.partition(':')[0]}" if request.place else ""
-        return shown_line(", ".join(part for part in (agent, code, self._thread_title(request.thread_id)) if part))
+        return shown_line(", ".join(part for part in (agent, code, self._thread_title(request.seen_in)) if part))
 
     def tick(self) -> None:
         """Waiting times have grown."""

@@ -108,7 +108,7 @@ class RequestView(QWidget):
         for notice in _warnings(request):
             self._notices.addWidget(notice)
         self._notice.setVisible(self._notices.count() > 0)
-        head = RequestHead(request, self._thread_title(request.thread_id), with_deny_all=not self._compact)
+        head = RequestHead(request, self._thread_title(request.seen_in), with_deny_all=not self._compact)
         head.deny_all.connect(self.deny_all)
         head.rule_wanted.connect(self.rule_wanted)
         column.addWidget(head)

@@ -51,6 +51,18 @@ async def inbox(qtbot: QtBot, theme: Theme) -> AsyncIterator[Inbox]:
     await settled()
 
 
+@pytest.mark.spec("R-PRM-2")
+async def test_what_a_called_agent_asks_names_the_thread_that_a_person_knows(
+    inbox: Inbox, shell: PermissionRequest
+) -> None:
+    await inbox.ask(replace(shell, thread_id="hidden", above=("known", "between")))
+    model = inbox.page.inbox.model
+    assert "Title of known" in model.data(model.index(0), Qt.ItemDataRole.AccessibleTextRole)
+    words = [label.text() for label in inbox.page.view.findChildren(QLabel)]
+    assert "Title of known" in words
+    assert "Title of hidden" not in words
+
+
 @pytest.mark.spec("R-UI-4", "R-PRM-8")
 async def test_requests_of_all_runs_are_listed_oldest_first(
     inbox: Inbox, write: PermissionRequest, shell: PermissionRequest
