@@ -118,6 +118,7 @@ class JobsViewModel(QObject):
 
     def check(self) -> None:
         """Say what is wrong with the draft and when it comes next."""
+        self._timer.stop()
         draft = self.draft
 
         async def work() -> None:
@@ -146,6 +147,7 @@ class JobsViewModel(QObject):
 
     def save(self) -> None:
         """Keep the draft."""
+        self._timer.stop()
         draft = self.draft
 
         async def work() -> None:
