@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from desktop.domain.errors import KnownError
-from desktop.domain.events import ContextMeasured, Event
+from desktop.domain.events import ContextMeasured, Event, RunEnded
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 
@@ -23,6 +23,8 @@ class ContextMeasures:
     def _measure(self, event: Event) -> None:
         if isinstance(event, ContextMeasured):
             self._measured[event.thread_id] = event.used
+        elif isinstance(event, RunEnded):
+            self._measured.pop(event.thread_id, None)
 
     async def keep(self, thread_id: str, leaf: str) -> None:
         """Write it down; ``leaf`` is the message that it goes up to."""
