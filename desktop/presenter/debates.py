@@ -123,7 +123,11 @@ class DebatesViewModel(QObject):
         ]  # fmt: skip
         notes = {row.thread_id: fork_words(row) for row in kept}
         shown = arrange([_record(row) for row in kept])
-        self._model.show([replace(row, note=notes.get(row.thread_id, "")) for row in shown])
+        still = {row.thread_id for row in kept if row.status == "paused"}
+        self._model.show([
+            replace(row, note=notes.get(row.thread_id, ""), state="paused" if row.thread_id in still else "")
+            for row in shown
+        ])  # fmt: skip
         self.rearranged.emit()
 
     def _take(self, events: tuple[Event, ...]) -> None:

@@ -33,13 +33,15 @@ class ThreadRole(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the list: a group's header (``thread_id`` empty) or a thread; ``note`` stands under its title."""
+    """A line of the list: a group's header (``thread_id`` empty) or a thread; ``note`` stands under its title,
+    ``state`` counts while no run of it is known."""
 
     title: str
     thread_id: str = ""
     time_text: str = ""
     pinned: bool = False
     note: str = ""
+    state: str = ""
 
 
 def group_of(at: float, now: datetime.datetime) -> str:
@@ -103,13 +105,13 @@ class ThreadListModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{row.title}, {row.note}" if row.note else row.title
+            return ", ".join(part for part in (row.title, row.state, row.note) if part)
         if role == ThreadRole.ID:
             return row.thread_id
         if role == ThreadRole.KIND:
             return "thread" if row.thread_id else "header"
         if role == ThreadRole.STATE:
-            return self._board.state(row.thread_id).mark if row.thread_id else ""
+            return (self._board.state(row.thread_id).mark or row.state) if row.thread_id else ""
         if role == ThreadRole.TIME:
             return row.time_text
         if role == ThreadRole.NOTE:

@@ -20,6 +20,10 @@ from desktop.ui.widgets.rows import Index, RowDelegate
 from desktop.ui.widgets.scaling import Column, Row, sized
 
 
+GLYPHS = {**STATE_GLYPHS, "paused": ("pause", "text-2")}
+"""State of a debate -> (icon, colour token). Paused stands beside the time, and says also one that was interrupted."""
+
+
 class DebateDelegate(RowDelegate):
     """A group's name, or a title with its time or the glyph of what it does; a fork says on a second line of what."""
 
@@ -49,17 +53,18 @@ class DebateDelegate(RowDelegate):
             box = self._fork(painter, box, note)
         t, state = theme(), index.data(ThreadRole.STATE)
         side = t.metric("icon-small")
-        if state in STATE_GLYPHS:
-            icon, token = STATE_GLYPHS[state]
+        room = 0
+        if state in GLYPHS:
+            icon, token = GLYPHS[state]
             spot = QRect(box.right() - t.px(8) - side, box.y(), side, box.height())
             glyph(painter, spot, icon, token, side, self.angle if state == "running" else 0.0)
             room = side + t.px(8)
-        else:
+        if state not in STATE_GLYPHS:
             painter.setFont(t.font("caption", 400))
             painter.setPen(t.color("text-3"))
             text = str(index.data(ThreadRole.TIME) or "")
-            room = painter.fontMetrics().horizontalAdvance(text) + t.px(12)
-            painter.drawText(box.adjusted(0, 0, -t.px(8), 0), _RIGHT, text)
+            painter.drawText(box.adjusted(0, 0, -t.px(8) - room, 0), _RIGHT, text)
+            room += painter.fontMetrics().horizontalAdvance(text) + t.px(12)
         weight = 500 if selected else 400
         width = box.width() - t.px(16) - room
         painter.setFont(t.font("body", weight))

@@ -232,6 +232,25 @@ async def test_the_list_is_searched_renamed_and_a_deleted_debate_comes_back(them
         await w.until(lambda: tea in w.debates.rows, "it is back")
 
 
+async def test_the_list_says_which_debates_are_paused(theme: Any, tmp_path: Path) -> None:
+    async with watched(tmp_path, ScriptedModel([says("a1"), says("b1")], repeat=True)) as w:
+        still = await w.world.debates.create(setup("Tea or coffee?"))
+        await w.world.debates.step(still)
+        await w.world.debates.wait(still, 30)
+        over, _ = await w.world.run(setup("Cats or dogs?", max_turns=2))
+        w.debates.refresh()
+        model = w.debates.model()
+
+        def state(thread: str) -> Any:
+            return model.index(model.place(thread)).data(ThreadRole.STATE)
+
+        await w.until(lambda: model.place(over) >= 0 and state(still) == "paused", "the paused one says so")
+        assert state(over) == ""
+        words = model.index(model.place(still)).data(Qt.ItemDataRole.AccessibleTextRole)
+        assert words == "Tea or coffee?, paused"
+        w.page.list.rows.grab()
+
+
 async def test_the_list_is_searched_for_what_was_said_and_opens_at_that_turn(theme: Any, tmp_path: Path) -> None:
     said_long = [says(f"turn {n} " + ("walrus" if n == 3 else "word " * 300)) for n in range(1, 13)]
     async with watched(tmp_path, ScriptedModel(said_long)) as w:
