@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
@@ -223,13 +223,23 @@ class SetupPage(QFrame):
         elif warnings:
             self._note.set_pieces(warnings[0])
         elif asking:
-            side, name = asking[0]
-            label = label_of(self._setup.setup.side(side), side)
-            self._note.set_pieces([(f"{label} may use ", ""), (name, "mono"), (": each call waits for you.", "")])
+            self._note.set_pieces(self._asking_words(asking))
         else:
             self._note.set_pieces("")
         self.start_button.setEnabled(not wrong)
         self.start_button.setToolTip(errors[0].text if wrong else "Ctrl+Enter")
+
+    def _asking_words(self, asking: Sequence[tuple[SideName, str]]) -> list[tuple[str, str]]:
+        """Who may use what that waits for the person: each side with all of its tools."""
+        pieces: list[tuple[str, str]] = []
+        for side in SIDES:
+            names = [name for who, name in asking if who == side]
+            if names:
+                label = label_of(self._setup.setup.side(side), side)
+                pieces.append((f"{'; ' if pieces else ''}{label} may use ", ""))
+                for at, name in enumerate(names):
+                    pieces += [(" and " if at == len(names) - 1 else ", ", "")] * bool(at) + [(name, "mono")]
+        return [*pieces, (": each call waits for you.", "")]
 
     def _show_preview(self, found: Mapping[SideName, SidePreview]) -> None:
         dialog = self.dialog = Dialog(

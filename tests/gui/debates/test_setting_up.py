@@ -132,6 +132,22 @@ async def test_tools_are_taken_away_and_added_again_and_the_dry_run_asks_no_mode
         w.page.setup.dialog.answer("close")
 
 
+async def test_the_foot_says_of_each_side_what_waits_for_the_person(theme: Any, tmp_path: Path) -> None:
+    tools = (answering("sweep"), answering("paint"))
+    async with watched(tmp_path, ScriptedModel([says("x")]), *tools, allowed="sweep paint") as w:
+        made = setup()
+        w.setup.take(made)
+        await w.until(lambda: all(len(w.setup.offers[side]) == 2 for side in ("a", "b")), "the tools")
+        for side in ("a", "b"):
+            w.setup.offers[side] = tuple(replace(one, category="write") for one in w.setup.offers[side])
+        w.setup.check()
+        await w.until(lambda: not w.bridge.task_names, "it is checked")
+        w.page.setup.show_problems()
+        first, second = (offer.name for offer in w.setup.offers["a"])
+        told = f"Pro may use {first} and {second}; Con may use {first} and {second}: each call waits for you."
+        assert w.page.setup._note.text() == told
+
+
 async def test_ends_are_numbers_or_nothing(theme: Any, tmp_path: Path) -> None:
     async with watched(tmp_path, ScriptedModel([says("x")])) as w:
         w.setup.take(setup(max_turns=4))
