@@ -18,7 +18,14 @@ MAX_TEXT = 1000
 MAX_ENVIRONMENT = 50
 MAX_VALUE = 2000
 
-_SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|authorization|credential|cookie", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"token|secret|passw|passphrase|authorization|credential|cookie|private|webhook", re.IGNORECASE
+)
+_SECRET_WORDS = frozenset("pass pwd auth pat pin creds otp jwt bearer".split())
+"""Words that are a secret where they stand alone in a name: ``DB_PASS``, not ``BYPASS``."""
+_NO_KEYS = re.compile(r"(?:mon|don|tur|hot|hoc|joc|whis)keys?|key(?:board|word|note|stroke|map|frame)s?")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_WORKING_FOLDER = "PWD"
 _SECRET_VALUE = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|ghu|github_pat|glpat|pplx|nvapi|AIza|xox[abpr])[-_]?[A-Za-z0-9_-]{16,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+|-----BEGIN[ A-Z]*PRIVATE KEY-----"
@@ -94,4 +101,12 @@ def environment_text(value: Any) -> str | None:
 
 def looks_secret(name: str, value: str) -> bool:
     """Whether a variable is named like a secret, or holds what looks like one."""
-    return _SECRET_NAME.search(name) is not None or _SECRET_VALUE.search(value) is not None
+    return _secret_name(name) or _SECRET_VALUE.search(value) is not None
+
+
+def _secret_name(name: str) -> bool:
+    if name == _WORKING_FOLDER:
+        return False
+    words = {word.lower() for word in _WORD.findall(name)}
+    keys = any("key" in word and _NO_KEYS.fullmatch(word) is None for word in words)
+    return keys or _SECRET_NAME.search(name) is not None or not words.isdisjoint(_SECRET_WORDS)

@@ -128,6 +128,13 @@ WRONG: list[tuple[str, dict[str, Any], tuple[str, str]]] = [
     ("R-DEF-15", {"tenvs": {"A": None}}, ("tenvs.A", "environment.value")),
     ("R-DEF-15", {"tenvs": {"OPENAI_API_KEY": "x"}}, ("tenvs.OPENAI_API_KEY", "environment.secret")),
     ("R-DEF-15", {"tenvs": {"dbPassword": "x"}}, ("tenvs.dbPassword", "environment.secret")),
+    *(
+        ("R-DEF-15", {"tenvs": {name: "x"}}, (f"tenvs.{name}", "environment.secret"))
+        for name in (
+            "DB_PASS", "MYSQL_PWD", "AUTH", "GITHUB_PAT", "PIN", "PRIVATE", "SLACK_WEBHOOK", "dbKey", "apikey", "KEY2",
+            "HTTPAuth", "OPENAIKEY", "KEYFILE", "MONKEY_KEY",
+        )
+    ),
     ("R-DEF-15", {"tenvs": {"A": "sk-" + "a1" * 20}}, ("tenvs.A", "environment.secret")),
     ("R-DEF-15", {"tenvs": {"A": "https://me:pw@host/x"}}, ("tenvs.A", "environment.secret")),
     ("R-DEF-15", {"tenvs": {"A": "${keyring:assent/x}"}}, ("tenvs.A", "environment.secret")),
@@ -144,6 +151,12 @@ def test_each_mistake_has_its_field_and_a_code_that_stays(
 ) -> None:
     assert expected in codes({**LEAST, **change}), rule
     assert read({**LEAST, **change}).definition is None
+
+
+@pytest.mark.spec("R-DEF-15")
+def test_a_name_that_only_sounds_like_a_secret_is_none() -> None:
+    names = ("MONKEY", "KEYBOARD", "keyboardLayout", "HOTKEYS", "PATH", "AUTHOR", "SPINNER", "BYPASS", "PWD", "PATTERN")
+    assert read({**LEAST, "tenvs": dict.fromkeys(names, "x")}).problems == ()
 
 
 @pytest.mark.spec("R-DEF-14")
