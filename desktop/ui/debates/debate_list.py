@@ -19,7 +19,6 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate
 from desktop.ui.widgets.scaling import Column, Row, sized
 
-
 GLYPHS = {**STATE_GLYPHS, "paused": ("pause", "text-2")}
 """State of a debate -> (icon, colour token). Paused stands beside the time, and says also one that was interrupted."""
 
