@@ -24,10 +24,9 @@ from desktop.conversation.debate_ends import (
 )
 from desktop.conversation.debate_place import DebatePlace
 from desktop.conversation.debate_setup import DEBATE, label_of
-from desktop.conversation.debate_state import Debate
+from desktop.conversation.debate_state import Debate, moderated
 from desktop.conversation.debate_turn import bounds, meta_of, spec_below, take_in_turn
 from desktop.conversation.endings import Ending, aborted, failed
-from desktop.conversation.masking import masked
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run import CalledBy
@@ -51,9 +50,9 @@ from desktop.domain.events import (
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.jobs import Unattended
 from desktop.domain.limits import Limit
-from desktop.domain.messages import TextBlock, Usage
+from desktop.domain.messages import Usage
 from desktop.domain.middleware import MiddlewareTermination
-from desktop.domain.threads import MessageRecord, RunRecord
+from desktop.domain.threads import RunRecord
 from desktop.supervision.journal import Journal
 
 _log = logging.getLogger(__name__)
@@ -190,11 +189,7 @@ class DebateRun:
         store, thread_id = self._runtime.store, self.debate.thread.thread_id
         waiting = await store.queue.waiting(thread_id=thread_id)
         for one in waiting:
-            text, blocks = masked(one.text, one.attachments, self._runtime.mask)
-            record = MessageRecord(
-                new_id(), thread_id, self.debate.head, "user", (TextBlock(text), *blocks), time.time(),
-                author="moderator", run_id=self.run_id,
-            )  # fmt: skip
+            record = moderated(one, parent_id=self.debate.head, run_id=self.run_id, mask=self._runtime.mask)
             try:
                 await store.debates.moderate(record=record, queue_id=one.queue_id)
             except NotFound:

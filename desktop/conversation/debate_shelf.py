@@ -14,7 +14,7 @@ from desktop.conversation.debate_checks import DebateChecks
 from desktop.conversation.debate_export import render_debate
 from desktop.conversation.debate_run import DebateRun
 from desktop.conversation.debate_setup import DEBATE, definition_of, setup_of, templates, to_plain
-from desktop.conversation.debate_state import Debate, load
+from desktop.conversation.debate_state import Debate, load, moderated
 from desktop.conversation.masking import clean
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.runtime import Runtime
@@ -127,6 +127,8 @@ class DebateShelf:
         debate = await load(self._store, thread_id)
         seen = Perspectives()
         seen.add(await self._store.debates.since(message_id=debate.head, after=""), debate.turns)
+        for one in await self._store.queue.waiting(thread_id=thread_id):  # both read it before the next turn
+            seen.add([moderated(one, parent_id=debate.head, run_id="", mask=self._runtime.mask)], ())
         request = await self._checks.next_request(debate.setup, side, seen, len(debate.turns) + 1)
         return request.system, request.messages
 
@@ -198,7 +200,7 @@ class DebateShelf:
         wrong = [problem for problem in await self.problems(setup) if not problem.warning]
         if wrong:
             told = "; ".join(f"{problem.path}: {problem.text}" for problem in wrong)
-            raise ConfigurationError(f"This debate cannot start: {told}.", next_step="Correct the set-up.")
+            raise ConfigurationError(f"This debate cannot start: {told.rstrip('.')}.", next_step="Correct the set-up.")
 
     def _clean(self, setup: DebateSetup) -> DebateSetup:
         """Without known secrets: it is stored and sent (R-SEC-1)."""

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from desktop.conversation.debate_setup import from_plain
+from desktop.conversation.masking import Mask, masked
 from desktop.domain.debates import DebateSetup, DebateState, DebateStatus, SideMeter, TurnRecord, Verdict
 from desktop.domain.definitions import SIDES, SideName
-from desktop.domain.messages import Usage
-from desktop.domain.threads import ThreadRecord
+from desktop.domain.ids import new_id
+from desktop.domain.messages import TextBlock, Usage
+from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
 from desktop.store import Store
 
 
@@ -77,6 +79,15 @@ class Debate:
             kept.turns, kept.rounds + now.rounds, now.round, now.round_limit, kept.calls + now.calls,
             kept.usage.plus(now.usage),
         )  # fmt: skip
+
+
+def moderated(waiting: QueuedRecord, *, parent_id: str, run_id: str, mask: Mask) -> MessageRecord:
+    """A moderator's waiting message as it joins the path below ``parent_id``."""
+    text, blocks = masked(waiting.text, waiting.attachments, mask)
+    return MessageRecord(
+        new_id(), waiting.thread_id, parent_id, "user", (TextBlock(text), *blocks), time.time(), author="moderator",
+        run_id=run_id,
+    )  # fmt: skip
 
 
 async def load(store: Store, thread_id: str) -> Debate:

@@ -101,8 +101,10 @@ async def test_what_the_page_shows_as_a_sides_view_is_what_is_sent(tmp_path: Pat
             asked = len(model.requests)
             await w.debates.step(thread)
             await w.rest(thread)
-            if asked:  # before the first turn the moderator's message still waits
-                assert (model.requests[asked].system, model.requests[asked].messages) == shown
+            assert (model.requests[asked].system, model.requests[asked].messages) == shown
+            await w.debates.speak(thread, f"said after request {asked}")
+        waits = (await w.debates.as_side(thread, "a"))[1][-1]
+        assert waits.text.endswith(f"said after request {asked}")
 
 
 @pytest.mark.spec("R-SES-9", "R-SES-10")
