@@ -31,7 +31,7 @@ class ChatAgents(Sequence[tuple[str, str]]):
         self._book = book
 
     def _now(self) -> tuple[tuple[str, str], ...]:
-        return tuple((agent.name, agent.label_of("a")) for agent in self._book.chat())
+        return tuple((agent.name, agent.shown) for agent in self._book.chat())
 
     def __len__(self) -> int:
         return len(self._now())

@@ -46,6 +46,11 @@ class Choices(QAbstractListModel):
         self._all = tuple(choices)
         self.filter("")
 
+    @property
+    def any(self) -> bool:
+        """Whether there is something to choose from, shown or not."""
+        return bool(self._all)
+
     def filter(self, text: str) -> None:
         """Show what fits ``text``."""
         found = []
@@ -115,6 +120,7 @@ class Picker(QFrame):
         self._choices = Choices()
         self.rows = RowList(name, ChoiceDelegate(self._choices, mono=mono))
         self.rows.setModel(self._choices)
+        self._none = empty
         self._empty = Text(empty, "small", "3")
         self.field = Field(name, hint=name, icon="search")
         column = self.column = Column(self, margins=6, spacing=6)
@@ -144,6 +150,7 @@ class Picker(QFrame):
 
     def _show(self, row: int) -> None:
         rows = self.count
+        self._empty.setText("Nothing fits" if self._choices.any else self._none)
         self._empty.setVisible(rows == 0)
         self.rows.setVisible(rows > 0)
         self.rows.setFixedHeight(theme().px(32) * min(ROWS, max(1, rows)) + 2)

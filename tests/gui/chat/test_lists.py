@@ -47,6 +47,9 @@ def test_escape_closes_and_changes_nothing(picker):
 def test_what_fits_nothing_says_so(picker):
     QTest.keyClicks(picker.field, "zzz")
     assert picker.count == 0
+    assert picker._empty.text() == "Nothing fits", "there are models, only not with these letters"
+    picker.fill([])
+    assert picker._empty.text() == "No model yet"
     QTest.keyClick(picker, Qt.Key.Key_Return)
     assert picker.picked == []
 

@@ -13,8 +13,10 @@ from PySide6.QtTest import QTest
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.debate_setup import templates
 from desktop.domain.definitions import AgentDefinition, SideDefinition
+from desktop.domain.errors import ConfigurationError
 from desktop.domain.models import LocalServer, ModelInfo, ModelRef
 from desktop.models.scripted import ScriptedModel, says
+from desktop.presenter.agents_editing import ChatAgents
 from desktop.presenter.debate_cost import ANSWER, PROMPT, in_all, in_all_words, per_turn
 from desktop.presenter.debate_words import conditions, model_hint
 from desktop.presenter.shell import COMMANDS
@@ -96,6 +98,20 @@ async def test_a_prompt_that_is_written_meanwhile_is_offered_when_the_page_comes
         await w.until(lambda: dialog.prompt_box.findData("later-still") >= 0, "in the fork's list as well")
         assert dialog.setup.a.prompt == "pro"
         dialog.answer("cancel")
+
+
+@pytest.mark.spec("R-DEF-14")
+async def test_what_refuses_a_set_up_ends_with_one_full_stop(theme: Any, tmp_path: Path) -> None:
+    async with watched(tmp_path, ScriptedModel([says("x")])) as w:
+        with pytest.raises(ConfigurationError) as refused:
+            await w.world.debates.create(setup(a={"prompt": "no-such-skill"}))
+        assert str(refused.value).startswith("This debate cannot start: sideA.prompt: ")
+        assert not str(refused.value).endswith("..")
+
+
+def test_the_menu_of_agents_has_their_names_and_not_their_labels_in_a_debate() -> None:
+    checker = AgentDefinition("fact_checker", SideDefinition("pro", "Checker"), "Fact checker")
+    assert list(ChatAgents(AgentBook({checker.name: checker}))) == [("fact_checker", "Fact checker")]
 
 
 @pytest.mark.spec("R-DEF-14")
