@@ -104,6 +104,7 @@ class Branch(QFrame):
         super().__init__()
         self.setProperty("pane", "surface")
         self._debate, self._name, self.after = debate, name, 0
+        self._unread = True
         self.view = debate_view(arrangement="column")
         self.view.setAccessibleName(f"Turns of the {name.lower()}")
         self._words = Text(name, "strong", elide="right")
@@ -134,10 +135,14 @@ class Branch(QFrame):
                 kept.append(item)
         self.view.set_items([item for item in kept if item.author != "Topic"])
         self.view.scroll_to(kept[0].message_id)
+        self._unread = True
 
     def _put(self, item: TranscriptItem) -> None:
         if not isinstance(item, TurnItem) or item.number > self.after:
             self.view.change_item(item)
+            if item.live and self._unread:
+                self._unread = False
+                self.view.scroll_to_end()  # from where the branches part to what is said now; then as the reader likes
 
 
 def side_words(state: DebateState, name: SideName) -> str:

@@ -232,6 +232,25 @@ async def test_the_list_is_searched_renamed_and_a_deleted_debate_comes_back(them
         await w.until(lambda: tea in w.debates.rows, "it is back")
 
 
+async def test_what_a_fork_says_is_followed(theme: Any, tmp_path: Path) -> None:
+    long = says("\n\n".join(f"line {n}" for n in range(60)))
+    async with watched(tmp_path, ScriptedModel([long], repeat=True)) as w:
+        thread, _ = await w.world.run(setup(max_turns=2))
+        made = await w.world.debates.fork(thread, 1, setup(max_turns=6))
+        await w.world.debates.step(made)
+        await w.world.debates.wait(made, 30)
+        await w.open(made)
+        w.running.compare()
+        await w.until(lambda: not w.bridge.task_names, "both are read")
+        fork = w.running.comparison.fork.view
+        await w.until(lambda: fork.verticalScrollBar().maximum() > 200, "it is laid out")
+        assert fork.offset() == 0, "it begins where the branches part"
+        w.debates.step()
+        await w.status("paused")
+        await w.until(lambda: w.state.turn == 3, "its next turn")
+        await w.until(lambda: fork.offset() >= fork.verticalScrollBar().maximum() - 2, "its end is in sight")
+
+
 async def test_the_list_says_which_debates_are_paused(theme: Any, tmp_path: Path) -> None:
     async with watched(tmp_path, ScriptedModel([says("a1"), says("b1")], repeat=True)) as w:
         still = await w.world.debates.create(setup("Tea or coffee?"))
