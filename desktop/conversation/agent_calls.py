@@ -36,6 +36,7 @@ from desktop.supervision.tasks import TaskOwner
 MAX_DEPTH = 8
 """Agents below agents: the root has depth 0 (R-AAT-8)."""
 TASK = "Execute the task."
+NOTHING = "(it answered with nothing)"
 _TITLE = 60
 
 _log = logging.getLogger(__name__)
@@ -256,7 +257,8 @@ def _result(agent: AgentDefinition, thread_id: str, answer: Answer) -> ToolResul
 
 def _good(agent: AgentDefinition, answer: Answer, facts: Mapping[str, Any]) -> ToolResult:
     """The stop tool's property or the promised value, else the last text; of two sides the last outcome and why."""
-    reason, text = answer.ending.reason, as_text(answer.value) or answer.text or NO_RESPONSE
+    reason, text = answer.ending.reason, as_text(answer.value) if answer.value is not None else answer.text
+    text = text or (NO_RESPONSE if reason == "max_steps" else NOTHING)
     if agent.type == "dual_ai":
         structured = {"outcome": answer.text, "end_reason": reason}
         return ToolResult(f"{text}\n[ended by: {reason}]", False, structured, facts=facts)

@@ -1,8 +1,9 @@
-"""An agent of two sides that another agent calls as a tool."""
+"""Agents that another agent calls as a tool: of two sides, and what their answers come to."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,11 @@ TWO = AgentDefinition(
 )  # fmt: skip
 
 
-async def ask(w: DebateWorld, registry: ToolRegistry) -> tuple[str, list[ToolResultBlock]]:
+async def ask(
+    w: DebateWorld, registry: ToolRegistry, allowed: str = '"*-agent look-up close"'
+) -> tuple[str, list[ToolResultBlock]]:
     """What the boss got from its calls."""
-    prompt(w.prompts, "boss", '"*-agent look-up close"')
+    prompt(w.prompts, "boss", allowed)
     made = AgentCalls(lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime))
     tools = AgentTools(w.runtime.agents, w.skills, registry, made.carry)
     await asyncio.to_thread(tools.refresh)
@@ -74,6 +77,26 @@ async def test_a_debate_works_for_the_agent_that_called_it(tmp_path: Path) -> No
         assert (await w.debates.debates(), [t.thread_id for t in await w.service.threads()]) == ([], [thread])
         assert (await w.service.thread(thread)).usage.input_tokens == 40
         assert await forget_children(w.runtime) == 1
+
+
+@pytest.mark.spec("R-AAT-3")
+async def test_an_agent_that_answers_with_nothing_says_so_and_an_empty_value_stays_empty(tmp_path: Path) -> None:
+    one = AgentDefinition("one_agent", SideDefinition("helper"), expose_as_tool=True, tool_description="x")
+    done = replace(one, side_a=SideDefinition("helper", stop_tool="done", stop_property="v"))
+    for agent, script, text, value in (
+        (one, [says("")], "(it answered with nothing)", None),
+        (done, [calls("done", {}, text="so far")], "(it answered with nothing)", ""),
+        (TWO, [says("a"), says("b"), says("")], "(it answered with nothing)\n[ended by: max_session_turns]", None),
+    ):
+        registry = ToolRegistry([answering("done", v="")])
+        model = ScriptedModel([calls(agent.name, {"message": "Tea?"}), *script, says("So.")])
+        path = tmp_path / f"{agent.name}{len(agent.side_a.stop_tool)}"
+        path.mkdir()
+        async with debate_world(path, model, **options(registry, agent)) as w:
+            prompt(w.prompts, "helper", '"done"')
+            _, (result,) = await ask(w, registry, '"*-agent done"')
+            assert (result.is_error, result.text) == (False, text)
+            assert agent is TWO or result.structured == value
 
 
 @pytest.mark.spec("R-AAT-5", "R-DEF-11")
