@@ -17,6 +17,7 @@ from desktop.conversation.agents import AgentBook
 from desktop.conversation.endings import Ending, failed
 from desktop.conversation.run import CalledBy, RunExecution, RunOrder
 from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_spec import own_model
 from desktop.conversation.side_stops import as_text
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
@@ -156,7 +157,7 @@ class AgentCalls:
         message, prompt_text = await self._asked(agent, args, call)
         now, thread_id, stays = time.time(), place.thread_id, place.kept == "permanent"
         thread = ThreadRecord(
-            thread_id, " ".join(message.split())[:_TITLE], now, now, agent.name, str(host.model),
+            thread_id, " ".join(message.split())[:_TITLE], now, now, agent.name, await self._model(agent, host, place),
             deleted_at=None if stays else now, titled_by="auto", label=KEPT if stays else CHILD,
         )  # fmt: skip
         await self._runtime().store.threads.create(record=thread)
@@ -166,6 +167,15 @@ class AgentCalls:
             budget=place.budget, placed=place.node is not None, below=call.invocation, prompt_text=prompt_text,
         )  # fmt: skip
         return Child(agent, thread_id, message, str(host.model), place.token, above)
+
+    async def _model(self, agent: AgentDefinition, host: Host, place: Place) -> str:
+        """What its prompt's skill names, else the caller's (C-20); of two sides each finds its own."""
+        if agent.type != "ai_human":
+            return str(host.model)
+        model = own_model(await self._runtime().skills.find(agent.side_a.prompt)) or str(host.model)
+        if place.node is not None:
+            place.node.does(NodeState.WORKING, model=model)
+        return model
 
     async def _asked(self, agent: AgentDefinition, args: Mapping[str, Any], call: Call) -> tuple[str, str]:
         """(first message, prompt with its arguments filled in, or "")."""

@@ -18,8 +18,8 @@ from desktop.domain.threads import MessageRecord
 
 
 class CalledDebates:
-    """Implements ``agent_calls.TwoSides``: the child's thread becomes a debate, both sides with the caller's model. The
-    answer is the last finished turn's outcome and why it ended."""
+    """Implements ``agent_calls.TwoSides``: the child's thread becomes a debate, a side with the model that its prompt's
+    skill names, else the caller's. The answer is the last finished turn's outcome and why it ended."""
 
     def __init__(self, runtime: Callable[[], Runtime]) -> None:
         self._runtime = runtime
@@ -27,8 +27,10 @@ class CalledDebates:
     async def __call__(self, child: Child) -> Answer:
         """Raises ConfigurationError before any model is asked when a piece is missing (R-DEF-11)."""
         runtime, thread_id = self._runtime(), child.thread_id
-        setup = setup_of(child.definition, runtime.mask(child.message), child.model)
-        wrong = [p for p in await DebateChecks(runtime).problems(setup) if not p.warning]
+        checks = DebateChecks(runtime)
+        asked = setup_of(child.definition, runtime.mask(child.message), "")
+        setup = await checks.modelled(asked, child.model)
+        wrong = [p for p in await checks.problems(setup) if not p.warning]
         if wrong:
             told = "; ".join(f"{problem.path}: {problem.text}" for problem in wrong)
             raise ConfigurationError(f"{child.definition.shown} cannot run: {told}.", next_step="Correct the agent.")

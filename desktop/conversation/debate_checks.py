@@ -21,6 +21,7 @@ from desktop.conversation.side_spec import (
     SIDE_LIMIT,
     Ready,
     SideSpec,
+    own_model,
     ready,
     request_of,
     round_limit,
@@ -65,8 +66,19 @@ class DebateChecks:
         spec = SideSpec(agent=MADE_FOR_DEBATES, shown=prompt, prompt=prompt, model=_NOBODY, where="prompt")
         return _offers(await ready(self._runtime, spec))
 
+    async def modelled(self, setup: DebateSetup, usual: str = "") -> DebateSetup:
+        """The same; a side without a model has the one that its prompt's skill names, else the ``usual`` one."""
+        for name in SIDES:
+            side = setup.side(name)
+            if side.model:
+                continue
+            skill = await self._runtime.skills.find(side.prompt) if side.prompt else None
+            setup = setup.with_side(name, replace(side, model=own_model(skill) or usual))
+        return setup
+
     async def problems(self, setup: DebateSetup) -> list[DefinitionProblem]:
         """Errors first, then warnings."""
+        setup = await self.modelled(setup)
         found = list(_whole(setup))
         for name in SIDES:
             found += [problem async for problem in self._side(setup, name)]

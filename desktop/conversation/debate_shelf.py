@@ -63,10 +63,11 @@ class DebateShelf:
     async def definitions(self) -> Sequence[DebateTemplate]:
         """The agents of two sides, by title."""
         book = self._runtime.agents.agents
-        found = [
-            DebateTemplate(one.name, one.shown, one.description, "debates", setup_of(one, "", ""))
-            for one in book.values() if one.type == "dual_ai" and one.side_b is not None
-        ]  # fmt: skip
+        found = []
+        for one in book.values():
+            if one.type == "dual_ai" and one.side_b is not None:
+                setup = await self._checks.modelled(setup_of(one, "", ""))
+                found.append(DebateTemplate(one.name, one.shown, one.description, "debates", setup))
         return sorted(found, key=lambda one: (one.title.casefold(), one.name))
 
     async def prompts(self) -> Sequence[str]:
@@ -83,11 +84,11 @@ class DebateShelf:
 
     async def preview(self, setup: DebateSetup) -> Mapping[SideName, SidePreview]:
         """Both sides as they would run, without asking a model."""
-        return await self._checks.preview(setup, await self.problems(setup))
+        return await self._checks.preview(await self._checks.modelled(setup), await self.problems(setup))
 
     async def create(self, setup: DebateSetup) -> str:
         """Store it, not begun. Raises ConfigurationError with all problems."""
-        setup = self._clean(setup)
+        setup = await self._checks.modelled(self._clean(setup))
         await self._refuse(setup)
         record = self._thread(setup)
         topic = MessageRecord(

@@ -162,6 +162,15 @@ async def request_of(
     return ModelRequest(spec.model, (), system, tuple(schemas))
 
 
+def own_model(skill: SkillDef | None) -> str:
+    """``connection/model`` that a prompt's skill names in its metadata, as ``model: {model: …}`` (C-20, R-SES-24);
+    "" for none. It holds where a person chose no other."""
+    given = skill.metadata.get("model") if skill is not None else None
+    text = given.get("model") if isinstance(given, Mapping) else given
+    ref = ModelRef.parse(text.strip()) if isinstance(text, str) else ModelRef("", "")
+    return str(ref) if ref.connection_id and ref.model else ""
+
+
 def model_from(text: str) -> ModelRef:
     """``connection/model`` of a thread or a side. Raises KnownError ``model.none`` for what is none."""
     ref = ModelRef.parse(text)

@@ -99,6 +99,32 @@ async def test_an_agent_that_answers_with_nothing_says_so_and_an_empty_value_sta
             assert agent is TWO or result.structured == value
 
 
+def naming(w: DebateWorld, name: str, model: str) -> None:
+    """A prompt whose skill names a model."""
+    path = prompt(w.prompts, name)
+    path.write_text(path.read_text().replace("  tags:", f"  model: {model}\n  tags:"))
+
+
+@pytest.mark.spec("R-SES-24", "R-AAT-2")
+async def test_a_side_has_the_model_that_its_prompts_skill_names_else_the_callers(tmp_path: Path) -> None:
+    one = AgentDefinition("one_agent", SideDefinition("helper"), expose_as_tool=True, tool_description="x")
+    two = [calls("two_agent", {"message": "x"}), says("a"), says("b"), says("a")]
+    model = ScriptedModel([*two, calls("one_agent", {"message": "x"}), says("h"), says("So."), says("a"), says("b")])
+    registry = ToolRegistry([])
+    book = AgentBook({agent.name: agent for agent in (BOSS, TWO, one)})
+    async with debate_world(tmp_path, model, **{**options(registry), "agents": book}) as w:
+        naming(w, "con", "{model: other/large, maxTurns: 3}")
+        naming(w, "helper", "other/small")
+        naming(w, "pro", "{model: no-connection}")
+        await ask(w, registry)
+        used = [str(request.model) for request in model.requests]
+        assert used == [MODEL, MODEL, "other/large", MODEL, MODEL, "other/small", MODEL]
+        (offered,) = await w.debates.definitions()
+        assert (offered.setup.a.model, offered.setup.b.model) == ("", "other/large")
+        await w.run(setup(max_turns=2, b={"model": ""}))
+        assert [str(request.model) for request in model.requests[7:]] == [MODEL, "other/large"]
+
+
 @pytest.mark.spec("R-AAT-5", "R-DEF-11")
 async def test_a_debate_that_cannot_run_is_an_error_for_its_caller(tmp_path: Path) -> None:
     broken = AgentDefinition(
