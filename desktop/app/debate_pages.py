@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from PySide6.QtWidgets import QWidget
 
+from desktop.app.debate_drafts import DebateDrafts
 from desktop.app.remembered import Remembered
 from desktop.app.view_models import ViewModels
 from desktop.presenter.shell import ShellViewModel
@@ -22,10 +23,10 @@ class DebatePages:
 
     def __init__(
         self, window: MainWindow, shell: ShellViewModel, models: ViewModels, thread_title: Callable[[str], str],
-        show_inbox: Callable[[str], None], remembered: Remembered,
+        show_inbox: Callable[[str], None], remembered: Remembered, drafts: DebateDrafts,
     ) -> None:  # fmt: skip
         self._window, self._shell, self._models, self._remembered = window, shell, models, remembered
-        self._thread_title, self._show_inbox = thread_title, show_inbox
+        self._thread_title, self._show_inbox, self._drafts = thread_title, show_inbox, drafts
         shell.handle("stop", lambda _: self._stop())
         shell.handle("export", self._export)
         shell.handle("new-debate", lambda _: self._act("new_debate"))
@@ -41,11 +42,21 @@ class DebatePages:
         dialog = RequestDialog(made.running, m.approvals, self.title, made.running.footer, m.rules)
         dialog.open_inbox.connect(self._show_inbox)
         made.opened.connect(dialog.show_for)
+        self._keep_draft()
         made.restore(self._remembered.text(OPEN_DEBATE, ""))
         made.opened.connect(lambda thread_id: self._remembered.put(OPEN_DEBATE, thread_id))
         made.request_wanted.connect(dialog.reopen)
         made.command_wanted.connect(self._shell.run_command)
         return cast(QWidget, made)
+
+    def _keep_draft(self) -> None:
+        """What was set up and not started comes back."""
+        setup = self._models.debates.setup
+        draft = self._drafts.read()
+        if draft is not None:
+            setup.take(draft)
+        setup.settled.connect(self._drafts.keep)
+        setup.created.connect(lambda _: self._drafts.drop())
 
     def title(self, thread_id: str) -> str:
         """Of a debate or of any other thread."""

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from desktop.app.debate_drafts import DebateDrafts
 from desktop.app.debate_pages import DebatePages
 from desktop.app.remembered import Remembered
 from desktop.app.rooms import Rooms
@@ -45,7 +46,8 @@ class Pages(QObject):
         self._approvals: Any = None
         self._schedules: Any = None
         self._opened = False
-        self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, remembered)
+        drafts = DebateDrafts(rooms.home / "data", rooms.redactor.mask_data)
+        self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, remembered, drafts)
         self._commands()
         self._connect()
 

@@ -29,6 +29,8 @@ class DebateSetupViewModel(QObject):
     offers_changed = Signal(str)
     created = Signal(str)
     said = Signal(str)
+    settled = Signal(object)
+    """The set-up a moment after it was changed: to be kept."""
 
     def __init__(self, desk: DebateDesk, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +45,7 @@ class DebateSetupViewModel(QObject):
         self._number = 0
         self.starting = False
         self._later = QTimer(self, singleShot=True, interval=DELAY)
-        self._later.timeout.connect(self.check)
+        self._later.timeout.connect(self._settle)
 
     # -- what is chosen -----------------------------------------------------------------------------------------------
 
@@ -144,6 +146,10 @@ class DebateSetupViewModel(QObject):
         self._bridge.spawn(work(), name="read tools")
 
     # -- checking -----------------------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        self.settled.emit(self.setup)
+        self.check()
 
     def check(self) -> None:
         """What keeps it from starting, now."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from desktop.app.debate_drafts import DebateDrafts, draft_of
+from desktop.domain.debates import DebateSetup, SideSetup
 from tests.gui.app.kit import call
 from tests.gui.debates.kit import said
 
@@ -61,6 +65,47 @@ async def test_the_palette_begins_a_debate_with_an_agent_of_two_sides(start: Any
     assert shell.page == "debates"
     assert setup.setup.a.prompt
     await at_rest(run)
+
+
+async def test_a_set_up_that_was_not_started_comes_back_after_a_restart(start: Any) -> None:
+    run = await start([{"text": "unused"}])
+    run.startup._shell.run_command("new-debate")
+    page, setup = run.window.page("debates"), run.models.debates.setup
+    await at_rest(run)
+    setup.choose("negotiation")
+    page.setup.topic.setPlainText("Forty lamps by May.")
+    setup.set(max_turns=7)
+    await at_rest(run)
+    await run.end()
+
+    again = await start([{"text": "unused"}])
+    again.startup._shell.go("debates")
+    page, setup = again.window.page("debates"), again.models.debates.setup
+    assert page.setup.topic.toPlainText() == "Forty lamps by May."
+    assert (setup.setup.template, setup.setup.max_turns, setup.setup.a.label) == ("negotiation", 7, "Shop")
+    assert page.setup._cards["negotiation"].isChecked()
+    assert page.setup.ends.turns_box.text() == "7"
+    await at_rest(again)
+
+
+@pytest.mark.parametrize("bad", [None, 3, [], {"topic": "x", "max_turns": "many"}, {"a": {"label": 4}}, {"a": 7},
+                                 {"b": {"stop_on_response": "yes"}}, {"title": ["x"]}])  # fmt: skip
+def test_what_is_no_set_up_does_not_come_back(bad: Any) -> None:
+    found = draft_of(bad)
+    assert found is None or (found.a.prompt, found.topic) == ("", "")
+
+
+def test_known_secrets_are_masked_in_what_is_kept(tmp_path: Path) -> None:
+    drafts = DebateDrafts(tmp_path, lambda plain: json.loads(json.dumps(plain).replace("hunter2", "***")))
+    side = SideSetup("pro", prompt_text="say hunter2")
+    drafts.keep(DebateSetup("hunter2 or not?", side, side))
+    assert b"hunter2" not in (tmp_path / "debate-draft.json").read_bytes()
+    back = DebateDrafts(tmp_path, str).read()
+    assert back is not None
+    assert (back.topic, back.a.prompt_text, back.max_turns) == ("*** or not?", "say ***", 10)
+    drafts.keep(DebateSetup("x" * 100_000, side, side))
+    assert DebateDrafts(tmp_path, str).read() is None
+    drafts.drop()
 
 
 async def found_again(start: Any, thread: str) -> None:
