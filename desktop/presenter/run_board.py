@@ -164,4 +164,6 @@ class RunBoard(QObject):
 
     def _context(self, state: ThreadState, event: ContextMeasured) -> None:
         state.context_used, state.context_window = event.used, event.window
-        state.compacted = event.compacted
+        account = event.account
+        only_shorter = account.shrunk and not (account.dropped or account.summarised)
+        state.compacted = event.compacted and not only_shorter  # long results were shortened, all messages are there
