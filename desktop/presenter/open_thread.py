@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.errors import NotFound
 from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageQueued, UserMessageTaken
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat_state import Meters, RunState
@@ -25,6 +26,9 @@ from desktop.presenter.waiting_messages import WaitingMessages
 if TYPE_CHECKING:
     from desktop.conversation.service import ConversationService
     from desktop.presenter.bridge import Bridge
+
+
+GONE = "This agent’s conversation is not kept any more: it goes when Assent is closed."
 
 
 class OpenThread(QObject):
@@ -104,6 +108,18 @@ class OpenThread(QObject):
         self._waiting.clear()
         self._live_id, self._awaited, self._redraw = "", "", False
         self._spawn(self._open(thread_id, self._opening), "open thread")
+
+    def open_child(self, thread_id: str) -> None:
+        """Show what an agent that was called has said, if that is still kept; else what is open stays open."""
+        self._spawn(self._open_child(thread_id, self._opening), "open conversation")
+
+    async def _open_child(self, thread_id: str, opening: int) -> None:
+        try:
+            await self._service.thread(thread_id)
+        except NotFound:
+            raise NotFound(GONE, next_step="What it answered stands in this card.") from None
+        if opening == self._opening:
+            self.open_thread(thread_id)
 
     def new_thread(self) -> None:
         """An empty chat; nothing is stored before its first message."""

@@ -186,7 +186,7 @@ class ThreadPane(QFrame):
         if act is not None:
             act()
         elif action.startswith(OPEN):  # of an agent that was called as a tool
-            chat.open_thread(action.removeprefix(OPEN))
+            chat.open_child(action.removeprefix(OPEN))
         elif action != "copy":
             self._models.shell.run_command(action)
 

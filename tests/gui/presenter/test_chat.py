@@ -2,7 +2,10 @@
 
 import pytest
 
+from desktop.domain.context import Account
+from desktop.domain.events import ContextMeasured
 from desktop.models.scripted import fails, says
+from desktop.presenter.run_board import RunBoard
 from desktop.presenter.transcript_items import NoticePart
 
 
@@ -33,6 +36,32 @@ async def test_what_was_said_is_there_when_the_thread_is_opened_again(make_page)
     assert page.items == []
     await page.open(thread_id)
     assert page.texts == ["first", "one", "second", "two"]
+
+
+async def test_the_conversation_of_a_called_agent_that_is_gone_leaves_what_is_open(make_page):
+    page = await make_page(says("one"))
+    await page.open("")
+    page.chat.send("first")
+    await page.until(lambda: page.texts == ["first", "one"])
+    await page.at_rest()
+    known = page.chat.thread_id
+    page.chat.open_child("0123456789abcdef")
+    await page.until(lambda: page.failures, "a word about it")
+    assert "not kept any more" in str(page.failures[0])
+    assert (page.chat.thread_id, page.texts) == (known, ["first", "one"])
+    await page.open("")
+    page.chat.open_child(known)
+    await page.until(lambda: page.chat.thread_id == known and page.texts == ["first", "one"], "one that is kept")
+    await page.at_rest()
+
+
+@pytest.mark.spec("R-CTX-6")
+def test_shortened_results_are_no_left_out_messages(qapp):
+    board = RunBoard()
+    at = {"thread_id": "t", "run_id": "r", "used": 10, "window": 100, "compacted": True}
+    for account, told in ((Account(kept=12, shrunk=3), False), (Account(shrunk=3, dropped=1), True), (Account(), True)):
+        board.take((ContextMeasured(**at, account=account),))
+        assert board.state("t").compacted is told
 
 
 async def test_a_thread_opened_in_the_middle_of_its_answer_shows_what_has_come_and_goes_on(make_page):
