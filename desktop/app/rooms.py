@@ -189,6 +189,7 @@ async def open_rooms(
     asker: Asker | None,
     *,
     windows: Callable[[ModelRef], int | None],
+    priced: Callable[[ModelRef], bool] = lambda _ref: True,
     script: Path | None = None,
     allowed: Sequence[Pattern] = (),
     model: str = "",
@@ -200,22 +201,18 @@ async def open_rooms(
     await store.open()
     async with contextlib.AsyncExitStack() as left_open:
         left_open.push_async_callback(store.close)
-        rooms = await _rooms(store, home, settings, asker, windows=windows, script=script, allowed=allowed, model=model)
+        rooms = await _rooms(
+            store, home, settings, asker, windows=windows, priced=priced, script=script, allowed=allowed, model=model
+        )
         left_open.pop_all()
     return rooms
 
 
 async def _rooms(
-    store: Store,
-    home: Path,
-    settings: SettingsService,
-    asker: Asker | None,
-    *,
-    windows: Callable[[ModelRef], int | None],
-    script: Path | None,
-    allowed: Sequence[Pattern],
-    model: str,
-) -> Rooms:
+    store: Store, home: Path, settings: SettingsService, asker: Asker | None, *,
+    windows: Callable[[ModelRef], int | None], priced: Callable[[ModelRef], bool], script: Path | None,
+    allowed: Sequence[Pattern], model: str,
+) -> Rooms:  # fmt: skip
     known = await open_agents(settings, home, RESOURCES / "agents")
     agents = known.book
     keys = await open_keys(store.state, lambda: _connections(settings))
@@ -238,7 +235,8 @@ async def _rooms(
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs),
         starts=StartRate(lambda: settings.current.limits.starts_per_minute), code=code.engine, spawn=owner.spawn,
         context=context, summaries=lambda: settings.current.chat.summaries, live=live, chat_layers=(live.models,),
-        tool_mode=modes.of, context_window=windows, safety=safety, redact=redactor.redact_text, mask=redactor.mask_known
+        tool_mode=modes.of, context_window=windows, priced=priced, safety=safety, redact=redactor.redact_text,
+        mask=redactor.mask_known,
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     _keep_skills(skills, settings, home, owner)

@@ -125,7 +125,7 @@ class Startup(QObject):
         while True:
             try:
                 rooms: Rooms = await rooms_module.open_rooms(
-                    self._home.path, self._settings, self._bridge, windows=self._window_of,
+                    self._home.path, self._settings, self._bridge, windows=self._window_of, priced=self._priced,
                     script=Path(script) if script else None,
                 )  # fmt: skip
             except (StoreError, HomeNotWritable) as error:
@@ -140,6 +140,9 @@ class Startup(QObject):
     def _window_of(self, ref: ModelRef) -> int | None:
         window: int | None = self._models.setup.describe(str(ref))[1] if self._models is not None else None
         return window
+
+    def _priced(self, ref: ModelRef) -> bool:
+        return self._models is None or bool(self._models.setup.priced(str(ref)))
 
     # -- settings and failures ----------------------------------------------------------------------------------------
 

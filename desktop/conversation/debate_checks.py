@@ -79,10 +79,19 @@ class DebateChecks:
     async def problems(self, setup: DebateSetup) -> list[DefinitionProblem]:
         """Errors first, then warnings."""
         setup = await self.modelled(setup)
-        found = list(_whole(setup))
+        found = [*_whole(setup), *self._cost(setup)]
         for name in SIDES:
             found += [problem async for problem in self._side(setup, name)]
         return sorted(found, key=lambda problem: problem.warning)
+
+    def _cost(self, setup: DebateSetup) -> Iterator[DefinitionProblem]:
+        """An end by cost that may never come (R-SUP-7)."""
+        models = [ModelRef.parse(setup.side(name).model) for name in SIDES] if setup.max_cost is not None else []
+        unknown = dict.fromkeys(str(ref) for ref in models if ref.model and not self._runtime.priced(ref))
+        if unknown:
+            names = " and ".join(unknown)
+            text = f"the cost of {names} is not known, so the end by cost may never come: bound tokens, too"
+            yield DefinitionProblem("maxCost", "cost.unknown", text, True)
 
     async def _side(self, setup: DebateSetup, name: SideName) -> AsyncIterator[DefinitionProblem]:
         side, path = setup.side(name), f"side{name.upper()}."

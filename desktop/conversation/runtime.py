@@ -34,7 +34,8 @@ class Runtime:
 
     ``code`` is the sandbox of code mode, None: there is none; ``context`` keeps what is pinned and summarised, and
     ``summaries`` says whether any are made; ``tool_mode`` says what a person chose for an agent by
-    name, or ""; ``context_window`` knows a model's window in tokens, or None; ``safety`` gives the boundaries that the
+    name, or ""; ``context_window`` knows a model's window in tokens, or None, ``priced`` whether
+    one's cost will be told; ``safety`` gives the boundaries that the
     system text names; ``mask`` takes known secrets out of what a person wrote; ``budget`` and ``spawn_budget`` bound
     each run tree, ``starts`` how often models start an agent;
     ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``live`` has the trees and journals of
@@ -50,6 +51,7 @@ class Runtime:
     slots: RunSlots = field(default_factory=RunSlots)
     starts: StartRate = field(default_factory=StartRate)
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
+    priced: Callable[[ModelRef], bool] = lambda _ref: True
     safety: SettingsProvider | None = None
     budget: ExecutionBudget = field(default_factory=ExecutionBudget)
     spawn_budget: SpawnBudget = field(default_factory=SpawnBudget)

@@ -118,6 +118,14 @@ class ModelSetupViewModel(QObject):
                 return model.title, model.context_window
         return ref.partition("/")[2] or ref, None
 
+    def priced(self, ref: str) -> bool:
+        """Whether it is known what a model costs; those of this machine cost nothing."""
+        for model in self._models:
+            if str(model.ref) == ref:
+                known = model.input_price is not None and model.output_price is not None
+                return known or model.locality in ("local", "demo")
+        return False
+
     # -- acting -----------------------------------------------------------------------------------------------------
 
     def look(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.models import Connection, Finished
+from desktop.domain.models import Connection, Finished, ModelInfo, ModelRef
 from desktop.models.client import Models, build
 from desktop.models.providers import PROVIDERS, LocalAddresses, provider_info
 from desktop.presenter.bridge import Bridge
@@ -128,4 +128,31 @@ async def test_a_field_that_is_needed_and_empty_is_named_before_anything_is_aske
     assert sentence.startswith(says)
     assert sentence.endswith("Nothing was kept.")
     assert (page.connections, page.secrets.values) == ((), {})
+    await page.bridge.shutdown(5.0)
+
+
+class Listed:
+    """A catalogue that lists at once."""
+
+    problems: dict[str, Any] = {}
+
+    async def servers(self) -> tuple[()]:
+        return ()
+
+    async def models(self) -> tuple[ModelInfo, ...]:
+        half = ModelInfo(ModelRef("p", "half"), "Half", input_price=1.0)
+        own = ModelInfo(ModelRef("o", "own"), "Own", locality="local")
+        return (ModelInfo(ModelRef("p", "dear"), "Dear", input_price=1.0, output_price=2.0), half, own)
+
+
+async def test_a_models_cost_is_known_by_both_prices_or_because_it_runs_here() -> None:
+    page = Page(None)
+    saved = Saved(lambda: (), page._keep, lambda: "", page._nothing, page._no_note)
+    setup = ModelSetupViewModel(Listed(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
+    setup.look()
+    async with asyncio.timeout(30):
+        while not setup.models:
+            await asyncio.sleep(0.01)
+    known = {ref: setup.priced(ref) for ref in ("p/dear", "p/half", "o/own", "gone/m")}
+    assert known == {"p/dear": True, "p/half": False, "o/own": True, "gone/m": False}
     await page.bridge.shutdown(5.0)

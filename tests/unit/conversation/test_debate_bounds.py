@@ -10,6 +10,7 @@ import pytest
 from desktop.conversation.debate_ends import LAST_TURN
 from desktop.conversation.debate_state import load
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.models import ModelRef
 from desktop.models.scripted import ScriptedModel, fails
 from tests.unit.agents.script import Script
 from tests.unit.agents.script import says as speaks
@@ -50,3 +51,16 @@ async def test_a_debate_without_a_number_ends_after_fifty_turns_and_none_has_mor
         assert replace(stored.setup, max_turns=10_000).turn_limit == 250
         with pytest.raises(ConfigurationError, match="at most 250"):
             await w.debates.create(setup(max_turns=251))
+
+
+@pytest.mark.spec("R-SUP-7", "R-DEF-14")
+async def test_an_end_by_cost_that_may_never_come_is_a_warning(tmp_path: Path) -> None:
+    def priced(ref: ModelRef) -> bool:
+        return ref.connection_id != "dear"
+
+    async with debate_world(tmp_path, ScriptedModel([]), priced=priced) as w:
+        assert await w.debates.problems(setup(max_cost=1.0)) == []
+        assert await w.debates.problems(setup(b={"model": "dear/m"})) == []
+        (told,) = await w.debates.problems(setup(max_cost=1.0, a={"model": "dear/m"}, b={"model": "dear/m"}))
+        assert (told.path, told.code, told.warning, told.text.count("dear/m")) == ("maxCost", "cost.unknown", True, 1)
+        assert await w.debates.create(setup(max_cost=1.0, b={"model": "dear/m"}))
