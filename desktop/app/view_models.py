@@ -50,6 +50,7 @@ from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.trace import TraceViewModel
 from desktop.safety.boundary_entries import describe
 from desktop.safety.reach import first_link
+from desktop.ui.widgets.agent_icon import agent_icon
 from desktop.ui.widgets.shown import shown_line
 
 FILES_OFFERED = 400
@@ -275,7 +276,10 @@ def _debate_agent_rows(agents: AgentsViewModel) -> Iterable[PaletteRow]:
     named = {row.agent.name: row.agent for row in reversed(agents.rows) if row.agent is not None and not row.unseen}
     found = sorted((agent for agent in named.values() if agent.type == "dual_ai"), key=lambda agent: agent.shown)
     return (
-        PaletteRow(f"debate-agent:{a.name}", f"Start a debate: {shown_line(a.shown)}", a.name, "Agents", "debates")
+        PaletteRow(
+            f"debate-agent:{a.name}", f"Start a debate: {shown_line(a.shown)}", a.name, "Agents",
+            agent_icon(a.icon, "debates"),
+        )
         for a in found
     )
 

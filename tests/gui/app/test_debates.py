@@ -59,6 +59,7 @@ async def test_the_palette_begins_a_debate_with_an_agent_of_two_sides(start: Any
     shell.palette_query("code reviewer")
     row = next(row for row in found if row.id == "debate-agent:code_reviewer_agent")
     assert row.title.startswith("Start a debate: ")
+    assert row.icon == "code", "the one that its definition names"
     shell.run_command(row.id)
     setup = run.models.debates.setup
     await run.until_true(lambda: setup.setup.agent == "code_reviewer_agent", "its set-up")

@@ -20,7 +20,9 @@ from desktop.presenter.bridge import Bridge
 from desktop.skills.resolution.pins import Pins
 from desktop.ui.settings.agents_page import AgentsPage
 from desktop.ui.theme import Theme
+from desktop.ui.widgets.agent_icon import agent_icon
 from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.toast import Toast
 from tests.gui.settings.test_cli_page import until
 from tests.unit.conversation.kit import ROOT, World, world
@@ -120,6 +122,16 @@ async def test_the_list_says_where_each_comes_from_and_what_is_wrong(shown: Show
     await until(lambda: "sideA.maxSteps: maxSteps must be a whole number" in shown.words, "told")
     assert "What it said before counts until it can." in shown.words
     assert "Night watch agent" in shown.words
+
+
+@pytest.mark.spec("R-DEF-10")
+async def test_the_list_draws_the_icon_that_a_definition_names(shown: Shown) -> None:
+    drawn = {icon._name for icon in shown.page._list.findChildren(Icon)}
+    named = {row.agent.icon for row in shown.agents.rows if row.agent is not None and row.agent.icon}
+    assert len(named) > 4
+    assert {icon.removeprefix("/icons/").removesuffix(".svg") for icon in named} <= drawn
+    for strange in ("", "https://example.com/code.svg", "/icons/../icons/code.svg", "/icons/none.svg", "/code.svg"):
+        assert agent_icon(strange, "agent") == "agent"
 
 
 @pytest.mark.spec("R-SES-3")
