@@ -10,6 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no finding: how long an example takes to be made says nothing about the code.
+settings.register_profile("assent", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("assent")
 
 # Before anything of Qt or of the app is imported. A test that wants a real home, bus or screen asks for a fixture.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"

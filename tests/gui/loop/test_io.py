@@ -201,7 +201,8 @@ async def test_a_program_that_does_not_exist_is_an_error_and_leaves_nothing() ->
 
 
 async def test_a_child_reaped_by_someone_else_still_ends_its_wait() -> None:
-    child = await asyncio.create_subprocess_exec("sh", "-c", "exit 3")
+    child = await asyncio.create_subprocess_exec("sh", "-c", "exec sleep 60")
+    os.kill(child.pid, signal.SIGKILL)  # no turn of the loop before it is reaped here: the loop would be first
     os.waitpid(child.pid, 0)
     assert await asyncio.wait_for(child.wait(), 10) == 255
 
