@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import gc
 import os
 import threading
@@ -89,6 +90,7 @@ async def test_a_hundred_runs_leave_nothing_behind(tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 async def test_ten_thousand_runs_leave_nothing_behind_and_take_no_memory(tmp_path: Path) -> None:
+    faulthandler.cancel_dump_traceback_later()  # the limit of an ordinary test is not meant for this one
     started = time.monotonic()
     before, after, grown = await leaks(tmp_path, WARM, RUNS)
     print(f"{RUNS} runs in {time.monotonic() - started:.0f} s: {before} -> {after}, memory x {grown:.4f}")
