@@ -148,7 +148,7 @@ async def _together(count: int, seconds: float) -> tuple[list[float], float]:
     with tempfile.TemporaryDirectory(prefix="assent-bench-") as folder:
         async with debate_world(Path(folder), Speaker(200), slots=RunSlots(count)) as w:
             w.bus.forget(w.events.append)
-            threads = [await w.debates.create(setup(max_turns=None)) for _ in range(count)]
+            threads = [await w.debates.create(setup(max_turns=250)) for _ in range(count)]
             for thread in threads:
                 await w.debates.start(thread)
             await asyncio.sleep(1.0)
