@@ -55,7 +55,7 @@ class RunTreeViewModel(QObject):
         self._later = QTimer(self, singleShot=True, interval=TELL_AFTER)
         self._later.timeout.connect(self._tell)
         self._again = QTimer(self, interval=LOOK_AFTER)
-        self._again.timeout.connect(self.look)
+        self._again.timeout.connect(self._look_again)
 
     # -- events of the runtime ----------------------------------------------------------------------------------------
 
@@ -140,7 +140,6 @@ class RunTreeViewModel(QObject):
         self._watching = watching
         if watching:
             self.look()
-            self._tell()
         else:
             self._later.stop()
         self._keep_looking()
@@ -153,12 +152,20 @@ class RunTreeViewModel(QObject):
             self._again.stop()
 
     def look(self) -> None:
-        """Everything as of now; a run that is over by now told its end, or will."""
-        if self.tree is None or self.tree.over:
-            return
-        with suppress(KnownError):
-            self.tree.apply(self._titled(self._desk.facts(self.tree.run_id)))
-            self._tell()
+        """Everything as of now."""
+        self._read()
+        self._tell()
+
+    def _look_again(self) -> None:
+        self._read()
+        if self._has_news and not self._later.isActive():
+            self._later.start()
+
+    def _read(self) -> None:
+        """A run that is over by now told its end, or will."""
+        if self.live and self.tree is not None:
+            with suppress(KnownError):
+                self.tree.apply(self._titled(self._desk.facts(self.tree.run_id)))
 
     def fold(self, path: str, folded: bool) -> None:
         """Open or fold a branch."""

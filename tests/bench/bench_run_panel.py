@@ -1,0 +1,107 @@
+"""The Run panel with 50 agents at work: how late the Qt thread is while all tell what they do. Offscreen, painted."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+from desktop.app.event_loop import AssentEventLoop
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.events import RunTreeChanged
+from desktop.domain.ids import AgentId
+from desktop.domain.messages import Usage
+from desktop.domain.run_tree import NodeState
+from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
+from desktop.presenter.bridge import Bridge
+from desktop.presenter.run_tree import RunTreeViewModel
+from desktop.supervision.tree import RunTree, TreeNode
+from desktop.ui.run_panel.panel import RunPanel
+from desktop.ui.run_panel.shots import SampleDesk
+from tests.bench.bench_debate_page import Lateness
+from tests.bench.bench_skill_page import app
+from tests.bench.bench_transcript import percentile
+from tests.bench.registry import Figure, bench
+
+AGENTS, SECONDS, CHANGES = 50, 5.0, 1_000
+"""``CHANGES`` a second, over all agents: more than a hundred tool calls a second."""
+STATES = (NodeState.THINKING, NodeState.CALLING, NodeState.WORKING, NodeState.JOINING)
+
+
+class Desk(SampleDesk):
+    """The tree itself."""
+
+    def __init__(self, tree: RunTree) -> None:
+        super().__init__(())
+        self.facts = lambda _run_id: tree.facts()  # type: ignore[method-assign]
+
+
+def grown(bridge: Bridge) -> tuple[RunTree, list[TreeNode]]:
+    """Seven branches of seven agents below one."""
+    def publish(nodes: object) -> None:
+        bridge.sink(RunTreeChanged(thread_id="t", run_id="r", nodes=tuple(nodes)))  # type: ignore[arg-type]
+
+    root = AgentId("Workbench", "0")
+    place = Supervision.root(
+        root, session_id="t", spawn_budget=SpawnBudget(AGENTS), execution_budget=ExecutionBudget(max_rounds=10_000)
+    )
+    tree = RunTree(root, place, CancellationToken(), publish=publish)
+    nodes = [tree.root]
+    for at in range(AGENTS - 1):
+        above = tree.root if at < 7 else nodes[1 + at % 7]
+        path = f"{above.path}.{len(above.children) + 1}"
+        place = above.supervision.spawn_child(above.agent_id)
+        nodes.append(tree.add(above, path, AgentId(f"helper-{at}", path), place))
+    return tree, nodes
+
+
+def work(nodes: list[TreeNode]) -> Iterator[None]:
+    """One change of one agent at a time."""
+    for number in range(10**9):
+        node = nodes[number % len(nodes)]
+        node.does(STATES[number % len(STATES)], "read_file", "mistral/mistral-large")
+        if number % 5 == 0:
+            node.budget.consume(Usage(900, 40, cost_usd=0.001))
+        yield
+
+
+@bench("Run panel: 50 agents at work, 1,000 changes a second, lateness p99", target="<= 16", unit="ms")
+def fifty_agents() -> Figure:
+    application = app()
+    loop = AssentEventLoop(application)
+    asyncio.set_event_loop(loop)
+
+    async def go() -> tuple[list[float], float, int]:
+        bridge = Bridge(loop=loop)
+        tree, nodes = grown(bridge)
+        model = RunTreeViewModel(Desk(tree), tuple, {})
+        bridge.events.connect(model.take)
+        model.open_thread("t")
+        panel = RunPanel(model)
+        panel.resize(384, 800)
+        panel.show()
+        await asyncio.sleep(0.5)
+        assert panel.model.rowCount() == AGENTS
+        pictures = 0
+
+        def count() -> None:
+            nonlocal pictures
+            pictures += 1
+
+        model.moved.connect(count)
+        late, begun, cpu = Lateness(), time.perf_counter(), time.thread_time()
+        for sent, _ in enumerate(work(nodes), 1):
+            now = time.perf_counter() - begun
+            if now >= SECONDS:
+                break
+            if sent >= now * CHANGES:
+                await asyncio.sleep(0.004)
+        used = (time.thread_time() - cpu) / SECONDS * 100
+        panel.hide()
+        panel.deleteLater()
+        tree.close()
+        await bridge.shutdown(2.0)
+        return late.late, used, pictures
+
+    with loop:
+        found, used, pictures = loop.run_until_complete(go())
+    note = f"max {max(found):.1f} ms, {used:.0f} % of a core, {pictures / SECONDS:.1f} pictures a second"
+    return Figure(percentile(found, 0.99), note=note)
