@@ -210,6 +210,7 @@ def test_ten_pictures_a_second_at_most_however_much_comes(panel: Make, qtbot: Qt
 @pytest.mark.spec("R-SUP-7", "R-LIM-5")
 def test_limits_are_typed_refused_with_a_reason_and_then_count(panel: Make) -> None:
     shown, desk = panel()
+    shown.resize(384, 420)
     shown.rows.select("0.2")
     form = shown.budget
     assert [form.fields[name].text() for name in form.fields] == ["20,000", "", "5", ""]
@@ -220,6 +221,8 @@ def test_limits_are_typed_refused_with_a_reason_and_then_count(panel: Make) -> N
     assert "2 rounds are used already. Give it more, or cancel the agent." in words(form)
     assert form.fields["max_rounds"].wrong
     assert form.fields["max_rounds"].hasFocus()
+    QApplication.processEvents()
+    assert not form.fields["max_rounds"].visibleRegion().isEmpty()
     tell(shown, replace(desk.nodes["0.2"], rounds=3))
     assert form.fields["max_rounds"].text() == "1"
     form.fields["max_rounds"].setText("9")
