@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.messages import Block
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.drafts import Draft, Edit
@@ -29,6 +29,9 @@ async def _just(action: Callable[[], Awaitable[object]]) -> None:
     await action()
 
 
+GONE = "This agent’s conversation is not kept any more: it goes when Assent is closed."
+
+
 class ChatViewModel(OpenThread):
     """What a person does: send, stop, edit, regenerate, branch, choose, export."""
 
@@ -42,6 +45,18 @@ class ChatViewModel(OpenThread):
         super().__init__(service, bridge, board, parent)
         self._sending = asyncio.Lock()
         self._made = (0, "")
+
+    def open_child(self, thread_id: str) -> None:
+        """Show what an agent that was called has said, if that is still kept; else what is open stays open."""
+        self._spawn(self._open_child(thread_id, self._opening), "open conversation")
+
+    async def _open_child(self, thread_id: str, opening: int) -> None:
+        try:
+            await self._service.thread(thread_id)
+        except NotFound:
+            raise NotFound(GONE, next_step="What it answered stands in this card.") from None
+        if opening == self._opening:
+            self.open_thread(thread_id)
 
     def _act(self, action: Callable[[], Awaitable[object]], name: str, *, reload: bool = True) -> None:
         self._spawn(self._do(action) if reload else _just(action), name)

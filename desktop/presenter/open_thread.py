@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.errors import NotFound
 from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageQueued, UserMessageTaken
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat_state import Meters, RunState
@@ -26,9 +25,6 @@ from desktop.presenter.waiting_messages import WaitingMessages
 if TYPE_CHECKING:
     from desktop.conversation.service import ConversationService
     from desktop.presenter.bridge import Bridge
-
-
-GONE = "This agent’s conversation is not kept any more: it goes when Assent is closed."
 
 
 class OpenThread(QObject):
@@ -59,10 +55,9 @@ class OpenThread(QObject):
         self._bridge = bridge
         self._board = board
         self.drafts = Drafts(service, bridge, self)
-        self._thread_id = ""
+        self._thread_id = self._live_id = self._awaited = ""
         self._record: ThreadRecord | None = None
         self._opening = 0
-        self._live_id = self._awaited = ""
         self._shown: set[str] = set()
         self._held = self._estimate = self._measured = self._ends = 0
         self._redraw = False
@@ -90,8 +85,8 @@ class OpenThread(QObject):
     @property
     def meters(self) -> Meters:
         """What the header shows."""
-        live, known = self._board.state(self._thread_id), self._measured or self._estimate
-        chosen = (self._chosen_agent, self._chosen_model)
+        live, chosen = self._board.state(self._thread_id), (self._chosen_agent, self._chosen_model)
+        known = self._measured or self._estimate
         return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles, known)
 
     @property
@@ -108,18 +103,6 @@ class OpenThread(QObject):
         self._waiting.clear()
         self._live_id, self._awaited, self._redraw = "", "", False
         self._spawn(self._open(thread_id, self._opening), "open thread")
-
-    def open_child(self, thread_id: str) -> None:
-        """Show what an agent that was called has said, if that is still kept; else what is open stays open."""
-        self._spawn(self._open_child(thread_id, self._opening), "open conversation")
-
-    async def _open_child(self, thread_id: str, opening: int) -> None:
-        try:
-            await self._service.thread(thread_id)
-        except NotFound:
-            raise NotFound(GONE, next_step="What it answered stands in this card.") from None
-        if opening == self._opening:
-            self.open_thread(thread_id)
 
     def new_thread(self) -> None:
         """An empty chat; nothing is stored before its first message."""
