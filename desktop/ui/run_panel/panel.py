@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedWidget, QWidget
 
@@ -29,6 +29,8 @@ EMPTY = (
     "When a run begins, its agent and those that it calls show here: what each does, what it has used, and what it may "
     "use.",
 )
+SETTLED = 200
+"""Milliseconds in which a layout has come to rest."""
 KEEP, CANCEL = "keep", "cancel"
 
 
@@ -52,6 +54,8 @@ class RunPanel(QFrame):
         super().__init__(parent)
         self._agents = agents
         self._path = ""
+        self._sought: QWidget | None = None
+        self._settled = QTimer(self, singleShot=True, interval=SETTLED)
         self.setProperty("pane", "side")
         self.setAccessibleName("Agents")
         self.head = RunHead()
@@ -103,6 +107,7 @@ class RunPanel(QFrame):
         detail.cancel_wanted.connect(lambda: self.ask_cancel(self._path))
         self.budget.wanted.connect(self._change_budget)
         self.budget.wrong.connect(self._show_wrong)
+        self._scroller.verticalScrollBar().rangeChanged.connect(self._seek)
         theme().changed.connect(self.place)
 
     def first_focus(self) -> QWidget:
@@ -194,9 +199,14 @@ class RunPanel(QFrame):
         self.place()
 
     def _show_wrong(self, row: QWidget) -> None:
-        """The words below it have only just come: they are laid out first."""
-        self._scroller.column.activate()
-        self._scroller.ensureWidgetVisible(row)
+        """The words below it have only just come: while they are laid out, it is brought into sight."""
+        self._sought = row
+        self._settled.start()
+        self._seek()
+
+    def _seek(self) -> None:
+        if self._settled.isActive() and self._sought is not None:
+            self._scroller.ensureWidgetVisible(self._sought)
 
     def _show_menu(self, path: str, place: QPoint) -> None:
         self.rows.select(path)

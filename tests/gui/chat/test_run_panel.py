@@ -208,7 +208,7 @@ def test_ten_pictures_a_second_at_most_however_much_comes(panel: Make, qtbot: Qt
 
 
 @pytest.mark.spec("R-SUP-7", "R-LIM-5")
-def test_limits_are_typed_refused_with_a_reason_and_then_count(panel: Make) -> None:
+def test_limits_are_typed_refused_with_a_reason_and_then_count(panel: Make, qtbot: QtBot) -> None:
     shown, desk = panel()
     shown.resize(384, 420)
     shown.rows.select("0.2")
@@ -221,7 +221,7 @@ def test_limits_are_typed_refused_with_a_reason_and_then_count(panel: Make) -> N
     assert "2 rounds are used already. Give it more, or cancel the agent." in words(form)
     assert form.fields["max_rounds"].wrong
     assert form.fields["max_rounds"].hasFocus()
-    QApplication.processEvents()
+    qtbot.waitUntil(lambda: not shown._settled.isActive(), timeout=30_000)
     assert not form.fields["max_rounds"].visibleRegion().isEmpty()
     tell(shown, replace(desk.nodes["0.2"], rounds=3))
     assert form.fields["max_rounds"].text() == "1"
