@@ -7,44 +7,24 @@ from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
 from desktop.presenter.threads import ThreadRole
+from desktop.ui.chat.thread_rows import ThreadRowDelegate
 from desktop.ui.theme import theme
-from desktop.ui.theme.paint import elided, glyph
-from desktop.ui.widgets.rows import Index, RowDelegate
+from desktop.ui.theme.paint import glyph
+from desktop.ui.widgets.rows import Index
 
 STATE_GLYPHS = {"waiting": ("ask", "ask"), "running": ("running", "running"), "failed": ("failed", "failed")}
 """State of a thread -> (icon, colour token)."""
 
 
-class ThreadDelegate(RowDelegate):
+class ThreadDelegate(ThreadRowDelegate):
     """Draws 32-pixel rows; the pin and the menu glyph of the row under the pointer answer to clicks."""
 
     menu_requested = Signal(str, QRect)
     pin_toggled = Signal(str, bool)
-    angle = 0.0
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """A group's name without a fill, or a thread."""
-        if index.data(ThreadRole.KIND) != "header":
-            super().paint(painter, option, index)
-            return
-        t = theme()
-        painter.save()
-        painter.setFont(t.font("caption"))
-        painter.setPen(t.color("text-3"))
-        box = option.rect.adjusted(t.px(16), t.px(8), 0, 0)
-        painter.drawText(box, _LEFT, index.data())
-        painter.restore()
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
         """Title, then the tail."""
-        t = theme()
-        room = self._tail(painter, box, index, hovered)
-        weight = 500 if selected else 400
-        width = box.width() - t.px(16) - room
-        painter.setFont(t.font("body", weight))
-        painter.setPen(t.color("text"))
-        text = elided(" ".join(str(index.data()).split()), "body", width, weight=weight)
-        painter.drawText(QRect(box.x() + t.px(8), box.y(), width, box.height()), _LEFT, text)
+        self.title(painter, box, index, self._tail(painter, box, index, hovered), selected)
 
     def _tail(self, painter: QPainter, rect: QRect, index: Index, hovered: bool) -> int:
         """Draw what stands at the right end; returns its width in pixels."""
@@ -102,6 +82,3 @@ class ThreadDelegate(RowDelegate):
             self.pin_toggled.emit(thread_id, not index.data(ThreadRole.PINNED))
             return True
         return False
-
-
-_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

@@ -9,8 +9,9 @@ from PySide6.QtGui import QAction, QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.threads import SearchHit
-from desktop.presenter.threads import ThreadListModel, ThreadRole, ThreadsViewModel
+from desktop.presenter.threads import ThreadRole, ThreadsViewModel
 from desktop.ui.chat.thread_delegate import ThreadDelegate
+from desktop.ui.chat.thread_rows import ThreadRows
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, marked_text
 from desktop.ui.widgets.buttons import IconButton
@@ -23,26 +24,6 @@ from desktop.ui.widgets.text import Text
 
 SEARCH_DELAY = 120
 """Milliseconds after the last key before the search runs."""
-
-SPIN = 50
-"""Milliseconds between two pictures of a turning glyph; only while a listed thread runs."""
-
-
-class ThreadRows(RowList):
-    """The rows; F2 renames, Delete deletes, the context menu key opens the menu."""
-
-    rename_wanted = Signal(str)
-    delete_wanted = Signal(str)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys of the row under the cursor."""
-        thread_id = self.currentIndex().data(ThreadRole.ID)
-        if thread_id and event.key() == Qt.Key.Key_F2:
-            self.rename_wanted.emit(thread_id)
-        elif thread_id and event.key() == Qt.Key.Key_Delete:
-            self.delete_wanted.emit(thread_id)
-        else:
-            super().keyPressEvent(event)
 
 
 class HitDelegate(RowDelegate):
@@ -89,14 +70,11 @@ class ThreadList(QFrame):
     def __init__(self, threads: ThreadsViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._threads = threads
-        self._wanted = ""
         self.setProperty("pane", "list")
         sized(self, width=264)
         self._model = threads.model()
         self.delegate = ThreadDelegate()
-        self.rows = ThreadRows("Threads", self.delegate)
-        self.rows.setModel(self._model)
-        self.rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.rows = ThreadRows("Threads", self.delegate, self._model)
         self.field = Field("Search all threads", hint="Search all threads", icon="search")
         self._hit_delegate = HitDelegate()
         self._hit_model = QStringListModel(self)
@@ -104,7 +82,6 @@ class ThreadList(QFrame):
         self.hits.setModel(self._hit_model)
         self._found = Text("", "small", "3")
         self._later = QTimer(self, singleShot=True, interval=SEARCH_DELAY)
-        self._spin = QTimer(self, interval=SPIN)
         self._lay_out()
         self._connect()
         self._rearranged()
@@ -149,25 +126,16 @@ class ThreadList(QFrame):
         self._later.timeout.connect(lambda: self._threads.search(self.field.text()))
         self._threads.hits_changed.connect(self._show_hits)
         self._threads.rearranged.connect(self._rearranged)
-        self._model.dataChanged.connect(lambda *_: self._watch_running())
-        self._spin.timeout.connect(self._turn)
 
     # -- threads ----------------------------------------------------------------------------------------------------
 
     def select(self, thread_id: str) -> None:
         """Mark the open thread, now or as soon as it is listed."""
-        self._wanted = thread_id
-        row = self._model.place(thread_id)
-        if row < 0:
-            self.rows.clearSelection()
-            self.rows.setCurrentIndex(QModelIndex())
-        elif self.rows.currentIndex().row() != row:
-            self.rows.setCurrentIndex(self._model.index(row))
+        self.rows.select(thread_id)
 
     def _rearranged(self) -> None:
-        self.select(self._wanted)
+        self.rows.rearranged()
         self._show_stack()
-        self._watch_running()
 
     def _show_stack(self) -> None:
         if self.searching and self.field.text().strip():
@@ -201,18 +169,6 @@ class ThreadList(QFrame):
             action.triggered.connect(lambda _=False, act=act: act())
             menu.addAction(action)
         return menu
-
-    def _watch_running(self) -> None:
-        model: ThreadListModel = self._model
-        running = any(model.index(i).data(ThreadRole.STATE) == "running" for i in range(min(60, model.rowCount())))
-        if running and not self._spin.isActive() and not theme().less_motion:
-            self._spin.start()
-        elif not running:
-            self._spin.stop()
-
-    def _turn(self) -> None:
-        self.delegate.angle = (self.delegate.angle + 360 * SPIN / 1200) % 360
-        self.rows.viewport().update()
 
     # -- search -----------------------------------------------------------------------------------------------------
 

@@ -9,41 +9,29 @@ from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QStyleOptionViewIte
 from desktop.presenter.debates import DebatesViewModel
 from desktop.presenter.threads import ThreadRole
 from desktop.ui.chat.thread_delegate import STATE_GLYPHS
-from desktop.ui.chat.thread_list import SEARCH_DELAY, SPIN, ThreadRows
+from desktop.ui.chat.thread_list import SEARCH_DELAY
+from desktop.ui.chat.thread_rows import LEFT, RIGHT, ThreadRowDelegate, ThreadRows
 from desktop.ui.theme import theme
-from desktop.ui.theme.paint import elided, glyph
+from desktop.ui.theme.paint import glyph
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.containers import EmptyState, PaneHeader
 from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.rows import Index, RowDelegate
+from desktop.ui.widgets.rows import Index
 from desktop.ui.widgets.scaling import Column, Row, sized
 
 GLYPHS = {**STATE_GLYPHS, "paused": ("pause", "text-2")}
 """State of a debate -> (icon, colour token). Paused stands beside the time, and says also one that was interrupted."""
 
 
-class DebateDelegate(RowDelegate):
+class DebateDelegate(ThreadRowDelegate):
     """A group's name, or a title with its time or the glyph of what it does; a fork says on a second line of what."""
 
-    angle = 0.0
     fork_height = 48
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """A fork has two lines."""
         return QSize(theme().px(100), theme().px(self.fork_height if index.data(ThreadRole.NOTE) else self.height))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Headers have no fill."""
-        if index.data(ThreadRole.KIND) != "header":
-            super().paint(painter, option, index)
-            return
-        t = theme()
-        painter.save()
-        painter.setFont(t.font("caption"))
-        painter.setPen(t.color("text-3"))
-        painter.drawText(option.rect.adjusted(t.px(16), t.px(8), 0, 0), _LEFT, index.data())
-        painter.restore()
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
         """Title, then the tail."""
@@ -62,14 +50,9 @@ class DebateDelegate(RowDelegate):
             painter.setFont(t.font("caption", 400))
             painter.setPen(t.color("text-3"))
             text = str(index.data(ThreadRole.TIME) or "")
-            painter.drawText(box.adjusted(0, 0, -t.px(8) - room, 0), _RIGHT, text)
+            painter.drawText(box.adjusted(0, 0, -t.px(8) - room, 0), RIGHT, text)
             room += painter.fontMetrics().horizontalAdvance(text) + t.px(12)
-        weight = 500 if selected else 400
-        width = box.width() - t.px(16) - room
-        painter.setFont(t.font("body", weight))
-        painter.setPen(t.color("text"))
-        title = elided(" ".join(str(index.data()).split()), "body", width, weight=weight)
-        painter.drawText(QRect(box.x() + t.px(8), box.y(), width, box.height()), _LEFT, title)
+        self.title(painter, box, index, room, selected)
 
     @staticmethod
     def _fork(painter: QPainter, box: QRect, note: str) -> QRect:
@@ -79,7 +62,7 @@ class DebateDelegate(RowDelegate):
         glyph(painter, QRect(low.x(), low.y(), t.px(14), low.height()), "branch", "text-3", t.px(14))
         painter.setFont(t.font("caption", 400))
         painter.setPen(t.color("text-3"))
-        painter.drawText(low.adjusted(t.px(20), 0, 0, 0), _LEFT, note)
+        painter.drawText(low.adjusted(t.px(20), 0, 0, 0), LEFT, note)
         return QRect(box.x(), box.y() + t.px(3), box.width(), t.px(24))
 
 
@@ -92,19 +75,16 @@ class DebateList(QFrame):
 
     def __init__(self, debates: DebatesViewModel) -> None:
         super().__init__()
-        self._debates, self._wanted = debates, ""
+        self._debates = debates
         self._model = debates.model()
         self.setProperty("pane", "list")
         sized(self, width=264)
         self.delegate = DebateDelegate()
-        self.rows = ThreadRows("Debates", self.delegate)
+        self.rows = ThreadRows("Debates", self.delegate, self._model)
         self.rows.setUniformItemSizes(False)
-        self.rows.setModel(self._model)
-        self.rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.field = Field("Search debates: titles and what was said", hint="Search debates", icon="search")
         self.new_button = Button("New debate", "quiet", icon="new")
         self._later = QTimer(self, singleShot=True, interval=SEARCH_DELAY)
-        self._spin = QTimer(self, interval=SPIN)
         self._lay_out()
         self._connect()
         self._rearranged()
@@ -145,8 +125,6 @@ class DebateList(QFrame):
         self.rows.delete_wanted.connect(self._debates.delete)
         self.rows.customContextMenuRequested.connect(self._context_menu)
         self._debates.rearranged.connect(self._rearranged)
-        self._model.dataChanged.connect(lambda *_: self._watch())
-        self._spin.timeout.connect(self._turn)
 
     def _open(self, index: QModelIndex) -> None:
         thread_id = index.data(ThreadRole.ID)
@@ -155,20 +133,13 @@ class DebateList(QFrame):
 
     def select(self, thread_id: str) -> None:
         """Mark the open debate, now or as soon as it is listed."""
-        self._wanted = thread_id
-        row = self._model.place(thread_id)
-        if row < 0:
-            self.rows.clearSelection()
-            self.rows.setCurrentIndex(QModelIndex())
-        elif self.rows.currentIndex().row() != row:
-            self.rows.setCurrentIndex(self._model.index(row))
+        self.rows.select(thread_id)
 
     def _rearranged(self) -> None:
-        self.select(self._wanted)
+        self.rows.rearranged()
         searched = self.searching and self.field.text().strip()
         self._empty.say(*(("Nothing found", "No debate has these words.") if searched else EMPTY))
         self._stack.setCurrentWidget(self.rows if self._model.rowCount() else self._empty)
-        self._watch()
 
     def _context_menu(self, spot: QPoint) -> None:
         thread_id = self.rows.indexAt(spot).data(ThreadRole.ID)
@@ -202,19 +173,5 @@ class DebateList(QFrame):
         else:
             super().keyPressEvent(event)
 
-    def _watch(self) -> None:
-        model = self._model
-        running = any(model.index(i).data(ThreadRole.STATE) == "running" for i in range(min(60, model.rowCount())))
-        if running and not self._spin.isActive() and not theme().less_motion:
-            self._spin.start()
-        elif not running:
-            self._spin.stop()
-
-    def _turn(self) -> None:
-        self.delegate.angle = (self.delegate.angle + 360 * SPIN / 1200) % 360
-        self.rows.viewport().update()
-
 
 EMPTY = ("No debates yet", "Two agents take sides, and you watch and steer.")
-_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
-_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)

@@ -1,0 +1,110 @@
+"""The rows of a list of threads: keys, the row of the open thread, and glyphs that turn while something runs.
+
+The chat's list and the debates' list both stand on it.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QStyleOptionViewItem
+
+from desktop.presenter.threads import ThreadListModel, ThreadRole
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+
+SPIN = 50
+"""Milliseconds between two pictures of a turning glyph; only while a listed thread runs."""
+
+ONE_TURN = 1200
+"""Milliseconds of a whole turn."""
+
+LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)
+
+WATCHED = 60
+"""Rows from the top in which something that runs is looked for: it is sorted there."""
+
+
+class ThreadRowDelegate(RowDelegate):
+    """A group's name without a fill, or a thread, whose glyph stands at ``angle`` degrees while it runs."""
+
+    angle = 0.0
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Headers are drawn here, threads by ``draw``."""
+        if index.data(ThreadRole.KIND) != "header":
+            super().paint(painter, option, index)
+            return
+        t = theme()
+        painter.save()
+        painter.setFont(t.font("caption"))
+        painter.setPen(t.color("text-3"))
+        painter.drawText(option.rect.adjusted(t.px(16), t.px(8), 0, 0), LEFT, index.data())
+        painter.restore()
+
+    @staticmethod
+    def title(painter: QPainter, box: QRect, index: Index, tail: int, selected: bool) -> None:
+        """The thread's title in one line, ``tail`` pixels before the right end."""
+        t = theme()
+        weight = 500 if selected else 400
+        width = box.width() - t.px(16) - tail
+        painter.setFont(t.font("body", weight))
+        painter.setPen(t.color("text"))
+        text = elided(" ".join(str(index.data()).split()), "body", width, weight=weight)
+        painter.drawText(QRect(box.x() + t.px(8), box.y(), width, box.height()), LEFT, text)
+
+
+class ThreadRows(RowList):
+    """F2 renames, Delete deletes, the context menu key opens the menu."""
+
+    rename_wanted = Signal(str)
+    delete_wanted = Signal(str)
+
+    def __init__(self, name: str, delegate: ThreadRowDelegate, model: ThreadListModel) -> None:
+        super().__init__(name, delegate)
+        self._turning, self._threads, self._wanted = delegate, model, ""
+        self._spin = QTimer(self, interval=SPIN)
+        self._spin.timeout.connect(self._turn)
+        self.setModel(model)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        model.dataChanged.connect(lambda *_: self.watch())
+
+    def select(self, thread_id: str) -> None:
+        """Mark the open thread, now or as soon as it is listed (``rearranged``)."""
+        self._wanted = thread_id
+        row = self._threads.place(thread_id)
+        if row < 0:
+            self.clearSelection()
+            self.setCurrentIndex(QModelIndex())
+        elif self.currentIndex().row() != row:
+            self.setCurrentIndex(self._threads.index(row))
+
+    def rearranged(self) -> None:
+        """After rows came, went or changed places."""
+        self.select(self._wanted)
+        self.watch()
+
+    def watch(self) -> None:
+        """Turn glyphs while a listed thread runs, and only then."""
+        model = self._threads
+        states = (model.index(i).data(ThreadRole.STATE) for i in range(min(WATCHED, model.rowCount())))
+        if "running" not in states:
+            self._spin.stop()
+        elif not self._spin.isActive() and not theme().less_motion:
+            self._spin.start()
+
+    def _turn(self) -> None:
+        self._turning.angle = (self._turning.angle + 360 * SPIN / ONE_TURN) % 360
+        self.viewport().update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys of the row under the cursor."""
+        thread_id = self.currentIndex().data(ThreadRole.ID)
+        if thread_id and event.key() == Qt.Key.Key_F2:
+            self.rename_wanted.emit(thread_id)
+        elif thread_id and event.key() == Qt.Key.Key_Delete:
+            self.delete_wanted.emit(thread_id)
+        else:
+            super().keyPressEvent(event)
