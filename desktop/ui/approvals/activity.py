@@ -13,9 +13,10 @@ from desktop.domain.audit_chain import ChainReport
 from desktop.presenter.activity import ActivityViewModel
 from desktop.ui.approvals.activity_bar import ActivityBar, ActivityFoot, BrokenNotice
 from desktop.ui.approvals.activity_detail import WIDTH, ActivityDetail
-from desktop.ui.approvals.activity_list import ROW, ActivityHeads, ActivityModel, ActivityRows
+from desktop.ui.approvals.activity_list import INSET, ROW, ActivityModel, ActivityRows, heads
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.column_heads import ColumnHeads
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
@@ -61,7 +62,7 @@ class Activity(QWidget):
         column = Column(self._left, spacing=0)
         column.addWidget(self.notice)
         column.addWidget(self.bar)
-        column.addWidget(ActivityHeads(self.list))
+        column.addWidget(ColumnHeads(self.list, heads, INSET))
         holder = QWidget()
         self._stack = QStackedLayout(holder)
         everything = Button("Show all")

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
 
 from desktop.domain.audit import AuditRow
 from desktop.domain.tools import Category
 from desktop.ui.approvals.activity_words import NOTES, decision_word, facts, one_line, spoken, when, who
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, elided, glyph, state
+from desktop.ui.widgets.column_heads import Heads
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
-from desktop.ui.widgets.scaling import sized
 from desktop.ui.widgets.shown import shown_line
 
 ROW = int(Qt.ItemDataRole.UserRole)
@@ -117,28 +116,10 @@ class ActivityModel(QAbstractListModel):
         return None
 
 
-class ActivityHeads(QWidget):
-    """The names of the columns, over a line."""
-
-    def __init__(self, rows: RowList) -> None:
-        super().__init__()
-        self._rows = rows
-        rows.verticalScrollBar().rangeChanged.connect(lambda *_: self.update())
-        sized(self, height=28)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Where the rows have their columns."""
-        t = theme()
-        painter = QPainter(self)
-        bar = self.width() - self._rows.viewport().width() if self._rows.isVisible() else 0
-        box = self.rect().adjusted(t.px(INSET), 0, -t.px(INSET) - bar, -t.px(4))
-        painter.setFont(t.font("caption"))
-        painter.setPen(t.color("text-2"))
-        names = ("Time", "Decision", "Tool", "Category", "What", "Outcome", "By")
-        for rect, name in zip(columns(box), names, strict=True):
-            if rect.width():
-                painter.drawText(rect.adjusted(0, 0, 0, -t.px(8)), _LEFT, name)
-        painter.fillRect(QRect(box.x(), box.bottom(), box.width(), 1), t.color("border"))
+def heads(box: QRect) -> Heads:
+    """The names of the columns."""
+    names = ("Time", "Decision", "Tool", "Category", "What", "Outcome", "By")
+    return ((rect, name, Qt.AlignmentFlag.AlignLeft) for rect, name in zip(columns(box), names, strict=True))
 
 
 class ActivityDelegate(RowDelegate):

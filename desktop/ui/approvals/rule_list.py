@@ -6,8 +6,8 @@ import time
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTableView, QToolTip, QWidget
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QKeySequence, QMouseEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTableView, QToolTip
 
 from desktop.domain.rules import RuleView
 from desktop.presenter.rules_list import DRAFT, RuleRole
@@ -15,8 +15,8 @@ from desktop.presenter.rules_words import NEVER, NOT_SAVED, decision_word, from_
 from desktop.ui.approvals.rule_text import pattern_line, tip
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, state
+from desktop.ui.widgets.column_heads import Heads
 from desktop.ui.widgets.rows import Index, RowDelegate
-from desktop.ui.widgets.scaling import sized
 from desktop.ui.widgets.shown import shown_line
 
 INSET, EDGE, DECISION = 12, 12, 80
@@ -52,30 +52,14 @@ def columns(box: QRect) -> Columns:
     return Columns(*rects)
 
 
-class RuleHeads(QWidget):
-    """The names of the columns, over a line."""
-
-    def __init__(self, rows: QAbstractItemView) -> None:
-        super().__init__()
-        self._rows = rows
-        rows.verticalScrollBar().rangeChanged.connect(lambda *_: self.update())
-        sized(self, height=28)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Where the rows have their columns."""
-        t = theme()
-        painter = QPainter(self)
-        bar = self.width() - self._rows.viewport().width() if self._rows.isVisible() else 0
-        box = self.rect().adjusted(t.px(INSET), 0, -t.px(INSET) - bar, -t.px(4))
-        at = columns(box)
-        painter.setFont(t.font("caption"))
-        painter.setPen(t.color("text-2"))
-        for rect, name in ((at.decision, "Decision"), (at.pattern, "Pattern"), (at.origin, "From"),
-                           (at.last, "Last used")):  # fmt: skip
-            if rect.width():
-                painter.drawText(rect.adjusted(0, 0, 0, -t.px(8)), _LEFT, name)
-        painter.drawText(at.used.adjusted(0, 0, 0, -t.px(8)), _RIGHT, "Used")
-        painter.fillRect(QRect(box.x(), box.bottom(), box.width(), 1), t.color("border"))
+def heads(box: QRect) -> Heads:
+    """The names of the columns."""
+    at, left = columns(box), Qt.AlignmentFlag.AlignLeft
+    yield at.decision, "Decision", left
+    yield at.pattern, "Pattern", left
+    yield at.origin, "From", left
+    yield at.last, "Last used", left
+    yield at.used, "Used", Qt.AlignmentFlag.AlignRight
 
 
 class RuleDelegate(RowDelegate):

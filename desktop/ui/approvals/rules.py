@@ -22,10 +22,11 @@ from desktop.presenter.rules_editing import RulesModels
 from desktop.presenter.rules_list import DRAFT, RuleRole
 from desktop.presenter.rules_words import DECISIONS, ORIGINS, from_words
 from desktop.ui.approvals.chooser import Chooser
-from desktop.ui.approvals.rule_list import RuleHeads, RuleRows
+from desktop.ui.approvals.rule_list import INSET, RuleRows, heads
 from desktop.ui.approvals.rule_panel import WIDTH, RulePanel
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.column_heads import ColumnHeads
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.marks import Icon
@@ -283,7 +284,7 @@ class RuleList(QFrame):
         row.addStretch(1)
         row.addWidget(self.new)
         column.addWidget(bar)
-        column.addWidget(RuleHeads(self.rows))
+        column.addWidget(ColumnHeads(self.rows, heads, INSET))
         holder = QWidget()
         self._stack = QStackedLayout(holder)
         everything = Button("Show all rules")

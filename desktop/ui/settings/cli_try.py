@@ -1,27 +1,21 @@
-"""Try a tool of tools.yaml: a form from its parameters, the vector that would run, and what came of the call.
-
-The call is a real one and passes every gate: a write or admin tool asks, as for an agent.
-"""
+"""Try a tool of tools.yaml: a form from its parameters, the vector that would run, and what came of the call."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QPlainTextEdit
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit
 
 from desktop.domain.errors import KnownError
 from desktop.presenter.cli_tools import CliRow, CliToolsViewModel
 from desktop.presenter.skills_forms import read
 from desktop.ui.approvals.lines_view import LinesView
-from desktop.ui.settings.trial_view import TrialView
+from desktop.ui.settings.tool_try import ToolTry
 from desktop.ui.skills.try_form import ArgumentForm
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Scroller, clear
-from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.toggles import Check
@@ -30,65 +24,39 @@ PREVIEW_AFTER = 60
 """Milliseconds after the last key before the vector is built."""
 
 
-class CliTry(QFrame):
-    """``back``: the person is done here."""
-
-    back = Signal()
+class CliTry(ToolTry):
+    """The vector follows the form."""
 
     def __init__(self, cli: CliToolsViewModel) -> None:
-        super().__init__()
+        super().__init__(cli.trials, cli.requests_wanted, all_of_them="All tools")
         self._cli = cli
-        self.name = ""
         self.form = ArgumentForm(())
-        self.setProperty("pane", "surface")
-        scroller = Scroller(margins=(24, 16, 24, 24), spacing=12)
-        Column(self, spacing=0).addWidget(scroller)
-        self._inside = scroller.column
-        self._head, self._fields = Column(spacing=8), Column(spacing=12)
         self.preview = LinesView("The program and its arguments", max_rows=12)
         self.wrong = Paragraph("", "small", "2")
-        self.result = TrialView(cli.trials)
         self.run_button, self.stop_button = self.result.run_button, self.result.stop_button
         self._later = QTimer(self, singleShot=True, interval=PREVIEW_AFTER)
         self._later.timeout.connect(self.show_vector)
         self._lay_out()
-        self.result.run_wanted.connect(self.run)
-        self.result.requests_wanted.connect(cli.requests_wanted)
 
     def _lay_out(self) -> None:
-        inside = self._inside
-        inside.addLayout(self._head)
-        inside.addLayout(self._fields)
-        self._fields.addWidget(self.form)
+        inside = self.inside
+        self.fields.addWidget(self.form)
         inside.addWidget(Text("What would run, one argument a line", "strong"))
         card = pane("quoted")
         Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(self.preview)
         inside.addWidget(card)
         inside.addWidget(self.wrong)
-        inside.addWidget(self.result)
-        inside.addStretch(1)
+        self.end_with_result()
 
     def show_tool(self, row: CliRow) -> None:
         """Another tool; the last result goes."""
-        self.name = row.name
-        self.result.follow(row.name)
-        clear(self._head)
-        head = Row(spacing=8)
-        back = Button("All tools", "quiet", icon="left", small=True)
-        back.clicked.connect(self.back)
-        head.addWidget(back)
-        head.addWidget(Text(shown_line(row.name), "code"))
-        head.addWidget(Badge(row.category))
-        head.addStretch(1)
-        self._head.addLayout(head)
-        self._head.addWidget(Paragraph(shown(row.description), "body", "2"))
-        clear(self._fields)
+        self.show_head(row.name, row.category, row.description)
         try:
             self.form = ArgumentForm(self._cli.fields(row.name))
         except KnownError:
             self.back.emit()
             return
-        self._fields.addWidget(self.form)
+        self.fields.addWidget(self.form)
         self._listen()
         self.show_vector()
 
@@ -123,5 +91,5 @@ class CliTry(QFrame):
     def run(self) -> None:
         """Call it through every gate."""
         values, good = self.form.values()
-        if good and not self._cli.trials.running:
-            self._cli.trials.run(self.name, values)
+        if good and not self.trials.running:
+            self.trials.run(self.name, values)
