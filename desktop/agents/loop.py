@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from desktop.agents.answer import Answer, Answerer
+from desktop.agents.asking import ask_within
 from desktop.agents.calls import call_all, refuse_all
 from desktop.agents.loop_events import (
     LoopEnd,
@@ -30,7 +31,6 @@ from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, Usage
 from desktop.domain.middleware import ChatContext, Middleware, MiddlewareTermination
 from desktop.domain.models import ModelRequest
-from desktop.pipeline.compose import compose
 from desktop.supervision.budgets import BudgetTracker
 
 STOPPED = "Stopped: maximum iteration limit reached."
@@ -105,7 +105,6 @@ class _Course:
         self._meta = meta
         self._usage = Usage(cost_usd=0.0)
         self._rounds = 0
-        self._chain = compose(loop.layers)
 
     async def run(self) -> LoopResult:
         loop = self._loop
@@ -140,36 +139,22 @@ class _Course:
         if loop.recorder is not None:
             await loop.recorder.round_started(self._rounds)
         loop.tell(RoundStarted(self._rounds))
-        answer = await self._ask(request)
+        answer = await ask_within(loop.layers, loop.answerer, request, self._meta, loop.tell)
         await self._keep(answer.message)
         if answer.error is not None:
             return await self._broken(answer)
         return await self._answered(answer.message)
 
-    async def _ask(self, request: ModelRequest) -> Answer:
-        loop = self._loop
-        if not loop.layers:
-            return await loop.answerer.ask(request, self._meta, loop.tell)
-        context = ChatContext(self._meta, request=request)
-
-        async def core() -> None:
-            asked = context.request or request
-            context.response = await loop.answerer.ask(asked, self._meta, loop.tell)
-
-        await self._chain(context, core)
-        response = context.response
-        return response if isinstance(response, Answer) else Answer(response)
-
     async def _keep(self, message: ChatMessage) -> None:
-        loop = self._loop
-        if message.blocks:
-            self._messages.append(message)
+        loop, stored = self._loop, ""
         if message.usage is not None:
             self._usage = self._usage.plus(message.usage)
         if loop.budget is not None:
             loop.budget.consume(message.usage)
         if loop.recorder is not None:
-            await loop.recorder.message_finished(message)
+            stored = await loop.recorder.message_finished(message)
+        if message.blocks:
+            self._messages.append(replace(message, source_id=stored) if stored else message)
         loop.tell(MessageDone(message))
 
     async def _broken(self, answer: Answer) -> LoopResult:
@@ -218,12 +203,12 @@ class _Course:
         await self._results(results, executed=False)
 
     async def _results(self, results: Sequence[ToolResultBlock], *, executed: bool) -> None:
-        for count, result in enumerate(results, 1):
-            self._messages.append(ChatMessage("tool", (result,)))
+        recorder = self._loop.recorder
+        stored = await recorder.results_finished(results, executed=executed) if recorder is not None else ()
+        for count, (result, source) in enumerate(zip(results, stored or [""] * len(results), strict=True), 1):
+            self._messages.append(ChatMessage("tool", (result,), source_id=source))
             if count % 200 == 0:
                 await asyncio.sleep(0)
-        if self._loop.recorder is not None:
-            await self._loop.recorder.results_finished(results, executed=executed)
         for result in results:
             self._loop.tell(ResultDone(result))
 

@@ -78,12 +78,14 @@ class Recorder(Protocol):
         """Before the request of a round."""
         ...
 
-    async def message_finished(self, message: ChatMessage) -> None:
-        """After the answer of a round, before its calls are made. May be empty after a failure or an abort."""
+    async def message_finished(self, message: ChatMessage) -> str:
+        """After the answer of a round, before its calls are made. May be empty after a failure or an abort. The id
+        under which it is stored, or ""."""
         ...
 
-    async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> None:
-        """After each executed call, or once for the calls of a message that are not executed."""
+    async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> Sequence[str]:
+        """After each executed call, or once for the calls of a message that are not executed. The id under which each
+        is stored; none where nothing is."""
         ...
 
 

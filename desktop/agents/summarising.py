@@ -1,26 +1,27 @@
 """A summary of what no longer fits, written by the model: one that is brought up to date, never several (S-CTX-2).
 
 What the model writes is text like any other answer: it is capped, and it only ever goes back to a model. Which files
-were read and changed is not left to it: that is taken from the calls.
+were read and changed is not left to it: that is taken from the calls. Messages of the run at work are summarised like
+those before it: what stands for a message is its id in the store, which it has as soon as it is stored.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 
-from desktop.agents.answer import Answerer
-from desktop.agents.shrink import CHARACTERS_PER_TOKEN
-from desktop.domain.cancellation import RunMeta
-from desktop.domain.context import MAX_SUMMARY
-from desktop.domain.errors import KnownError
+from desktop.agents.answer import Answer
+from desktop.agents.shrink import CHARACTERS_PER_TOKEN, cut
+from desktop.agents.window import PromptWindow
+from desktop.domain.context import MAX_SUMMARY, Overlay
+from desktop.domain.errors import CancellationError, KnownError
 from desktop.domain.messages import (
     ChatMessage,
     FileBlock,
     TextBlock,
     ToolCallBlock,
     ToolResultBlock,
-    Usage,
     user_message,
 )
 from desktop.domain.models import ModelRef, ModelRequest
@@ -31,6 +32,8 @@ SYSTEM = (
     "wants and has decided, what was found out and done, names, numbers, paths and open points exactly as they were, "
     "and what was to come next. No greeting, no comment. At most 800 words."
 )
+LEAST = 4
+"""Fewer messages than this are not worth a summary."""
 MOST_FILES = 60
 MOST_OF_RESULT = 1_500
 DEFAULT_ROOM = 60_000
@@ -39,25 +42,50 @@ _WRITE = frozenset({"write-file"})
 _FILES_READ, _FILES_WRITTEN = "Files read: ", "Files written: "
 
 
-async def summarise(
-    answerer: Answerer, model: ModelRef, messages: Sequence[ChatMessage], earlier: str, meta: RunMeta,
-    window: int | None = None,
-) -> tuple[str, Usage | None]:  # fmt: skip
-    """The earlier summary brought up to date with ``messages``, and what it cost. ``window`` in tokens.
+Ask = Callable[[ModelRequest], Awaitable[Answer]]
+"""Asks a model for its owner: within its budget and through its middleware, counted. Raises BudgetExhausted,
+MiddlewareTermination; other failures are in the answer."""
 
-    Raises KnownError when no whole answer came; then the caller drops the oldest instead (R-CTX-7).
+
+async def renewed(
+    window: PromptWindow, messages: Sequence[ChatMessage], overlay: Overlay, ask: Ask, model: ModelRef,
+    size: int | None = None,
+) -> Overlay | None:  # fmt: skip
+    """``overlay`` with its summary brought up to date, when ``window`` does not take all of ``messages`` any more;
+    None: there is nothing to summarise. ``size`` is the model's window in tokens.
+
+    Raises KnownError when no whole summary came; then the window drops the oldest instead (R-CTX-7).
+    """
+    old = window.to_summarise(messages, overlay)
+    last = max((at for at, message in enumerate(old) if message.source_id), default=-1)
+    end = last + 1
+    while 0 < end < len(old) and old[end].role == "tool":
+        end += 1
+    if end < LEAST:
+        return None
+    text = await summarise(ask, model, old[:end], overlay.summary, size)
+    return replace(overlay, summary=text, upto=old[last].source_id, summarised=overlay.summarised + end)
+
+
+async def summarise(
+    ask: Ask, model: ModelRef, messages: Sequence[ChatMessage], earlier: str, window: int | None = None
+) -> str:
+    """The earlier summary brought up to date with ``messages``. ``window`` in tokens.
+
+    Raises KnownError when no whole answer came.
     """
     room = (window or DEFAULT_ROOM) * CHARACTERS_PER_TOKEN // 2
-    parts = (_before(earlier), "The conversation:", _cut(rendered(messages), room))
+    parts = (_before(cut(earlier, room // 2)), "The conversation:", cut(rendered(messages), room))
     asked = "\n\n".join(part for part in parts if part)
-    answer = await answerer.ask(ModelRequest(model, (user_message(asked),), SYSTEM, ()), meta, lambda _event: None)
+    answer = await ask(ModelRequest(model, (user_message(asked),), SYSTEM, ()))
     text = answer.message.text.strip()
+    if isinstance(answer.error, (KnownError, CancellationError)):
+        raise answer.error
     if answer.error is not None or not text or answer.message.stop_reason not in ("end", "length"):
-        if isinstance(answer.error, KnownError):
-            raise answer.error
         raise KnownError("No summary of the older messages came.", code="context.no_summary")
-    files = "\n".join(_files(messages, earlier))
-    return f"{text[: MAX_SUMMARY - len(files)]}\n\n{files}".strip(), answer.message.usage
+    most = min(MAX_SUMMARY, room // 2)
+    files = "\n".join(_files(messages, earlier, most // 4))
+    return f"{text[: most - len(files) - 2]}\n\n{files}".strip()
 
 
 def rendered(messages: Sequence[ChatMessage]) -> str:
@@ -71,27 +99,20 @@ def _lines(message: ChatMessage) -> Iterator[str]:
         if isinstance(block, TextBlock):
             yield f"{who}: {block.text}"
         elif isinstance(block, FileBlock):
-            yield f"{who} attached {block.name}: {_cut(block.text, MOST_OF_RESULT)}"
+            yield f"{who} attached {block.name}: {cut(block.text, MOST_OF_RESULT)}"
         elif isinstance(block, ToolCallBlock):
             arguments = json.dumps(dict(block.arguments or {}), ensure_ascii=False, default=str)
-            yield f"{who} called {block.tool} {_cut(arguments, MOST_OF_RESULT)}"
+            yield f"{who} called {block.tool} {cut(arguments, MOST_OF_RESULT)}"
         elif isinstance(block, ToolResultBlock):
-            yield f"{who} of {block.tool}{' (error)' if block.is_error else ''}: {_cut(block.text, MOST_OF_RESULT)}"
+            yield f"{who} of {block.tool}{' (error)' if block.is_error else ''}: {cut(block.text, MOST_OF_RESULT)}"
 
 
 def _before(earlier: str) -> str:
     return f"The summary so far, to be brought up to date:\n{earlier}" if earlier else ""
 
 
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    half = max(1, most // 2 - 20)
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
-
-
-def _files(messages: Sequence[ChatMessage], earlier: str) -> Iterator[str]:
-    """What was read and written, from the calls, and from the summary before."""
+def _files(messages: Sequence[ChatMessage], earlier: str, most: int) -> Iterator[str]:
+    """What was read and written, from the calls, and from the summary before: the newest, ``most`` letters of each."""
     for head, tools in ((_FILES_READ, _READ), (_FILES_WRITTEN, _WRITE)):
         before = next((line for line in earlier.splitlines() if line.startswith(head)), "").removeprefix(head)
         paths = dict.fromkeys(path for path in before.split(", ") if path)
@@ -101,4 +122,14 @@ def _files(messages: Sequence[ChatMessage], earlier: str) -> Iterator[str]:
                 if call.tool.replace("_", "-") in tools and isinstance(path, str):
                     paths[" ".join(path.split())[:300]] = None
         if paths:
-            yield head + ", ".join(list(paths)[-MOST_FILES:])
+            yield head + ", ".join(_newest(list(paths)[-MOST_FILES:], most - len(head)))
+
+
+def _newest(paths: Sequence[str], room: int) -> list[str]:
+    kept: list[str] = []
+    for path in reversed(paths):
+        room -= len(path) + 2
+        if room < 0:
+            break
+        kept.append(path)
+    return kept[::-1]

@@ -1,7 +1,8 @@
 """The prompt window: what a model gets to see of a conversation, rebuilt before every round (semantics.md 21).
 
 A view only: the stored transcript is never changed by it (R-CTX-3). It never parts a call from its result, never
-begins with a result without its call, and always keeps the person's latest message (R-CTX-5).
+begins with a result without its call, and always keeps what began the work and the person's latest
+message (R-CTX-5).
 """
 
 from __future__ import annotations
@@ -10,7 +11,15 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from desktop.agents.shrink import answered, cap_group, clean_message, estimate, shrink_results
+from desktop.agents.shrink import (
+    CHARACTERS_PER_TOKEN,
+    answered,
+    cap_group,
+    clean_message,
+    cut,
+    estimate,
+    shrink_results,
+)
 from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.messages import ChatMessage, user_message
@@ -20,6 +29,7 @@ RESERVE = 16_384
 KEEP_RECENT = 20_000
 """Tokens at the end of a conversation that a summary leaves alone (S-CTX-2)."""
 SUMMARY_HEAD = "[Summary of the conversation so far; the messages themselves are not repeated]"
+TASK_FOLLOWS = "[It also tells what was already done about the task that follows; the work goes on behind it.]"
 NOTHING = Overlay()
 _MAX_KNOWN = 4_000
 
@@ -50,17 +60,19 @@ class View:
 
 @dataclass(slots=True, eq=False)
 class _Part:
-    """A message with its results, and whether it must stay."""
+    """A message with its results, made of ``count`` messages, and whether it must stay."""
 
     group: Group
     fixed: bool
+    count: int
 
 
 class PromptWindow:
     """Sliding window with a truncation backstop (R-CTX-6), below an overlay of summary and pins.
 
     ``context_window`` is the model's, in tokens (None: unknown, no backstop); ``fixed`` is what system text and tool
-    schemas take. Estimates are characters / 4 (R-CTX-8), cached per message.
+    schemas take; ``task`` is the id of the message that began the work, which is never left out. Estimates are
+    characters / 4 (R-CTX-8), cached per message.
     """
 
     def __init__(
@@ -71,13 +83,16 @@ class PromptWindow:
         context_window: int | None = None,
         fixed: int = 0,
         last: int = LAST_MESSAGES,
+        task: str = "",
     ) -> None:
         self.agent_id = agent_id
         self._history = history
         self._room = _room(context_window, fixed)
         self._fixed = fixed
         self._last = last
+        self._task = task
         self._known: dict[int, tuple[ChatMessage, ChatMessage, int]] = {}
+        self._summary: tuple[str, tuple[ChatMessage, ...]] = ("", ())
 
     async def get_prompt_window(self, session_id: str) -> list[ChatMessage]:
         """History, then compaction (R-CTX-1, R-CTX-2); ``session_id`` is the thread's id under its S1 name."""
@@ -85,71 +100,100 @@ class PromptWindow:
         return list(self.view(messages).messages)
 
     def view(self, messages: Sequence[ChatMessage], overlay: Overlay = NOTHING) -> View:
-        """The window over ``messages``. Raises ModelContextTooLong when even the last exchange does not fit."""
-        told = _told(messages, overlay)
-        parts = [*self._pinned(messages[:told], overlay), *self._recent(messages[told:], overlay)]
-        for part in parts:
-            part.group = cap_group(part.group)
-        parts, shrunk = self._fit(parts, overlay)
-        flat = tuple(message for part in parts for message in part.group)
-        summary = summary_message(overlay)
-        told_left = told - sum(len(part.group) for part in self._pinned(messages[:told], overlay))
+        """The window over ``messages``. Raises ModelContextTooLong when even the last exchange does not fit, or what
+        is always sent does not."""
+        if self._room is not None and self._room <= 0:
+            raise _no_room(self._fixed)
+        told, held = _told(messages, overlay), self._held(messages, overlay)
+        recent, begin, empty = self._recent(messages, told, held)
+        older = self._older(messages, begin, held)
+        again = sum(count for at, count in older if at < told)
+        task = any(messages[at].source_id == self._task for at, _ in older if at < told) if self._task else False
+        summary = self._summary_message(overlay, task)
+        parts = [*(self._part(messages, at, count) for at, count in older), *recent]
+        kept, shrunk = self._fit([part for part in parts if part.group], overlay, summary)
+        flat = tuple(message for part in kept for message in part.group)
+        count = sum(part.count for part in kept)
         account = Account(
-            kept=len(flat), shrunk=shrunk, summarised=told_left if summary else 0,
-            dropped=max(0, len(messages) - len(flat) - told_left), summary=overlay.summary if summary else "",
+            kept=count, shrunk=shrunk, summary=overlay.summary,
+            summarised=max(told, overlay.summarised) - again if summary else 0,
+            dropped=max(0, len(messages) - count - (told - again) - empty),
             pinned=sum(message.source_id in overlay.pins for message in flat) if overlay.pins else 0,
         )  # fmt: skip
         whole = (*summary, *flat)
         return View(whole, self._fixed + sum(self._size(message) for message in whole), account)
 
     def to_summarise(self, messages: Sequence[ChatMessage], overlay: Overlay) -> Sequence[ChatMessage]:
-        """What a new summary should tell besides the old one: everything but the newest ``KEEP_RECENT`` tokens and the
-        person's last message, when not all fits any more (S-CTX-2); else nothing."""
-        rest = messages[_told(messages, overlay) :]
-        sizes = [self._size(self._clean(message)) for message in rest]
-        if self._room is None or sum(sizes) <= self._room:
+        """What a new summary should tell besides the old one, when not all fits any more, or is more than the window
+        takes (S-CTX-2): whole rounds from the oldest on, also of the run at work, but never the last round nor the
+        newest ``KEEP_RECENT`` tokens. Nothing where that would win little."""
+        told, room = _told(messages, overlay), self._room
+        rest = messages[told:]
+        sizes = [self._size(message) for message in rest]
+        again = sum(self._size(messages[at]) for at in self._held(messages, overlay) if at < told)
+        again += sum(self._size(message) for message in self._summary_message(overlay, False))
+        if len(rest) <= self._last and (room is None or sum(sizes) + again <= room):
             return ()
-        keep, end = min(KEEP_RECENT, self._room // 2), len(rest)
-        while end > 0 and sum(sizes[end - 1 :]) <= keep:
-            end -= 1
-        asked = max((at for at, message in enumerate(rest) if message.role == "user"), default=end)
-        end = min(end, asked)
-        while 0 < end < len(rest) and rest[end].role == "tool":  # a call goes with its results
-            end -= 1
+        keep = KEEP_RECENT if room is None else min(KEEP_RECENT, room // 2)
+        end = self._first_kept(rest, sizes, keep)
+        if sum(sizes[:end]) < keep // 4 and end < self._last // 4:
+            return ()
         return rest[:end]
 
-    def _pinned(self, messages: Sequence[ChatMessage], overlay: Overlay) -> list[_Part]:
-        """Of what is left out otherwise, the pinned messages, a call with its results."""
-        if not overlay.pins:
-            return []
-        found, end = [], len(messages)
-        while end > 0:
-            start = _group_start(messages, end)
-            if any(message.source_id in overlay.pins for message in messages[start:end]):
-                found.append(_Part(self._group(messages[start:end]), True))
-            end = start
-        return [part for part in reversed(found) if part.group]
+    def _first_kept(self, messages: Sequence[ChatMessage], sizes: Sequence[int], keep: int) -> int:
+        """Where the newest messages begin that a summary leaves alone: ``keep`` tokens, half of what the window takes,
+        and always the last one with its results."""
+        end = len(messages)
+        while end > 0 and sizes[end - 1] <= keep and len(messages) - end < self._last // 2:
+            end -= 1
+            keep -= sizes[end]
+        end = min(end, _group_start(messages, len(messages)) if messages else 0)
+        while 0 < end < len(messages) and messages[end].role == "tool":  # a call goes with its results
+            end -= 1
+        return end
 
-    def _recent(self, messages: Sequence[ChatMessage], overlay: Overlay) -> list[_Part]:
-        """Whole groups from the end, at most ``last`` messages but at least one group, and the person's latest."""
+    def _held(self, messages: Sequence[ChatMessage], overlay: Overlay) -> list[int]:
+        """Places of what stays whatever happens: the pinned, what began the work, and the person's latest message."""
+        wanted = overlay.pins | {self._task} if self._task else overlay.pins
+        held = [at for at, message in enumerate(messages) if message.source_id in wanted] if wanted else []
+        latest = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].role == "user"), None)
+        return sorted({*held, latest}) if latest is not None else held
+
+    def _older(self, messages: Sequence[ChatMessage], begin: int, held: Sequence[int]) -> list[tuple[int, int]]:
+        """(place, length) of the groups before ``begin`` that stay, a call with its results."""
+        found: list[tuple[int, int]] = []
+        end = 0
+        for at in held:
+            if at >= begin or at < end:
+                continue
+            start, end = _group_start(messages, at + 1), at + 1
+            while end < begin and messages[end].role == "tool":
+                end += 1
+            found.append((start, end - start))
+        return found
+
+    def _part(self, messages: Sequence[ChatMessage], at: int, count: int, fixed: bool = True) -> _Part:
+        return _Part(self._group(messages[at : at + count]), fixed, count)
+
+    def _recent(
+        self, messages: Sequence[ChatMessage], told: int, held: Sequence[int]
+    ) -> tuple[list[_Part], int, int]:  # fmt: skip
+        """Whole groups from the end, at most ``last`` messages but at least one group; where they begin; and how many
+        messages among them hold nothing that is sent."""
         parts: list[_Part] = []
-        end, count = len(messages), 0
-        while end > 0:
+        end, empty, fixed = len(messages), 0, frozenset(held)
+        while end > told:
             start = _group_start(messages, end)
-            count += end - start
-            if parts and count > self._last:
+            if parts and len(messages) - start > self._last:
                 break
-            group = self._group(messages[start:end])
-            if group:
-                parts.append(_Part(group, any(m.source_id in overlay.pins for m in group) if overlay.pins else False))
+            part = self._part(messages, start, end - start, not fixed.isdisjoint(range(start, end)))
+            if part.group:
+                parts.append(part)
+            else:
+                empty += end - start
             end = start
         parts.reverse()
-        older = self._pinned(messages[:end], overlay)
-        if end > 0 and not any(part.group[0].role == "user" for part in parts):
-            asked = next((m for m in reversed(messages[:end]) if m.role == "user"), None)
-            if asked is not None and asked.source_id not in overlay.pins:
-                older.append(_Part([self._clean(asked)], True))
-        return [*older, *parts]
+        return parts, end, empty
 
     def _group(self, messages: Sequence[ChatMessage]) -> Group:
         """One message with its results, repaired: each call answered, no result without its call."""
@@ -161,25 +205,25 @@ class PromptWindow:
             return []
         if not tail and not cleaned.tool_calls:
             return [cleaned]
-        return [cleaned, *answered(cleaned, [self._clean(message) for message in tail])]
+        return cap_group([cleaned, *answered(cleaned, [self._clean(message) for message in tail])])
 
-    def _fit(self, parts: list[_Part], overlay: Overlay) -> tuple[list[_Part], int]:
-        """Drop the oldest groups until the rest fits, then shorten results, then give up (R-CTX-7). What is pinned and
-        the person's latest message stay. Also how many results were shortened."""
+    def _fit(
+        self, parts: list[_Part], overlay: Overlay, summary: Sequence[ChatMessage]
+    ) -> tuple[list[_Part], int]:  # fmt: skip
+        """Drop the oldest groups until the rest fits, then shorten results, then give up (R-CTX-7). What is held and
+        the last group stay. Also how many results were shortened."""
         room = self._room
         if room is None:
             return parts, 0
-        room -= sum(self._size(message) for message in summary_message(overlay))
+        room -= sum(self._size(message) for message in summary)
         sizes = [sum(self._size(message) for message in part.group) for part in parts]
         total = sum(sizes)
-        latest = max((at for at, part in enumerate(parts) if part.group[0].role == "user"), default=-1)
-        kept = list(parts)
-        for at, part in enumerate(parts[:-1]):
-            if total <= room:
-                break
-            if at != latest and not part.fixed:
+        kept = list[_Part]()
+        for at, part in enumerate(parts):
+            if total > room and not part.fixed and at < len(parts) - 1:
                 total -= sizes[at]
-                kept.remove(part)
+            else:
+                kept.append(part)
         shrunk = 0
         if total > room:
             for part in kept:
@@ -188,13 +232,19 @@ class PromptWindow:
                 part.group = shorter
             total = sum(self._size(message) for part in kept for message in part.group)
         if total > room:
-            pinned = any(part.fixed for part in kept)
-            raise ModelContextTooLong(
-                "The last messages do not fit into the model's context window.",
-                next_step="Choose a model with a larger window, or shorten the message or its attachments."
-                + (" Messages that are pinned take part of it." if pinned else ""),
-            )
+            raise _too_long(any(message.source_id in overlay.pins for part in kept for message in part.group))
         return kept, shrunk
+
+    def _summary_message(self, overlay: Overlay, task_follows: bool) -> tuple[ChatMessage, ...]:
+        """The summary as the first message, or nothing; it never takes more than half of the room."""
+        if not overlay.summary:
+            return ()
+        most = len(overlay.summary) if self._room is None else self._room * CHARACTERS_PER_TOKEN // 2
+        head = f"{SUMMARY_HEAD}\n{TASK_FOLLOWS}" if task_follows else SUMMARY_HEAD
+        text = f"{head}\n\n{cut(overlay.summary, most)}"
+        if self._summary[0] != text:
+            self._summary = (text, (user_message(text),))
+        return self._summary[1]
 
     def _clean(self, message: ChatMessage) -> ChatMessage:
         return self._look(message)[1]
@@ -216,24 +266,22 @@ class PromptWindow:
         return entry
 
 
-def summary_message(overlay: Overlay) -> tuple[ChatMessage, ...]:
-    """The summary as the first message, or nothing."""
-    return (user_message(f"{SUMMARY_HEAD}\n\n{overlay.summary}"),) if overlay.summary else ()
-
-
 def _told(messages: Sequence[ChatMessage], overlay: Overlay) -> int:
-    """How many of ``messages`` the summary tells. Where its end is not among them it is older than all of them:
-    whoever gives an overlay has seen that it belongs to this branch."""
+    """How many of ``messages`` the summary tells, results with their call. Where its end is not among them it is older
+    than all of them: whoever gives an overlay has seen that it belongs to this branch."""
     if not overlay.summary:
         return 0
-    return next((at for at in range(len(messages), 0, -1) if messages[at - 1].source_id == overlay.upto), 0)
+    told = next((at for at in range(len(messages), 0, -1) if messages[at - 1].source_id == overlay.upto), 0)
+    while 0 < told < len(messages) and messages[told].role == "tool":
+        told += 1
+    return told
 
 
 def _room(context_window: int | None, fixed: int) -> int | None:
     """Tokens for messages: the window less a reserve for the answer and what is always sent."""
     if context_window is None:
         return None
-    return max(1, context_window - min(RESERVE, context_window // 4) - fixed)
+    return context_window - min(RESERVE, context_window // 4) - fixed
 
 
 def _group_start(messages: Sequence[ChatMessage], end: int) -> int:
@@ -242,3 +290,18 @@ def _group_start(messages: Sequence[ChatMessage], end: int) -> int:
     while start > 0 and messages[start].role == "tool":
         start -= 1
     return start
+
+
+def _no_room(fixed: int) -> ModelContextTooLong:
+    return ModelContextTooLong(
+        f"The agent's instructions and tools alone, about {fixed:,} tokens, do not fit into the model's window.",
+        next_step="Choose a model with a larger window, or an agent with shorter instructions or fewer tools.",
+    )
+
+
+def _too_long(pinned: bool) -> ModelContextTooLong:
+    return ModelContextTooLong(
+        "The last messages do not fit into the model's context window.",
+        next_step="Choose a model with a larger window, or shorten the message or its attachments."
+        + (" Messages that are pinned take part of it." if pinned else ""),
+    )

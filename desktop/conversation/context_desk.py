@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from desktop.agents.answer import Answerer
-from desktop.agents.summarising import summarise
+from desktop.agents.summarising import Ask, renewed
 from desktop.agents.window import PromptWindow
 from desktop.conversation.masking import Mask, clean
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.context import Overlay
-from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError
-from desktop.domain.messages import ChatMessage, Usage
+from desktop.domain.errors import BudgetExhausted, KnownError, NotFound
+from desktop.domain.messages import ChatMessage
 from desktop.domain.models import ModelRef
 from desktop.store import Store
 
 SHOWN = 200
-LEAST = 4
-"""Fewer messages than this are not worth a summary."""
+LATER = 40
+"""Messages after which a summary is tried again that could not be made; then twice as many."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a person has changed in a thread since the app was started; ``undone`` counts summaries taken back."""
+
+    pins: frozenset[str]
+    off: bool
+    undone: int = 0
 
 
 class ContextDesk:
@@ -30,38 +37,52 @@ class ContextDesk:
     def __init__(self, store: Store, mask: Mask = lambda text: text) -> None:
         self._store = store
         self._mask = mask
-        self._known: dict[str, Overlay] = {}
+        self._changed: dict[str, _Change] = {}
 
     async def overlay(self, thread_id: str) -> Overlay:
-        """As it is."""
-        return self._keep(thread_id, await self._store.overlays.get(thread_id=thread_id))
+        """As it is for what the thread shows."""
+        try:
+            leaf = (await self._store.threads.get(thread_id=thread_id)).active_leaf
+        except NotFound:
+            return Overlay()
+        return await self.of_branch(thread_id, leaf) if leaf else await self._store.overlays.get(thread_id=thread_id)
 
     async def of_branch(self, thread_id: str, leaf: str) -> Overlay:
         """As it is for the branch that ends in ``leaf``."""
-        return self._keep(thread_id, await self._store.overlays.for_branch(thread_id=thread_id, leaf=leaf))
+        return await self._store.overlays.for_branch(thread_id=thread_id, leaf=leaf)
 
-    def now(self, thread_id: str, since: Overlay) -> Overlay:
-        """``since`` with what a person has changed meanwhile."""
-        return self._known.get(thread_id, since)
+    def now(self, thread_id: str, since: Overlay, undone: int) -> tuple[Overlay, int]:
+        """``since`` with what a person has changed meanwhile; ``undone`` is how many summaries had been taken back in
+        this thread when ``since`` was read, and goes up with them."""
+        change = self._changed.get(thread_id)
+        if change is None:
+            return since, undone
+        if change.undone != undone:
+            since = Overlay()
+        return replace(since, pins=change.pins, off=change.off), change.undone
 
     async def pin(self, thread_id: str, message_id: str, pinned: bool) -> Overlay:
         """Keep a message in every request, or no longer. Raises NotFound, KnownError."""
-        found = await self._store.overlays.pin(thread_id=thread_id, message_id=message_id, pinned=pinned)
-        return self._keep(thread_id, found)
+        return self._changes(
+            thread_id, await self._store.overlays.pin(thread_id=thread_id, message_id=message_id, pinned=pinned)
+        )
 
     async def undo_summary(self, thread_id: str) -> Overlay:
         """The messages themselves again; nothing of the transcript was lost."""
-        found = await self.overlay(thread_id)
-        return await self.put(thread_id, Overlay(pins=found.pins, off=True))
+        return self._changes(thread_id, await self._store.overlays.switch(thread_id=thread_id, off=True), undone=1)
 
     async def allow_summaries(self, thread_id: str) -> Overlay:
         """A summary may be made again."""
-        return await self.put(thread_id, replace(await self.overlay(thread_id), off=False))
+        return self._changes(thread_id, await self._store.overlays.switch(thread_id=thread_id, off=False))
+
+    async def summarised(self, thread_id: str, made: Overlay) -> Overlay:
+        """Keep a summary that a run has made, unless the person wants none any more; then the overlay is without."""
+        return await self._store.overlays.summarise(thread_id=thread_id, overlay=clean(made, self._mask))
 
     async def pinned_texts(self, thread_id: str) -> Sequence[tuple[str, str]]:
         """(message id, its beginning) of what is pinned and still there, oldest first."""
         found = []
-        for message_id in (await self.overlay(thread_id)).pins:
+        for message_id in (await self._store.overlays.get(thread_id=thread_id)).pins:
             try:
                 found.append(await self._store.messages.get(message_id=message_id))
             except KnownError:  # it went with a thread that was purged
@@ -69,57 +90,48 @@ class ContextDesk:
         found.sort(key=lambda record: record.created_at)
         return [(record.message_id, " ".join(record.text.split())[:SHOWN]) for record in found]
 
-    async def put(self, thread_id: str, overlay: Overlay) -> Overlay:
-        """Replace it."""
-        overlay = clean(overlay, self._mask)
-        await self._store.overlays.put(thread_id=thread_id, overlay=overlay)
-        return self._keep(thread_id, overlay)
-
-    def _keep(self, thread_id: str, overlay: Overlay) -> Overlay:
-        self._known[thread_id] = overlay
-        if len(self._known) > 200:
-            del self._known[next(iter(self._known))]
+    def _changes(self, thread_id: str, overlay: Overlay, undone: int = 0) -> Overlay:
+        before = self._changed.pop(thread_id, None)
+        count = (before.undone if before is not None else 0) + undone
+        self._changed[thread_id] = _Change(overlay.pins, overlay.off, count)
         return overlay
+
+    def keeper(self, thread_id: str, overlay: Overlay, allowed: Callable[[], bool]) -> ContextKeeper:
+        """For a run that begins with ``overlay``."""
+        _, undone = self.now(thread_id, overlay, 0)
+        return ContextKeeper(desk=self, thread_id=thread_id, overlay=overlay, allowed=allowed, undone=undone)
 
 
 @dataclass(slots=True, kw_only=True)
 class ContextKeeper:
     """What one run knows of its thread's overlay. ``allowed``: whether summaries are made at all (a setting, off
-    by default, R-CTX-6); ``spent`` counts what one cost."""
+    by default, R-CTX-6)."""
 
     desk: ContextDesk
     thread_id: str
     overlay: Overlay
     allowed: Callable[[], bool]
-    spent: Callable[[Usage], Awaitable[None]]
-    failed: bool = False
+    undone: int = 0
+    not_before: int = 0
+    patience: int = LATER
 
     async def current(
-        self, messages: Sequence[ChatMessage], window: PromptWindow, answerer: Answerer, model: ModelRef,
-        meta: RunMeta, size: int | None,
-    ) -> Overlay:  # fmt: skip
-        """The overlay of the next request; where not everything fits any more, with a newer summary. When none can be
-        made the window drops the oldest instead, and it is not tried again in this run (R-CTX-7)."""
-        self.overlay = overlay = self.desk.now(self.thread_id, self.overlay)
-        if self.failed or overlay.off or not self.allowed():
-            return overlay
-        old = window.to_summarise(messages, overlay)
-        last = max((at for at, message in enumerate(old) if message.source_id), default=-1)
-        if last + 1 < LEAST:
-            return overlay
-        old = old[: last + 1]
+        self, messages: Sequence[ChatMessage], window: PromptWindow, ask: Ask, model: ModelRef, size: int | None
+    ) -> Overlay:
+        """The overlay of the next request; where not everything fits any more, with a newer summary, which is stored
+        before it is used. When none can be made the window drops the oldest instead (R-CTX-7), and it is tried again
+        much later. Raises what the budget and a cancellation raise."""
+        self.overlay, self.undone = self.desk.now(self.thread_id, self.overlay, self.undone)
+        if self.overlay.off or not self.allowed() or len(messages) < self.not_before:
+            return self.overlay
         try:
-            text, usage = await summarise(answerer, model, old, overlay.summary, meta, size)
-        except (CancellationError, BudgetExhausted):
+            made = await renewed(window, messages, self.overlay, ask, model, size)
+        except BudgetExhausted:
             raise
         except KnownError as error:
             _log.info("no summary was made: %s", error.code)
-            self.failed = True
-            return overlay
-        if usage is not None:
-            await self.spent(usage)
-        self.overlay = await self.desk.put(
-            self.thread_id,
-            replace(overlay, summary=text, upto=old[-1].source_id, summarised=overlay.summarised + len(old)),
-        )
+            self.not_before, self.patience = len(messages) + self.patience, 2 * self.patience
+            return self.overlay
+        if made is not None:
+            self.overlay = await self.desk.summarised(self.thread_id, made)
         return self.overlay

@@ -148,11 +148,12 @@ class DebateChecks:
         at = await ready(self._runtime, spec)
         request = await request_of(self._runtime, at, CancellationToken())
         topic = (seen.topic,) if seen.topic is not None else ()
-        view = window_of(self._runtime, spec, request, topic).view(messages)
         budget = BudgetTracker(self._runtime.budget)
         limit = round_limit(spec.max_rounds, spec.shown, budget, usual=spec.usual_rounds)
         notes = (last_turn_note(setup, number if mine else number + 1),)
-        return whole_request(request, view, Given(messages=messages, pinned=topic, notes=notes), int(limit.value), 1)
+        given = Given(messages=messages, pinned=topic, notes=notes)
+        view = window_of(self._runtime, spec, request, given).view(messages)
+        return whole_request(request, view, given, int(limit.value), 1)
 
 
 def _can_speak(skill: SkillDef) -> bool:

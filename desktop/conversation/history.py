@@ -19,6 +19,18 @@ async def messages_up_to(store: Store, thread_id: str, message_id: str) -> list[
     return chat_messages([*above, await store.messages.get(message_id=message_id)])
 
 
+async def task_above(store: Store, message_id: str) -> MessageRecord:
+    """The message that began the work which ``message_id`` belongs to: itself, or what a person had asked before they
+    said this while the agent was at work (S-LOOP-1)."""
+    record = await store.messages.get(message_id=message_id)
+    while record.role != "user" or record.run_id:
+        above = await store.messages.path(thread_id=record.thread_id, before=record.message_id, limit=50)
+        if not above:
+            break
+        record = next((one for one in reversed(above) if one.role == "user" and not one.run_id), above[0])
+    return record
+
+
 def chat_messages(records: Iterable[MessageRecord]) -> list[ChatMessage]:
     """Records as messages: a tool record becomes one message a result, thinking text is left out (R-CTX-10)."""
     messages: list[ChatMessage] = []

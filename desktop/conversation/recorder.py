@@ -73,8 +73,8 @@ class RunRecorder:
         await self._close()  # an answer without a word, after which the agent goes on all the same
         await self._begin()
 
-    async def message_finished(self, message: ChatMessage) -> None:
-        """Commit a whole answer; keep one that is not for ``conclude``."""
+    async def message_finished(self, message: ChatMessage) -> str:
+        """Commit a whole answer; keep one that is not for ``conclude``. Its id."""
         if message.usage is not None:
             self.usage = self.usage.plus(message.usage)
         self.said = self.said or message.text
@@ -85,22 +85,26 @@ class RunRecorder:
         self._pending = message
         if message.tool_calls or (texts(message) and message.stop_reason in _WHOLE):
             await self._close()
+        return self.message_id
 
-    async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> None:
-        """Store results below the message that asked; those that were not executed together, with their events."""
+    async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> list[str]:
+        """Store results below the message that asked; those that were not executed together, with their events. The
+        id of each."""
         if self._pending is not None:
             await self._close()
         if executed:
-            for result in results:
-                await self._add("tool", (result,), self.result_ids.pop(result.call_id, "") or new_id())
+            ids = [self.result_ids.pop(result.call_id, "") or new_id() for result in results]
+            for result, message_id in zip(results, ids, strict=True):
+                await self._add("tool", (result,), message_id)
             await self._charge_below()
-            return
+            return ids
         message_id = new_id()
         await self._add("tool", results, message_id)
         for count, result in enumerate(results, 1):
             self._announce(result, message_id)
             if count % 100 == 0:
                 await asyncio.sleep(0)
+        return [message_id] * len(results)
 
     def listen(self, event: LoopEvent) -> None:
         """The loop's listener: deltas into the open message and onto the bus."""
@@ -137,7 +141,7 @@ class RunRecorder:
                 message_id=record.message_id,
             )
         )  # fmt: skip
-        return ChatMessage("user", record.blocks)
+        return ChatMessage("user", record.blocks, source_id=record.message_id)
 
     async def spent(self, usage: Usage) -> None:
         """What was asked of a model beside the answers, as a summary, counts for run and thread."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from desktop.conversation.context_desk import ContextKeeper
 from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
-from desktop.conversation.history import messages_up_to
+from desktop.conversation.history import chat_messages, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
@@ -233,16 +233,19 @@ class RunExecution:
         if order.nudge and not calls and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
         asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
-        return Given(messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper())
+        task = await task_above(self._runtime.store, order.user_message_id)
+        if all(message.source_id != task.message_id for message in messages):
+            messages[:0] = chat_messages([task])  # its answer is longer than what is read
+        return Given(
+            messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper(), task=task.message_id
+        )
 
     async def _keeper(self) -> ContextKeeper | None:
         desk, thread_id = self._runtime.context, self._order.thread.thread_id
         if desk is None:
             return None
         overlay = await desk.of_branch(thread_id, self._order.parent_id)
-        return ContextKeeper(
-            desk=desk, thread_id=thread_id, overlay=overlay, allowed=self._runtime.summaries, spent=self.recorder.spent
-        )
+        return desk.keeper(thread_id, overlay, self._runtime.summaries)
 
     async def _steering(self) -> list[ChatMessage]:
         """What a person typed while this run was at work goes into it before its next round (S-LOOP-1)."""

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from desktop.agents.answer import Answerer
+from desktop.agents.answer import Answer, Answerer
+from desktop.agents.asking import ask_within
 from desktop.agents.host import HOST, PERMISSIONS
 from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
 from desktop.agents.loop_events import LoopEvent, LoopResult, MessageDone
@@ -33,7 +34,6 @@ from desktop.conversation.side_stops import SideStops
 from desktop.conversation.toolbox import Toolbox
 from desktop.conversation.unfinished import Settling, Unfinished
 from desktop.domain.cancellation import RunMeta
-from desktop.domain.context import Overlay
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError
 from desktop.domain.events import ContextMeasured, ToolCallFinished, ToolCallStarted
@@ -48,6 +48,7 @@ from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.journal import EntryStatus, Journal
 
 WHOLE = ("end", "tool_calls", "length")
+SUMMARISED = "a summary of older messages"
 
 _log = logging.getLogger(__name__)
 Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
@@ -58,7 +59,8 @@ class Given:
     """What a side reads: ``messages`` in its own perspective; ``pinned`` come before them whatever the window leaves
     out; ``notes`` join its system text in this turn; ``asked`` is the person's text that may bring in skills
     (S-SK-5); ``rounds_used`` of the run so far; ``unfinished`` is what an
-    answer that is gone on with left open; ``keeper`` has the thread's summary and pins."""
+    answer that is gone on with left open; ``keeper`` has the thread's summary and pins; ``task`` is the id of the
+    message that began the work, which no window leaves out."""
 
     messages: Sequence[ChatMessage]
     pinned: Sequence[ChatMessage] = ()
@@ -67,6 +69,7 @@ class Given:
     rounds_used: int = 0
     unfinished: Unfinished | None = None
     keeper: ContextKeeper | None = None
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +202,14 @@ class SideTurn:
     def _preparation(self, request: ModelRequest, given: Given, limit: int) -> Prepare:
         """The window is built anew before each round (R-CTX-9), and measured."""
         number, meta, size = 0, self.meta, self.runtime.context_window(request.model)
-        window = window_of(self.runtime, self.spec, request, given.pinned)
+        window = window_of(self.runtime, self.spec, request, given)
 
         async def prepare(messages: Sequence[ChatMessage]) -> ModelRequest:
             nonlocal number
             number += 1
-            view = window.view(messages, await self._overlay(messages, window, request, given))
+            keeper, model = given.keeper, request.model
+            overlay = NOTHING if keeper is None else await keeper.current(messages, window, self._beside, model, size)
+            view = window.view(messages, overlay)
             self.runtime.bus.publish(
                 ContextMeasured(
                     thread_id=meta.thread_id, run_id=meta.run_id, used=view.tokens, window=size,
@@ -215,15 +220,19 @@ class SideTurn:
 
         return prepare
 
-    async def _overlay(
-        self, messages: Sequence[ChatMessage], window: PromptWindow, request: ModelRequest, given: Given
-    ) -> Overlay:
-        if given.keeper is None:
-            return NOTHING
-        runtime = self.runtime
-        size = runtime.context_window(request.model)
+    async def _beside(self, request: ModelRequest) -> Answer:
+        """A question to the model beside the rounds, the way of all others: bounded, queued, counted, journaled."""
+        runtime, budget = self.runtime, self.budget
+        budget.check()
         answerer = Answerer(runtime.client, retry=runtime.retry)
-        return await given.keeper.current(messages, window, answerer, request.model, self.meta, size)
+        answer = await ask_within(runtime.chat_layers, answerer, request, self.meta, lambda _event: None)
+        message = answer.message
+        budget.consume(message.usage, rounds=0)
+        if message.usage is not None:
+            await self.recorder.spent(message.usage)
+        status: EntryStatus = "completed" if answer.error is None else "failed"
+        self.journal.append("llm", message.model, result=message.text, status=status, summary=SUMMARISED)
+        return answer
 
     def _listen(self, event: LoopEvent) -> None:
         """Deltas to the recorder, each finished answer into the journal (R-JRN-2)."""
@@ -235,12 +244,11 @@ class SideTurn:
             self.journal.append("llm", message.model, result=message.text, status=status, summary=tokens)
 
 
-def window_of(
-    runtime: Runtime, spec: SideSpec, request: ModelRequest, pinned: Sequence[ChatMessage] = ()
-) -> PromptWindow:
+def window_of(runtime: Runtime, spec: SideSpec, request: ModelRequest, given: Given) -> PromptWindow:
     """What fits beside the system text, the tools and the pinned messages."""
-    fixed = estimate_fixed(request) + sum(estimate(message) for message in pinned)
-    return PromptWindow(spec.agent, context_window=runtime.context_window(request.model), fixed=fixed)
+    fixed = estimate_fixed(request) + sum(estimate(message) for message in given.pinned)
+    size = runtime.context_window(request.model)
+    return PromptWindow(spec.agent, context_window=size, fixed=fixed, task=given.task)
 
 
 def whole_request(request: ModelRequest, view: View, given: Given, limit: int, number: int) -> ModelRequest:

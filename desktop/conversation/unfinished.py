@@ -96,19 +96,17 @@ class Settling:
     async def settle(self, effects: Effects) -> list[ChatMessage]:
         """The results. Raises CancellationError when the person ends the run instead; then what is open stays so."""
         self._recorder.message_id = self._left.message_id
-        found = [ChatMessage("tool", (await self._result(call),)) for call in self._left.calls]
+        found = [await self._result(call) for call in self._left.calls]
         for run_id in self._left.runs:
             if run_id != self._recorder.run_id:
                 await conclude(run_id, effects)
         return found
 
-    async def _result(self, call: ToolCallBlock) -> ToolResultBlock:
+    async def _result(self, call: ToolCallBlock) -> ChatMessage:
         self._token.check()
         fate = self._left.known.get(call.call_id)
         if fate is not None and fate.result is not None:
-            block = _recorded(call, fate.result)
-            await self._recorder.results_finished([block], executed=False)
-            return block
+            return await self._stored(_recorded(call, fate.result), executed=False)
         again = "" if fate is None or fate.repeatable else _question(fate)
         block = await self._caller.run(call, again)
         if again and block.facts.get("decision") == "stop":
@@ -116,8 +114,11 @@ class Settling:
         if again and (self._token.cancelled or block.facts.get("by") in _NOBODY_ANSWERED):
             self._token.check()
             raise CancellationError("the question was closed without an answer")
-        await self._recorder.results_finished([block], executed=True)
-        return block
+        return await self._stored(block, executed=True)
+
+    async def _stored(self, block: ToolResultBlock, *, executed: bool) -> ChatMessage:
+        (stored,) = await self._recorder.results_finished([block], executed=executed)
+        return ChatMessage("tool", (block,), source_id=stored)
 
 
 def _question(fate: Fate) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
 
 from desktop.domain.context import MAX_PINS, MAX_SUMMARY, Overlay
 from desktop.domain.errors import KnownError, NotFound
@@ -41,38 +43,60 @@ class OverlayRepository:
 
     async def put(self, *, thread_id: str, overlay: Overlay) -> None:
         """Replace it. Raises NotFound for a thread that does not exist."""
-        values = (
-            thread_id, clean(overlay.summary)[:MAX_SUMMARY], overlay.upto, overlay.summarised,
-            to_json(sorted(overlay.pins)), int(overlay.off),
-        )  # fmt: skip
-
-        def work(connection: sqlite3.Connection) -> None:
-            if connection.execute("SELECT 1 FROM threads WHERE thread_id = ?", (thread_id,)).fetchone() is None:
-                raise NotFound("That conversation no longer exists.")
-            connection.execute("INSERT OR REPLACE INTO context_overlays VALUES (?,?,?,?,?,?)", values)
-
-        await self._thread.write(work)
+        await self._thread.write(lambda connection: _put(connection, thread_id, overlay))
 
     async def pin(self, *, thread_id: str, message_id: str, pinned: bool) -> Overlay:
         """Keep a message in every request, or no longer; the overlay then. Raises NotFound, and KnownError when there
         are too many."""
 
-        def work(connection: sqlite3.Connection) -> Overlay:
+        def change(connection: sqlite3.Connection, found: Overlay) -> Overlay:
             _, owner, _ = tree.sequence(connection, message_id)
             if owner != thread_id:
                 raise NotFound("That message belongs to another conversation.")
-            found = _get(connection, thread_id)
             pins = found.pins | {message_id} if pinned else found.pins - {message_id}
             if len(pins) > MAX_PINS:
                 raise KnownError(f"At most {MAX_PINS} messages can be pinned.", next_step="Unpin another one first.")
-            connection.execute(
-                "INSERT INTO context_overlays VALUES (?,?,?,?,?,?) ON CONFLICT (thread_id) DO UPDATE SET "
-                "pins_json = excluded.pins_json",
-                (thread_id, found.summary, found.upto, found.summarised, to_json(sorted(pins)), int(found.off)),
-            )
-            return Overlay(found.summary, found.upto, frozenset(pins), found.off, found.summarised)
+            return replace(found, pins=frozenset(pins))
+
+        return await self._changed(thread_id, change)
+
+    async def switch(self, *, thread_id: str, off: bool) -> Overlay:
+        """No summary any more, nor another one; or again. The overlay then."""
+
+        def change(_connection: sqlite3.Connection, found: Overlay) -> Overlay:
+            return Overlay(pins=found.pins, off=True) if off else replace(found, off=False)
+
+        return await self._changed(thread_id, change)
+
+    async def summarise(self, *, thread_id: str, overlay: Overlay) -> Overlay:
+        """Keep a new summary, unless they were switched off while it was made. The overlay then."""
+
+        def change(_connection: sqlite3.Connection, found: Overlay) -> Overlay:
+            return found if found.off else replace(overlay, pins=found.pins, off=False)
+
+        return await self._changed(thread_id, change)
+
+    async def _changed(
+        self, thread_id: str, change: Callable[[sqlite3.Connection, Overlay], Overlay]
+    ) -> Overlay:  # fmt: skip
+        """Read, change and write in one transaction."""
+
+        def work(connection: sqlite3.Connection) -> Overlay:
+            overlay = change(connection, _get(connection, thread_id))
+            _put(connection, thread_id, overlay)
+            return overlay
 
         return await self._thread.write(work)
+
+
+def _put(connection: sqlite3.Connection, thread_id: str, overlay: Overlay) -> None:
+    if connection.execute("SELECT 1 FROM threads WHERE thread_id = ?", (thread_id,)).fetchone() is None:
+        raise NotFound("That conversation no longer exists.")
+    values = (
+        thread_id, clean(overlay.summary)[:MAX_SUMMARY], overlay.upto, overlay.summarised,
+        to_json(sorted(overlay.pins)), int(overlay.off),
+    )  # fmt: skip
+    connection.execute("INSERT OR REPLACE INTO context_overlays VALUES (?,?,?,?,?,?)", values)
 
 
 def _get(connection: sqlite3.Connection, thread_id: str) -> Overlay:

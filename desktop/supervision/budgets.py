@@ -63,9 +63,10 @@ class BudgetTracker:
         """Who set one of the limits (R-LIM-5)."""
         return self.changed.get(name, self.where)
 
-    def consume(self, usage: Usage | None) -> None:
-        """One round was answered; an unknown cost adds nothing to the sum (it stays a lower bound)."""
-        self.rounds += 1
+    def consume(self, usage: Usage | None, *, rounds: int = 1) -> None:
+        """One round was answered, or something beside the rounds (``rounds=0``); an unknown cost adds nothing to the
+        sum (it stays a lower bound)."""
+        self.rounds += rounds
         if usage is None or usage.cost_usd is None:
             self.cost_known = False
         if usage is not None:
@@ -73,7 +74,7 @@ class BudgetTracker:
             self.used = self.used.plus(known)
             self.total = self.total.plus(usage)
         if self._parent is not None:
-            self._parent.consume(usage)
+            self._parent.consume(usage, rounds=rounds)
 
     def waited(self, seconds: float) -> None:
         """A person was asked for this long. Not for a budget whose clock is ``told`` when waiting begins (R-SUP-10)."""

@@ -21,6 +21,7 @@ from desktop.domain.messages import Usage
 from desktop.domain.models import ModelRequest
 from tests.unit.agents.script import Script, says
 from tests.unit.conversation.kit import World, world
+from tests.unit.pipeline.kit import FakeTool
 
 LONG = "word " * 1_500
 SMALL = 12_000
@@ -61,15 +62,16 @@ class Chat:
 
 @asynccontextmanager
 async def chat(
-    path: Path, answer: Callable[[ModelRequest], Any] | None = None, *, allowed: bool = True
-) -> AsyncIterator[Chat]:
+    path: Path, answer: Callable[[ModelRequest], Any] | None = None, *tools: FakeTool, allowed: bool = True,
+    **options: Any,
+) -> AsyncIterator[Chat]:  # fmt: skip
     def reply(request: ModelRequest) -> Any:
         if is_summary(request):
             return says("They spoke of boats.")
         return says(f"{LONG}")
 
     script = Script(last=answer or reply)
-    async with world(path, script) as made:
+    async with world(path, script, *tools, **options) as made:
         yield Chat(made, script, [True] if allowed else [])
 
 
@@ -181,11 +183,11 @@ async def test_pins_are_bounded_and_belong_to_their_thread(tmp_path: Path) -> No
             with pytest.raises(NotFound):
                 await c.desk.pin(wrong, message_id, True)
         full = Overlay(pins=frozenset(str(n) for n in range(MAX_PINS)))
-        await c.desk.put(thread_id, full)
+        await c.world.store.overlays.put(thread_id=thread_id, overlay=full)
         with pytest.raises(KnownError, match="At most 50"):
             await c.desk.pin(thread_id, shown[0].message_id, True)
         with pytest.raises(NotFound):
-            await c.desk.put("nowhere", full)
+            await c.world.store.overlays.put(thread_id="nowhere", overlay=full)
         await c.world.store.threads.delete(thread_id=thread_id, at=1.0)
         await c.world.store.threads.purge(thread_id=thread_id)
         assert await c.desk.overlay(thread_id) == Overlay()

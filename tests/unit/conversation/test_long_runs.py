@@ -1,0 +1,202 @@
+"""A run whose own rounds no longer fit: they are summarised while it is at work, once, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.agents.window import SUMMARY_HEAD, TASK_FOLLOWS
+from desktop.domain.errors import ModelServerError
+from desktop.domain.messages import ToolResultBlock
+from desktop.domain.models import ModelRequest
+from desktop.domain.supervision import ExecutionBudget
+from tests.unit.agents.script import Hang, call, calls, says
+from tests.unit.agents.test_loop import valid
+from tests.unit.conversation.kit import agent
+from tests.unit.conversation.test_context import chat, is_summary
+from tests.unit.pipeline.kit import FakeTool
+from tests.unit.supervision.kit import until
+
+ROUNDS = 30
+TASK = "Count the boats in every harbour."
+DONE = "All counted."
+
+
+def reads(size: int = 3_000) -> FakeTool:
+    return FakeTool("read-file", body=lambda args, _: f"harbour {args['path']}: " + "b" * size)
+
+
+class Work:
+    """A model that reads a file in each of so many rounds; ``summary`` answers the requests for a summary."""
+
+    def __init__(self, summary: Callable[[], Any] = lambda: says("Harbours were read."), rounds: int = ROUNDS) -> None:
+        self.summary, self.left, self.round = summary, rounds, 0
+
+    def __call__(self, request: ModelRequest) -> Any:
+        if is_summary(request):
+            return self.summary()
+        self.round += 1
+        if self.round > self.left:
+            return says(DONE)
+        return calls(call(f"c{self.round}", path=f"p{self.round}"))
+
+
+def texts(request: ModelRequest) -> str:
+    return "".join(block.text for m in request.messages for block in m.blocks if hasattr(block, "text"))
+
+
+def tasks(requests: Sequence[ModelRequest]) -> set[int]:
+    return {sum(m.text == TASK for m in request.messages) for request in requests}
+
+
+def long(path: Path, work: Work, **options: Any) -> Any:
+    book = agent(max_rounds=ROUNDS * 2)
+    return chat(path, work, options.pop("tool", reads()), agents=book, supervised=True, **options)
+
+
+@pytest.mark.spec("R-CTX-3", "R-CTX-5", "R-CTX-6", "R-CTX-9")
+async def test_older_rounds_of_a_run_at_work_are_summarised_and_the_task_stays_word_for_word(tmp_path: Path) -> None:
+    async with long(tmp_path, Work()) as c:
+        thread_id = await c.world.thread()
+        path = await c.world.ask(thread_id, TASK)
+        assert c.world.ends()[-1].reason == "response"
+        assert 2 <= len(c.summaries) <= ROUNDS // 4
+        assert "harbour p1:" in texts(c.summaries[0])
+        assert "Harbours were read." in texts(c.summaries[-1])
+        assert tasks(c.asked) == {1}
+        assert all(valid(request.messages) for request in c.asked)
+        last = c.asked[-1].messages
+        assert last[0].text.startswith(f"{SUMMARY_HEAD}\n{TASK_FOLLOWS}")
+        assert f"harbour p{ROUNDS}:" in texts(c.asked[-1])
+        results = [block for m in path for block in m.blocks if isinstance(block, ToolResultBlock)]
+        assert (len(results), path[-1].text) == (ROUNDS, DONE)
+        assert c.account.dropped == 0
+        assert c.account.summarised + c.account.kept == len(path) - 1
+        assert "Harbours were read." in (await c.desk.overlay(thread_id)).summary
+
+
+@pytest.mark.spec("R-CTX-9", "R-JRN-2")
+async def test_a_run_that_was_killed_goes_on_with_the_summary_it_had_and_makes_none_again(tmp_path: Path) -> None:
+    killed, again = tmp_path / "killed", tmp_path / "again"
+    killed.mkdir()
+    again.mkdir()
+    hangs = Work(rounds=12)
+
+    def work(request: ModelRequest) -> Any:
+        return [Hang()] if not is_summary(request) and hangs.round == 11 else hangs(request)
+
+    async with long(killed, work) as c:  # type: ignore[arg-type]
+        thread_id = await c.world.thread()
+        await c.service.send(thread_id, TASK)
+        await until(lambda: len(c.asked) == 12)
+        made = len(c.summaries)
+        for file in killed.glob("assent.db*"):  # what the disk has at this moment
+            shutil.copy(file, again / file.name)
+        await c.service.stop(thread_id)
+        await c.world.settled(thread_id)
+    assert made >= 1
+    async with long(again, Work(rounds=0)) as c:
+        await c.service.continue_answer(thread_id)
+        path = await c.world.settled(thread_id)
+        assert path[-1].text == DONE
+        assert c.summaries == []
+        assert c.asked[0].messages[0].text.startswith(SUMMARY_HEAD)
+        assert tasks(c.asked) == {1}
+        assert valid(c.asked[0].messages)
+
+
+@pytest.mark.spec("R-CTX-7")
+async def test_where_no_summary_of_its_rounds_can_be_made_the_run_goes_on_without_the_oldest(tmp_path: Path) -> None:
+    async with long(tmp_path, Work(lambda: [ModelServerError("The server is away.")])) as c:
+        await c.world.ask(await c.world.thread(), TASK)
+        assert c.world.ends()[-1].reason == "response"
+        assert 1 <= len(c.summaries) <= 2
+        assert c.account.dropped > 0
+        assert tasks(c.asked) == {1}
+        assert all(valid(request.messages) for request in c.asked)
+
+
+@pytest.mark.spec("R-CAN-10", "R-CTX-6")
+async def test_a_run_that_is_stopped_while_it_summarises_ends_and_keeps_no_half_summary(tmp_path: Path) -> None:
+    async with long(tmp_path, Work(lambda: [Hang()])) as c:
+        thread_id = await c.world.thread()
+        await c.service.send(thread_id, TASK)
+        await until(lambda: bool(c.summaries))
+        rounds = len(c.asked)
+        await c.service.stop(thread_id)
+        await c.world.settled(thread_id)
+        assert (c.world.ends()[-1].reason, len(c.asked), c.script.cancelled) == ("cancelled", rounds, 1)
+        assert (await c.desk.overlay(thread_id)).summary == ""
+
+
+@pytest.mark.spec("R-SUP-7", "R-SUP-14", "R-JRN-2")
+async def test_a_summary_passes_the_queue_counts_in_the_budget_and_is_in_the_runs_journal(tmp_path: Path) -> None:
+    passed: list[ModelRequest] = []
+
+    class Watch:
+        name = "watch"
+
+        async def process(self, context: Any, call_next: Any) -> None:
+            passed.append(context.request)
+            await call_next()
+
+    budget = ExecutionBudget(max_tokens=110 * 12)
+    async with long(tmp_path, Work(), budget=budget) as c:
+        gate = c.world.live.models
+        c.service._runtime = replace(c.service._runtime, chat_layers=(gate, Watch()))
+        thread_id = await c.world.thread()
+        sent = await c.service.send(thread_id, TASK)
+        await c.world.settled(thread_id)
+        assert [is_summary(request) for request in passed].count(True) == len(c.summaries) >= 1
+        assert len(c.script.requests) == 12  # 110 tokens each, summaries among them
+        assert c.world.ends()[-1].reason == "budget"
+        entries = await c.world.store.runs.journal(run_id=sent.run_id)
+        assert sum("summary of older messages" in str(entry) for entry in entries) == len(c.summaries)
+
+
+@pytest.mark.spec("R-CTX-5", "R-CTX-6")
+async def test_a_message_of_the_run_can_be_pinned_and_its_summary_taken_back_while_it_works(tmp_path: Path) -> None:
+    goes_on = asyncio.Event()
+
+    async def reading(args: Any, _context: Any) -> str:
+        if args["path"] == "p20":
+            await goes_on.wait()
+        return f"harbour {args['path']}: " + "b" * 3_000
+
+    async with long(tmp_path, Work(), tool=FakeTool("read-file", body=reading, timeout_s=60)) as c:
+        thread_id = await c.world.thread()
+        await c.service.send(thread_id, TASK)
+        await until(lambda: len(c.asked) == 20)
+        assert TASK_FOLLOWS in texts(c.asked[-1])
+        path = await c.service.path(thread_id)
+        second = next(m for m in path if any(getattr(b, "call_id", "") == "c2" for b in m.blocks))
+        await c.desk.pin(thread_id, second.message_id, True)
+        await c.desk.undo_summary(thread_id)
+        made = len(c.summaries)
+        goes_on.set()
+        await c.world.settled(thread_id)
+        later = c.asked[20:]
+        assert len(c.summaries) == made
+        assert all("harbour p2:" in texts(request) for request in later)
+        assert not any(SUMMARY_HEAD in texts(request) for request in later)
+        assert all(valid(request.messages) for request in later)
+        assert (c.account.pinned, c.account.summarised) == (1, 0)
+
+
+@pytest.mark.spec("R-CTX-5")
+async def test_what_a_person_adds_during_the_run_does_not_push_out_what_began_it(tmp_path: Path) -> None:
+    async with long(tmp_path, Work(), allowed=False) as c:
+        thread_id = await c.world.thread()
+        await c.service.send(thread_id, TASK)
+        await until(lambda: len(c.asked) >= 2)
+        await c.service.send(thread_id, "Leave out the dinghies.")
+        await c.world.settled(thread_id)
+        assert tasks(c.asked) == {1}
+        assert "Leave out the dinghies." in texts(c.asked[-1])
+        assert c.account.dropped > 0
