@@ -18,6 +18,7 @@ from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.pipeline import Pipeline
 from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.live_runs import LiveRuns
 
 HOST = "host"
 PERMISSIONS = "permissions"
@@ -32,7 +33,7 @@ class Host:
     and tools; ``code`` None: no code mode here; ``redact`` cleans a text for traces (R-TRC-9); ``spawn`` starts a task
     that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds; ``asked`` hears of
     questions that an agent's provider puts to the model itself: False before, when it may raise LimitReached, True
-    when there is an answer."""
+    when there is an answer; ``live`` has the tree in which each agent has its place."""
 
     pipeline: Pipeline
     client: ModelClient
@@ -49,3 +50,4 @@ class Host:
     spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     asked: Callable[[bool], None] = lambda _answered: None
+    live: LiveRuns | None = None

@@ -22,11 +22,11 @@ from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.agents.made_calls import Calls
 from desktop.agents.policy_settings import PolicySettings
 from desktop.agents.returning import Promise
+from desktop.agents.seat import Seat, seated
 from desktop.agents.trace import Delivery, Trace, Whose
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import Call, CallRequest, Outcome
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
@@ -48,18 +48,19 @@ async def run_agent(ctx: Context, args: Mapping[str, Any]) -> Any:
     call = ctx.call
     if not isinstance(host, Host) or not isinstance(call, Call):
         raise ToolFailure("No model is at hand here to run an agent with.")
-    return await _Agent(host, call, ctx, args).work()
+    name = str(args.get("name") or ctx.envelope.target.run.tool.name)[:64]
+    with seated(host, call, name) as seat:
+        return await _Agent(seat, ctx, args, name).work()
 
 
 class _Agent:
     """One invocation."""
 
-    def __init__(self, host: Host, call: Call, ctx: Context, args: Mapping[str, Any]) -> None:
-        config = args.get("config")
-        self._call, self._ctx, self._args = call, ctx, args
+    def __init__(self, seat: Seat, ctx: Context, args: Mapping[str, Any], name: str) -> None:
+        config, host = args.get("config"), seat.host
+        self._call, self._ctx, self._args, self._name = seat.call, ctx, args, name
         self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
         self._served = ctx.envelope.target
-        self._name = str(args.get("name") or self._served.run.tool.name)[:64]
         where = f"the skill {self._served.run.tool.name}"
         self._promise = Promise.of(args.get("returns"), self._served, host.pipeline.validator)
         self._settings = PolicySettings.of(self._config, where, returns=self._promise is not None)
@@ -67,8 +68,7 @@ class _Agent:
         permitted = own if above is None else host.together(above, own)
         ctx.nonlocals[PERMISSIONS] = permitted
         self._allowed = own_calls(permitted, own, self._served.run.tool.name)
-        self._host = replace(host, budget=host.budget.child(ExecutionBudget(), where))
-        ctx.nonlocals[HOST] = self._host
+        self._host = ctx.nonlocals[HOST] = host
         self._trace = self._made_trace()
 
     async def work(self) -> Any:

@@ -13,18 +13,21 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
-from desktop.agents.answer import Answerer
+from desktop.agents.answer import Answer, Answerer
 from desktop.agents.host import HOST, Host
 from desktop.agents.loop import LoopConfig, RoundLoop, Verdict
 from desktop.agents.loop_events import LoopEvent, Retrying
 from desktop.agents.shrink import estimate_fixed
 from desktop.agents.window import LAST_MESSAGES, PromptWindow
+from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, block_from_plain
+from desktop.domain.middleware import ChatContext
 from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta
 from desktop.domain.tools import Category
 from desktop.pipeline.code_mode import INVOKE
+from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Call
 from desktop.pipeline.skill_context import Context
 
@@ -319,6 +322,19 @@ def _call(call: Mapping[str, Any]) -> ToolCallBlock:
     return ToolCallBlock(str(call.get("id") or ""), str(call.get("tool") or ""), arguments)
 
 
+async def _answered(host: Host, request: ModelRequest, meta: RunMeta) -> Answer:
+    """Through the same layers as the loop's requests: a paused agent asks nothing."""
+    context = ChatContext(meta, request=request)
+
+    async def core() -> None:
+        asked = context.request or request
+        context.response = await Answerer(host.client, retry=host.retry).ask(asked, meta, lambda _event: None)
+
+    await compose(host.layers)(context, core)
+    response = context.response
+    return response if isinstance(response, Answer) else Answer(response)
+
+
 async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     """One question to the run's model, for providers of one's own: ``{text, calls: [{id, tool, args}], stopReason,
     usage}``. The budget is asked before and charged after. Raises ToolFailure when there is no model here, and what
@@ -330,7 +346,7 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     host.budget.check()
     messages = tuple(_history(args.get("messages")))
     request = ModelRequest(host.model, messages, str(args.get("system") or ""), _schemas(args.get("tools")))
-    answer = await Answerer(host.client, retry=host.retry).ask(request, call.meta, lambda _event: None)
+    answer = await _answered(host, request, call.meta)
     message = answer.message
     host.budget.consume(message.usage)
     if answer.error is not None:

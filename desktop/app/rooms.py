@@ -25,6 +25,7 @@ from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.debates import DebateService
 from desktop.conversation.jobs import JobService, JobSurroundings
 from desktop.conversation.run_desk import RunDesk
+from desktop.conversation.run_trees import TreeKeeper
 from desktop.conversation.runtime import Runtime, host_of
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_desk import SkillDesk
@@ -239,6 +240,7 @@ async def _rooms(
         mask=redactor.mask_known,
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
+    bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
     _keep_skills(skills, settings, home, owner)
     desk = _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default))
     service = ConversationService(runtime, owner)
@@ -249,7 +251,8 @@ async def _rooms(
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
-        grants=grants, rules=rules, service=service, agent_room=room, context=context, run_desk=RunDesk(live),
+        grants=grants, rules=rules, service=service, agent_room=room, context=context,
+        run_desk=RunDesk(live, store.run_agents),
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceDesk(store, agents, runtime.budget), jobs=await _jobs(runtime, service, settings, rules),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -45,9 +46,10 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
     record = record_of(path, debate.turns)
     block = ToolCallBlock(new_id(), JUDGE, {"topic": debate.setup.topic, "record": record})
     root = Invocation(meta, inherited=inherited, shared=runtime.skills.shared)
-    outcome = await runtime.pipeline.invoke(
-        CallRequest(block, Caller("skill", (JUDGE,), ExactTools((JUDGE,))), root, lambda _event: None)
-    )
+    with await _shown(runtime, meta):
+        outcome = await runtime.pipeline.invoke(
+            CallRequest(block, Caller("skill", (JUDGE,), ExactTools((JUDGE,))), root, lambda _event: None)
+        )
     await runtime.store.threads.add_usage(thread_id=thread_id, usage=budget.used)
     if outcome.result.is_error:
         raise KnownError(
@@ -58,6 +60,15 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
     if verdict is None:
         raise KnownError("The judge gave no verdict.", next_step="Choose another model.", code="debate.judge")
     return replace(verdict, model=model, at=time.time(), after_turn=len(debate.turns))
+
+
+async def _shown(runtime: Runtime, meta: RunMeta) -> AbstractContextManager[None]:
+    """The judge shows with the agents of the debate's last run, which may be under way."""
+    if runtime.live is None:
+        return nullcontext()
+    runs = await runtime.store.runs.of_thread(thread_id=meta.thread_id, limit=1)
+    beside = runs[0].run_id if runs else ""
+    return runtime.live.lend(meta, AgentId(JUDGE, meta.thread_id), beside=beside)
 
 
 def _value(structured: Any, text: str) -> Mapping[str, Any] | None:

@@ -52,7 +52,8 @@ class DebatePlace:
         try:
             with node.parent.idles(NodeState.JOINING, label):
                 yield replace(self._meta, cancellation=node.token), node.budget
-            outcome = AgentOutcome("cancelled" if node.token.cancelled else "completed")
+            cut_off = node.token.cancelled
+            outcome = AgentOutcome("cancelled" if cut_off else "completed", detail=node.token.reason or "")
         finally:
             self._live.end(self._meta.run_id, node, outcome)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from desktop.conversation.run_trees import as_it_ended
 from desktop.conversation.service import STOPPED
 from desktop.domain.errors import ConfigurationError, NotFound
-from desktop.domain.run_tree import NodeFacts
+from desktop.domain.run_tree import KeptRun, NodeFacts
 from desktop.domain.supervision import ExecutionBudget
+from desktop.store.run_agents import RunAgentRepository
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tree import RunTree, TreeNode
 
@@ -18,12 +20,19 @@ FROM = "you, in the Run panel"
 class RunDesk:
     """Implements ``domain.run_tree.RunTreeDesk``."""
 
-    def __init__(self, live: LiveRuns) -> None:
+    def __init__(self, live: LiveRuns, kept: RunAgentRepository) -> None:
         self._live = live
+        self._kept = kept
+
+    async def last(self, thread_id: str) -> KeptRun | None:
+        """What is kept of the latest run in which an agent wrote into this thread; those that the end of the app cut
+        off say so."""
+        found = await self._kept.last(thread_id=thread_id)
+        return as_it_ended(found) if found is not None else None
 
     def facts(self, run_id: str) -> Sequence[NodeFacts]:
         """All agents of the run, parents first. Raises NotFound."""
-        return self._live.tree(run_id).facts()
+        return self._live.facts(run_id)
 
     def pause(self, run_id: str, path: str) -> None:
         """Before the branch's next call. Raises NotFound."""
@@ -59,8 +68,8 @@ class RunDesk:
         tree.change_budget(node.path, budget, FROM)
 
     def _living(self, run_id: str, path: str) -> tuple[RunTree, TreeNode]:
-        tree = self._live.tree(run_id)
-        node = tree.find(path)
+        tree, inside = self._live.placed(run_id, path)
+        node = tree.find(inside)
         if node.over:
             raise NotFound(OVER)
         return tree, node

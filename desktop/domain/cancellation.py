@@ -143,7 +143,8 @@ class CancellationToken:
 class RunMeta:
     """What is known about a run wherever a call goes; passed explicitly, never global (R-CAN-7). ``unattended``: the
     permission of a run in which nobody can be asked (``jobs.Unattended``); None: a person is there (R-CRON-1).
-    ``above``: the threads of the agents that this one works for, the person's own first; empty where nobody called."""
+    ``above``: the threads of the agents that this one works for, the person's own first; empty where nobody called.
+    ``node``: the place in the run tree of the agent whose calls these are; "" for the one whose thread it is."""
 
     run_id: str
     cancellation: CancellationToken
@@ -154,6 +155,7 @@ class RunMeta:
     tenant_id: str | None = None
     unattended: Unattended | None = None
     above: tuple[str, ...] = ()
+    node: str = ""
 
     def span(self) -> RunMeta:
         """A child span: same run, child token, new trace id (R-CAN-8)."""
@@ -163,4 +165,6 @@ class RunMeta:
         """Of an agent that is called from here and works in ``thread_id``: the same run and permission, and what binds
         the caller's thread binds it, too."""
         above = (*self.above, self.thread_id) if self.thread_id else self.above
-        return replace(self, thread_id=thread_id, cancellation=cancellation, supervision=supervision, above=above)
+        return replace(
+            self, thread_id=thread_id, cancellation=cancellation, supervision=supervision, above=above, node=""
+        )

@@ -23,7 +23,7 @@ class PermissionRequest:
     ``unknown`` says, of a call that had begun when Assent ended, that nobody knows whether it was done; else empty.
     ``place`` is the line of model-written code that made the call, as ``line 3: await …``, ``made while it ran`` where
     no line of it did, or empty. ``rule`` is the pattern of the rule that says to ask, or empty. ``above``: the threads
-    of the agents that this one works for, the person's own first.
+    of the agents that this one works for, the person's own first. ``node`` as in ``RunMeta``.
     """
 
     request_id: str
@@ -47,6 +47,7 @@ class PermissionRequest:
     rule: str = ""
     unknown: str = ""
     above: tuple[str, ...] = ()
+    node: str = ""
 
     @property
     def seen_in(self) -> str:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
+from desktop.domain.errors import ConfigurationError
 from desktop.domain.supervision import ExecutionBudget, Priority
+
+BESIDE = ":"
+"""In the path of an agent of another run that shows with this one, after the mark of its run (``7f3a91c2:0.1``)."""
+KEPT_TEXT = 600
+"""Characters of a text that are kept."""
 
 
 class NodeState(StrEnum):
-    """What an agent is doing. ``preempted``: another of higher priority has its place, until one is free."""
+    """What an agent is doing. ``preempted``: another of higher priority has its place, until one is free.
+    ``interrupted``: the app ended before it did; its run may be gone on with."""
 
     WORKING = "working"
     QUEUED = "queued"
@@ -26,11 +33,17 @@ class NodeState(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
     LIMIT = "limit"
+    INTERRUPTED = "interrupted"
 
     @property
     def over(self) -> bool:
         """Whether it has ended."""
-        return self in (NodeState.COMPLETED, NodeState.FAILED, NodeState.CANCELLED, NodeState.LIMIT)
+        return self in _OVER
+
+
+_OVER = frozenset(
+    {NodeState.COMPLETED, NodeState.FAILED, NodeState.CANCELLED, NodeState.LIMIT, NodeState.INTERRUPTED}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +81,45 @@ class NodeFacts:
     budget_changed: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """The agents of a run as they were last told, parents first. ``over``: it has ended, for ``reason``. An agent whose
+    thread is gone has no ``thread_id``."""
+
+    run_id: str
+    nodes: tuple[NodeFacts, ...]
+    over: bool = True
+    reason: str = ""
+
+
+def facts_to_plain(facts: NodeFacts) -> dict[str, Any]:
+    """JSON-ready form; without path, thread and start, by which it is found."""
+    plain = {name: value for name, value in asdict(facts).items() if name not in ("path", "thread_id", "started_at")}
+    short = {name: value[:KEPT_TEXT] for name, value in plain.items() if isinstance(value, str)}
+    return {**plain, **short, "state": facts.state.value, "priority": int(facts.priority)}
+
+
+def facts_from_plain(path: str, thread_id: str, started_at: float, plain: Mapping[str, Any]) -> NodeFacts:
+    """The inverse. What a later release has written besides is left out. Raises ConfigurationError for what is no
+    agent at all."""
+    known = {field.name for field in fields(NodeFacts)}
+    own = {name: value for name, value in plain.items() if name in known}
+    try:
+        own["state"], own["priority"] = NodeState(own["state"]), Priority(own["priority"])
+        own["budget"] = ExecutionBudget.from_plain(own["budget"])
+        own["budget_changed"] = tuple((str(name), str(who)) for name, who in own.get("budget_changed", ()))
+        return NodeFacts(path=path, thread_id=thread_id, started_at=started_at, **own)
+    except (KeyError, ValueError, TypeError) as error:
+        raise ConfigurationError(f"This is no agent of a run: {error!r}.") from error
+
+
 class RunTreeDesk(Protocol):
     """What a person does with the agents of a run that is under way; at once, on the loop. All raise NotFound once the
     run, or the agent, is over."""
+
+    async def last(self, thread_id: str) -> KeptRun | None:
+        """What is kept of the latest run in which an agent wrote into this thread."""
+        ...
 
     def facts(self, run_id: str) -> Sequence[NodeFacts]:
         """All agents, parents first."""

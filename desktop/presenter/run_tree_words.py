@@ -19,12 +19,13 @@ _WORDS = {
     NodeState.CALLING: "making a call", NodeState.SLEEPING: "asleep", NodeState.JOINING: "waiting for an agent",
     NodeState.WAITING: "waiting for you", NodeState.PAUSED: "paused", NodeState.PREEMPTED: "gave up its place",
     NodeState.COMPLETED: "done", NodeState.FAILED: "failed", NodeState.CANCELLED: "cancelled",
-    NodeState.LIMIT: "limit reached",
+    NodeState.LIMIT: "limit reached", NodeState.INTERRUPTED: "interrupted",
 }  # fmt: skip
 _LOOKS = {
     NodeState.QUEUED: "in queue", NodeState.SLEEPING: "idle", NodeState.JOINING: "idle", NodeState.WAITING: "waiting",
     NodeState.PAUSED: "paused", NodeState.PREEMPTED: "paused", NodeState.COMPLETED: "done",
     NodeState.FAILED: "failed", NodeState.CANCELLED: "aborted", NodeState.LIMIT: "limit",
+    NodeState.INTERRUPTED: "aborted",
 }  # fmt: skip
 _LONGER = {
     NodeState.QUEUED: "It waits for its turn with the model.",

@@ -303,6 +303,7 @@ class PermissionGate:
             run_id=meta.run_id,
             thread_id=meta.thread_id,
             above=meta.above,
+            node=meta.node,
             call_id=call.request.block.call_id,
             tool=spec.name,
             description=spec.description,

@@ -18,6 +18,7 @@ from desktop.store.journal import EffectRepository
 from desktop.store.messages import MessageRepository
 from desktop.store.overlays import OverlayRepository
 from desktop.store.rules import RuleRepository
+from desktop.store.run_agents import RunAgentRepository
 from desktop.store.runs import RunRepository, recover
 from desktop.store.search import SearchRepository
 from desktop.store.threads import ThreadRepository
@@ -51,6 +52,7 @@ class Store:
         self.jobs = JobRepository(self._thread)
         self.overlays = OverlayRepository(self._thread)
         self.effects = EffectRepository(self._thread)
+        self.run_agents = RunAgentRepository(self._thread)
 
     @property
     def is_open(self) -> bool:

@@ -2,12 +2,14 @@
 
 A chat's loop knows nothing of this. Its model requests pass ``models`` (pause, budget, the shared queue), its tool
 calls pass ``calls`` (pause, the journal), and what its questions to a person cost in time is heard on the bus.
+Whose a call is says its thread, and within a thread the node that its metadata names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import RunMeta
@@ -16,13 +18,14 @@ from desktop.domain.errors import BudgetExhausted, BugError, NotFound
 from desktop.domain.events import Event, EventSink, RunTreeChanged, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
-from desktop.domain.run_tree import NodeState
+from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 from desktop.domain.supervision import Supervision
+from desktop.domain.tools import ToolSpec
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
-from desktop.supervision.tree import RunTree, TreeNode
+from desktop.supervision.tree import ROOT, Publish, RunTree, TreeNode
 
 
 class LiveRuns:
@@ -42,6 +45,7 @@ class LiveRuns:
         self._trees: dict[str, RunTree] = {}
         self._below: dict[tuple[str, str], list[TreeNode]] = {}
         self._lent: set[str] = set()
+        self._beside: dict[tuple[str, str], RunTree] = {}
         self._waiting: dict[str, tuple[str, ExitStack]] = {}
         self._journaled = calls
         self.models = ModelGate(self, queue or ModelQueue())
@@ -57,17 +61,39 @@ class LiveRuns:
         self._journaled.open(journal)
         return tree
 
-    def _grown(self, meta: RunMeta, agent_id: AgentId, supervision: Supervision, where: str) -> RunTree:
+    def _grown(
+        self, meta: RunMeta, agent_id: AgentId, supervision: Supervision, where: str, publish: Publish | None = None
+    ) -> RunTree:
         thread_id, run_id = meta.thread_id, meta.run_id
-        tree = RunTree(
-            agent_id, supervision, meta.cancellation, where=where,
-            publish=lambda nodes: self._publish(
-                RunTreeChanged(thread_id=thread_id, run_id=run_id, nodes=tuple(nodes))
-            ),
-        )  # fmt: skip
+
+        def tell(nodes: Sequence[NodeFacts]) -> None:
+            self._publish(RunTreeChanged(thread_id=thread_id, run_id=run_id, nodes=tuple(nodes)))
+
+        tree = RunTree(agent_id, supervision, meta.cancellation, where=where, publish=publish or tell)
         tree.root.budget.told = True
         self._trees[run_id] = tree
         return tree
+
+    @contextmanager
+    def lend(self, meta: RunMeta, agent_id: AgentId, *, beside: str = "") -> Iterator[None]:
+        """A tree for what belongs to no run, such as a judge's work. Its agents show below the first agent of the run
+        ``beside``, under way or not, if one is named."""
+        mark, thread_id = f"{meta.run_id[:8]}{BESIDE}", meta.thread_id
+
+        def tell(nodes: Sequence[NodeFacts]) -> None:
+            below = tuple(_grafted(facts, mark) for facts in nodes if facts.parent)
+            if below:
+                self._publish(RunTreeChanged(thread_id=thread_id, run_id=beside, nodes=below))
+
+        tree = self._grown(meta, agent_id, _place(meta), "the run's budget", tell if beside else None)
+        if beside:
+            self._beside[(beside, mark)] = tree
+        try:
+            yield
+        finally:
+            self._beside.pop((beside, mark), None)
+            tree.end(tree.root, AgentOutcome("completed"))
+            self.forget(meta.run_id)
 
     # -- agents below (R-AAT-4, R-AAT-8) ------------------------------------------------------------------------------
 
@@ -80,21 +106,40 @@ class LiveRuns:
 
         A call of a run without a tree, as of a skill that a person tries, gets one for as long as anybody is below it.
         """
+        node = self._added(meta, self._caller(meta, supervision), agent_id, supervision, under)
+        node.side, node.thread_id = side, thread_id or meta.thread_id
+        self._below.setdefault((meta.run_id, node.thread_id), []).append(node)
+        return node
+
+    def nest(self, meta: RunMeta, agent_id: AgentId, *, under: BudgetTracker | None = None) -> TreeNode:
+        """A place for an agent that works within a call of ``meta``, in the same thread: its calls are those whose
+        metadata name its ``path`` as their ``node``. Otherwise as ``begin``."""
+        caller = self._caller(meta, _place(meta))
+        node = self._added(meta, caller, agent_id, caller.supervision.spawn_child(caller.agent_id), under)
+        node.side, node.thread_id = caller.side, meta.thread_id
+        return node
+
+    def _caller(self, meta: RunMeta, supervision: Supervision) -> TreeNode:
         parent = self.node_of(meta)
         if parent is None:
             above = meta.supervision or supervision
             parent = self._grown(meta, above.root_id, above, "the run's budget").root
             self._lent.add(meta.run_id)
+        return parent
+
+    def _added(
+        self, meta: RunMeta, parent: TreeNode, agent_id: AgentId, supervision: Supervision, under: BudgetTracker | None
+    ) -> TreeNode:
         parent.spawned += 1
         path = f"{parent.path}.{parent.spawned}"
-        tree = self._trees[meta.run_id]
         try:
-            node = tree.add(parent, path, agent_id, supervision, under=under, token=meta.cancellation)
+            node = self._trees[meta.run_id].add(
+                parent, path, agent_id, supervision, under=under, token=meta.cancellation
+            )
         except BudgetExhausted:
             self._return_tree(meta.run_id)
             raise
-        node.budget.told, node.side, node.thread_id = True, side, thread_id or meta.thread_id
-        self._below.setdefault((meta.run_id, node.thread_id), []).append(node)
+        node.budget.told = True
         return node
 
     def end(self, run_id: str, node: TreeNode, outcome: AgentOutcome) -> None:
@@ -112,15 +157,21 @@ class LiveRuns:
         self._return_tree(run_id)
 
     def _return_tree(self, run_id: str) -> None:
-        if run_id in self._lent and not any(key[0] == run_id for key in self._below):
+        tree = self._trees[run_id] if run_id in self._lent else None
+        if tree is not None and all(node.over for node in tree.branch(tree.root) if node is not tree.root):
             self._lent.discard(run_id)
+            tree.end(tree.root, AgentOutcome("completed"))
             self._trees.pop(run_id).close()
 
     def node_of(self, meta: RunMeta) -> TreeNode | None:
-        """Who a call counts for: the agent of its thread."""
-        return self._node_in(meta.run_id, meta.thread_id)
+        """Who a call counts for: the agent that it names, or that of its thread."""
+        return self._node_in(meta.run_id, meta.thread_id, meta.node)
 
-    def _node_in(self, run_id: str, thread_id: str) -> TreeNode | None:
+    def _node_in(self, run_id: str, thread_id: str, path: str) -> TreeNode | None:
+        tree = self._trees.get(run_id)
+        named = tree.nodes.get(path) if tree is not None and path else None
+        if named is not None and not named.over:
+            return named
         nodes = self._below.get((run_id, thread_id))
         return nodes[-1] if nodes else self.node(run_id)
 
@@ -157,6 +208,23 @@ class LiveRuns:
             raise NotFound("This run is over.")
         return tree
 
+    def placed(self, run_id: str, path: str) -> tuple[RunTree, str]:
+        """The tree of a place as it was told, and the place in that. Raises NotFound."""
+        mark, found, inside = path.partition(BESIDE)
+        tree = self._beside.get((run_id, mark + BESIDE)) if found else None
+        return (tree, inside) if tree is not None else (self.tree(run_id), path)
+
+    def facts(self, run_id: str) -> tuple[NodeFacts, ...]:
+        """All agents that show with a run, parents first. Raises NotFound."""
+        beside = [
+            _grafted(facts, mark) for (owner, mark), tree in self._beside.items() if owner == run_id
+            for facts in tree.facts() if facts.parent
+        ]  # fmt: skip
+        own = self._trees.get(run_id)
+        if own is None and not beside:
+            raise NotFound("This run is over.")
+        return (*(own.facts() if own is not None else ()), *beside)
+
     def node(self, run_id: str) -> TreeNode | None:
         """The agent of the run itself."""
         tree = self._trees.get(run_id)
@@ -165,7 +233,8 @@ class LiveRuns:
     def hear(self, event: Event) -> None:
         """Questions to a person stand the run's clock, if nobody else works (R-SUP-10)."""
         if isinstance(event, ToolCallWaiting):
-            node, key = self._node_in(event.run_id, event.thread_id), event.request.request_id
+            node = self._node_in(event.run_id, event.thread_id, event.request.node)
+            key = event.request.request_id
             if node is not None and key not in self._waiting:
                 held = ExitStack()
                 held.enter_context(node.waits(event.request.tool))
@@ -219,6 +288,9 @@ class CallGate:
             await call_next()
             return
         await node.may_call()
+        if isinstance(context.definition, ToolSpec) and context.definition.visibility == "hidden":
+            await self._journal.process(context, call_next)  # how an agent works inside is nothing that it calls
+            return
         before = (node.state, node.doing)
         node.does(NodeState.CALLING, context.tool)
         try:
@@ -226,3 +298,15 @@ class CallGate:
         finally:
             if not node.over:
                 node.does(*before)
+
+
+def _place(meta: RunMeta) -> Supervision:
+    """Where its caller stands, under the id of its run."""
+    own = meta.supervision or Supervision.root(AgentId("run", meta.thread_id), session_id=meta.thread_id)
+    return replace(own, run_id=meta.run_id)
+
+
+def _grafted(facts: NodeFacts, mark: str) -> NodeFacts:
+    """As it shows with another run."""
+    parent = facts.parent if facts.parent == ROOT else f"{mark}{facts.parent}"
+    return replace(facts, path=f"{mark}{facts.path}", parent=parent)

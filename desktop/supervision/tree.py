@@ -85,7 +85,9 @@ class TreeNode:
     # -- what the agent says ------------------------------------------------------------------------------------------
 
     def does(self, state: NodeState, doing: str = "", model: str = "") -> None:
-        """What it does from now on, for the panel."""
+        """What it does from now on, for the panel. One that has ended does nothing more, whatever winds up in it."""
+        if self.over:
+            return
         self.state, self.doing = state, doing
         if model:
             self.model = model
@@ -125,7 +127,7 @@ class TreeNode:
         self.does(state, doing)
         with self._standing(person=False):
             yield
-        if not self.over:
+        if not self.over and not self._idle:
             self.does(NodeState.WORKING)
 
     @contextmanager
@@ -225,9 +227,9 @@ class RunTree:
             return
         node.close_clock()
         node.final = (node.budget.elapsed_s, node.budget.waited_s)
-        node.ended_at = time.time()
         node.detail = outcome.detail
         node.does(NodeState(outcome.status))
+        node.ended_at = time.time()
         self._disarm(node)
         del self._by_seat[node.seat.number]
         freed = self.headcount.release(node.seat)

@@ -15,6 +15,8 @@ from desktop.domain.jobs import Job, JobPolicy, JobRun
 from desktop.domain.messages import ImageBlock, NoticeBlock, ReasoningBlock, TextBlock, Usage
 from desktop.domain.models import Connection
 from desktop.domain.permission import AuditEntry, RuleRecord
+from desktop.domain.run_tree import NodeFacts, NodeState
+from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.domain.threads import DraftRecord, MessageRecord, QueuedRecord, RunRecord, ThreadRecord
 from desktop.settings import SettingsService
 from desktop.store import Store
@@ -63,6 +65,10 @@ async def fill(store: Store) -> None:
     await store.jobs.note(run=JobRun("jr", "job", 14.0, "done", 14.0, 15.0, "sample", "run"), seen_at=14.0)
     overlay = Overlay("They spoke.", "branch", frozenset({"answer"}), False, 3)
     await store.overlays.put(thread_id="sample", overlay=overlay)
+    limits = ExecutionBudget(max_tokens=1_000)
+    agent = NodeFacts("0", "", "assistant", NodeState.CANCELLED, Priority.NORMAL, 0, limits, "the run's budget",
+                      thread_id="sample", rounds=2, started_at=5.0, ended_at=6.0)  # fmt: skip
+    await store.run_agents.keep(run_id="run", nodes=[agent])
     await store.state.put(key="window", value={"width": 1200})
 
 

@@ -62,6 +62,9 @@ async def test_an_old_database_opens_with_everything_in_it(tmp_path, release):
     assert [job.policy.allowed_tools for job in jobs] == [("look",)] * (release >= "0007")
     overlay = await store.overlays.for_branch(thread_id="sample", leaf="answer")
     assert (overlay.summary, len(overlay.pins)) == (("They spoke.", 1) if release >= "0008" else ("", 0))
+    kept = await store.run_agents.last(thread_id="sample")
+    agents = [(one.agent, one.rounds, one.budget.max_tokens) for one in kept.nodes] if kept is not None else []
+    assert agents == [("assistant", 2, 1_000)] * (release >= "0009")
     assert [e.decision for _, e in await store.audit.list_entries()] == ["deny"]
     assert (await store.audit.check(lambda _done, _total: None, lambda: False)).whole
     assert [r.tool for r in await store.rules.list_rules()] == ["write-file"]

@@ -10,7 +10,7 @@ from typing import Any
 from desktop.domain.errors import NotFound
 from desktop.domain.events import RunTreeChanged
 from desktop.domain.permission import PermissionRequest
-from desktop.domain.run_tree import NodeFacts, NodeState
+from desktop.domain.run_tree import KeptRun, NodeFacts, NodeState
 from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.domain.tools import Category
 from desktop.presenter.run_tree import RunTreeViewModel
@@ -26,6 +26,10 @@ class SampleDesk:
         self.nodes = {node.path: node for node in nodes}
         self.over = False
         self.done: list[tuple[Any, ...]] = []
+
+    async def last(self, thread_id: str) -> KeptRun | None:
+        """Nothing is kept."""
+        return None
 
     def facts(self, run_id: str) -> Sequence[NodeFacts]:
         """All of them."""
