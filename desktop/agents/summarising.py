@@ -63,6 +63,7 @@ async def renewed(
         end += 1
     if end < LEAST:
         return None
+    window.view(messages, overlay)  # raises where the last round alone is too much: no summary helps there
     text = await summarise(ask, model, old[:end], overlay.summary, size)
     return replace(overlay, summary=text, upto=old[last].source_id, summarised=overlay.summarised + end)
 

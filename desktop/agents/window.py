@@ -100,10 +100,18 @@ class PromptWindow:
         return list(self.view(messages).messages)
 
     def view(self, messages: Sequence[ChatMessage], overlay: Overlay = NOTHING) -> View:
-        """The window over ``messages``. Raises ModelContextTooLong when even the last exchange does not fit, or what
-        is always sent does not."""
+        """The window over ``messages``. A summary that leaves no room for the last exchange is left out, too. Raises
+        ModelContextTooLong when that exchange does not fit, or what is always sent does not."""
         if self._room is not None and self._room <= 0:
             raise _no_room(self._fixed)
+        try:
+            return self._built(messages, overlay)
+        except ModelContextTooLong:
+            if not overlay.summary:
+                raise
+            return self._built(messages, Overlay(pins=overlay.pins, off=overlay.off))
+
+    def _built(self, messages: Sequence[ChatMessage], overlay: Overlay) -> View:
         told, held = _told(messages, overlay), self._held(messages, overlay)
         recent, begin, empty = self._recent(messages, told, held)
         older = self._older(messages, begin, held)

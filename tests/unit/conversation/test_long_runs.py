@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from desktop.agents.window import SUMMARY_HEAD, TASK_FOLLOWS
-from desktop.domain.errors import ModelServerError
+from desktop.domain.errors import ModelContextTooLong, ModelServerError
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import ModelRequest
 from desktop.domain.supervision import ExecutionBudget
 from tests.unit.agents.script import Hang, call, calls, says
 from tests.unit.agents.test_loop import valid
 from tests.unit.conversation.kit import agent
-from tests.unit.conversation.test_context import chat, is_summary
+from tests.unit.conversation.test_context import Chat, chat, is_summary
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.supervision.kit import until
 
@@ -200,3 +200,50 @@ async def test_what_a_person_adds_during_the_run_does_not_push_out_what_began_it
         assert tasks(c.asked) == {1}
         assert "Leave out the dinghies." in texts(c.asked[-1])
         assert c.account.dropped > 0
+
+
+def sized(c: Chat, window: int) -> None:
+    c.service._runtime = replace(c.service._runtime, context_window=lambda _ref: window)
+
+
+@pytest.mark.spec("R-CTX-7")
+@pytest.mark.parametrize(
+    ("window", "text", "says_why"),
+    [(12_000, "word " * 20_000, "last messages do not fit"), (300, "Hello", "instructions and tools alone")],
+)
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_what_cannot_fit_ends_the_run_with_its_reason_before_any_model_is_asked(
+    tmp_path: Path, window: int, text: str, says_why: str, allowed: bool
+) -> None:
+    async with long(tmp_path, Work(), allowed=allowed) as c:
+        sized(c, window)
+        path = await c.world.ask(await c.world.thread(), text)
+        end = c.world.ends()[-1]
+        assert c.script.requests == []
+        assert (end.reason, end.code) == ("error", ModelContextTooLong.code)
+        assert says_why in end.detail
+        assert "larger window" in end.next_step
+        assert path[0].text == text.strip() or path[0].text == text
+
+
+@pytest.mark.spec("R-CTX-6", "R-CTX-7")
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_a_result_larger_than_the_window_is_read_shortened_and_so_many_that_even_that_is_too_much_end_the_run(
+    tmp_path: Path, allowed: bool
+) -> None:
+    many = tuple(call(f"c{n}", path=f"p{n}") for n in range(60))
+    script = iter([calls(call("c", path="p")), says("Read."), calls(*many)])
+    async with long(tmp_path, lambda _request: next(script), tool=reads(90_000), allowed=allowed) as c:  # type: ignore[arg-type]
+        sized(c, 8_000)
+        thread_id = await c.world.thread()
+        await c.world.ask(thread_id, TASK)
+        assert c.world.ends()[-1].reason == "response"
+        assert "characters left out" in texts(c.asked[1])
+        assert (c.account.shrunk, c.account.dropped) == (1, 0)
+        await c.world.ask(thread_id, "And now sixty.")
+        end = c.world.ends()[-1]
+        assert len(c.script.requests) == 3
+        assert (end.reason, end.code) == ("error", ModelContextTooLong.code)
+        results = [b for m in await c.service.path(thread_id) for b in m.blocks if isinstance(b, ToolResultBlock)]
+        assert len(results) == 61
+        assert max(len(block.text) for block in results) > 20_000
