@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from desktop.agents.summarising import Ask, renewed
 from desktop.agents.window import PromptWindow
@@ -99,19 +100,47 @@ class ContextDesk:
     def keeper(self, thread_id: str, overlay: Overlay, allowed: Callable[[], bool]) -> ContextKeeper:
         """For a run that begins with ``overlay``."""
         _, undone = self.now(thread_id, overlay, 0)
-        return ContextKeeper(desk=self, thread_id=thread_id, overlay=overlay, allowed=allowed, undone=undone)
+        return ContextKeeper(kept=_OfThread(self, thread_id, undone), overlay=overlay, allowed=allowed)
+
+
+class Kept(Protocol):
+    """Where the overlay that a run reads is kept."""
+
+    def now(self, since: Overlay) -> Overlay:
+        """``since`` with what a person has changed meanwhile."""
+        ...
+
+    async def keep(self, made: Overlay) -> Overlay:
+        """Store a newer summary; the overlay then."""
+        ...
+
+
+@dataclass(slots=True)
+class _OfThread:
+    """A chat's overlay."""
+
+    desk: ContextDesk
+    thread_id: str
+    undone: int
+
+    def now(self, since: Overlay) -> Overlay:
+        """As the person has it."""
+        since, self.undone = self.desk.now(self.thread_id, since, self.undone)
+        return since
+
+    async def keep(self, made: Overlay) -> Overlay:
+        """Unless the person wants none any more."""
+        return await self.desk.summarised(self.thread_id, made)
 
 
 @dataclass(slots=True, kw_only=True)
 class ContextKeeper:
-    """What one run knows of its thread's overlay. ``allowed``: whether summaries are made at all (a setting, off
-    by default, R-CTX-6)."""
+    """What one run knows of its overlay. ``allowed``: whether summaries are made at all (a setting, off by default,
+    R-CTX-6)."""
 
-    desk: ContextDesk
-    thread_id: str
+    kept: Kept
     overlay: Overlay
     allowed: Callable[[], bool]
-    undone: int = 0
     not_before: int = 0
     patience: int = LATER
 
@@ -121,7 +150,7 @@ class ContextKeeper:
         """The overlay of the next request; where not everything fits any more, with a newer summary, which is stored
         before it is used. When none can be made the window drops the oldest instead (R-CTX-7), and it is tried again
         much later. Raises what the budget and a cancellation raise."""
-        self.overlay, self.undone = self.desk.now(self.thread_id, self.overlay, self.undone)
+        self.overlay = self.kept.now(self.overlay)
         if self.overlay.off or not self.allowed() or len(messages) < self.not_before:
             return self.overlay
         try:
@@ -133,5 +162,5 @@ class ContextKeeper:
             self.not_before, self.patience = len(messages) + self.patience, 2 * self.patience
             return self.overlay
         if made is not None:
-            self.overlay = await self.desk.summarised(self.thread_id, made)
+            self.overlay = await self.kept.keep(made)
         return self.overlay

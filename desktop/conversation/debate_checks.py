@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 
 from desktop.agents.discovery import NOT_TOOLS
+from desktop.agents.window import NOTHING
 from desktop.conversation.agent_values import looks_secret, odd_text
 from desktop.conversation.debate_ends import last_turn_note
 from desktop.conversation.debate_setup import label_of, spec_of
@@ -31,6 +32,7 @@ from desktop.conversation.side_spec import (
 from desktop.conversation.side_stops import same_tool
 from desktop.conversation.side_turn import Given, whole_request, window_of
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.context import Overlay
 from desktop.domain.debates import MAX_TURNS, USUAL_TURNS, DebateSetup, SidePreview, SideSetup, ToolOffer
 from desktop.domain.definitions import SIDES, DefinitionProblem, SideName
 from desktop.domain.errors import KnownError
@@ -139,9 +141,11 @@ class DebateChecks:
         system = with_notes(request.system, _notes(setup, 1 if name == "a" else 2, spec))
         return SidePreview(system, tuple(_offers(at)), setup.side(name).model, limits, window, own)
 
-    async def next_request(self, setup: DebateSetup, name: SideName, seen: Perspectives, number: int) -> ModelRequest:
+    async def next_request(
+        self, setup: DebateSetup, name: SideName, seen: Perspectives, number: int, overlay: Overlay = NOTHING
+    ) -> ModelRequest:  # fmt: skip
         """What a side would be asked with in turn ``number``, which is the next one or, for the side whose turn it is
-        not, as much of it as is known. Raises ConfigurationError and ToolFailure."""
+        not, as much of it as is known; ``overlay`` is the side's. Raises ConfigurationError and ToolFailure."""
         spec = _spec(setup, name)
         mine = (number % 2 == 1) == (name == "a")
         messages = seen.next_for(name) if mine else seen.of(name)
@@ -151,8 +155,9 @@ class DebateChecks:
         budget = BudgetTracker(self._runtime.budget)
         limit = round_limit(spec.max_rounds, spec.shown, budget, usual=spec.usual_rounds)
         notes = (last_turn_note(setup, number if mine else number + 1),)
-        given = Given(messages=messages, pinned=topic, notes=notes)
-        view = window_of(self._runtime, spec, request, given).view(messages)
+        task = messages[-1].source_id if messages else ""
+        given = Given(messages=messages, pinned=topic, notes=notes, task=task)
+        view = window_of(self._runtime, spec, request, given).view(messages, overlay)
         return whole_request(request, view, given, int(limit.value), 1)
 
 

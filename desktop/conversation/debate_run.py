@@ -12,6 +12,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from desktop.conversation.debate_context import SideContexts
 from desktop.conversation.debate_ends import (
     Stop,
     TurnOver,
@@ -35,7 +36,7 @@ from desktop.conversation.side_spec import SideSpec, round_limit
 from desktop.conversation.side_turn import Given, SideTurn
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SideMeter, TurnRecord
-from desktop.domain.errors import CancellationError, KnownError, NotFound
+from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError, NotFound
 from desktop.domain.events import (
     DebateChanged,
     Event,
@@ -88,6 +89,7 @@ class DebateRun:
         agent_id = AgentId(debate.setup.agent or DEBATE, debate.thread.thread_id)
         self._place = DebatePlace(runtime, self._meta, agent_id, called=called_by is not None)
         self._journal = Journal(self.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
+        self._contexts = SideContexts(runtime, self._journal)
 
     async def go(self) -> None:
         """Run and store how it ended. Raises what the store raises at the very end, and CancelledError."""
@@ -121,7 +123,9 @@ class DebateRun:
         self._budget = bounds(self._runtime, debate, self._above, await self._place.open())
         self._publish(RunStarted(**self._where, agent=agent, model=model, user_message_id=""))
         self.changed()
-        self._seen.add(await store.messages.path(thread_id=thread.thread_id), debate.turns)
+        path = await store.messages.path(thread_id=thread.thread_id)
+        self._seen.add(path, debate.turns)
+        await self._contexts.load(thread.thread_id, path)
 
     async def _ended(self) -> Stop:
         try:
@@ -216,7 +220,8 @@ class DebateRun:
         debate.now = SideMeter(round_limit=int(limit.value), usage=Usage(cost_usd=0.0))
         self._publish(SideTurnStarted(**self._where, side=side, number=number, label=label, model=str(spec.model)))
         self.changed()
-        with self._place.turn(spec, label, self._budget) as (meta, budget):
+        other = label_of(debate.setup, "b" if side == "a" else "a")
+        with self._place.turn(spec, label, self._budget, other=other) as (meta, budget):
             turn = SideTurn(
                 runtime=self._runtime, spec=spec, meta=meta, recorder=recorder, budget=budget,
                 journal=self._journal, below=self._above.below if self._above is not None else None,
@@ -233,9 +238,12 @@ class DebateRun:
     async def _taken(self, turn: SideTurn, given: Given) -> tuple[Ending, TurnOver | None]:
         """The turn, and how it went."""
         try:
+            turn.budget.check()  # a limit of this side alone
             result = await take_in_turn(turn, given, slot=self._above is None)
         except CancellationError as error:
             return aborted(error.reason), None
+        except BudgetExhausted as error:
+            return Ending("budget", str(error), error.code, error.next_step, error.limit), None
         except KnownError as error:
             return failed(error), None
         self._rounds += result.loop.rounds
@@ -264,9 +272,11 @@ class DebateRun:
 
     def _given(self, spec: SideSpec, number: int) -> Given:
         topic = self._seen.topic
+        messages = self._seen.next_for(spec.side)
         return Given(
-            messages=self._seen.next_for(spec.side), pinned=(topic,) if topic is not None else (),
+            messages=messages, pinned=(topic,) if topic is not None else (), keeper=self._contexts.of(spec.side),
             notes=(last_turn_note(self.debate.setup, number),), rounds_used=self._rounds,
+            task=messages[-1].source_id if messages else "",
         )  # fmt: skip
 
     def _heard(self, event: Event) -> None:

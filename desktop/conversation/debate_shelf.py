@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from desktop.agents.window import NOTHING
 from desktop.conversation.debate_checks import DebateChecks
+from desktop.conversation.debate_context import side_overlays
 from desktop.conversation.debate_export import render_debate
 from desktop.conversation.debate_run import DebateRun
 from desktop.conversation.debate_setup import DEBATE, definition_of, setup_of, templates, to_plain
@@ -127,10 +129,12 @@ class DebateShelf:
         """What the side's next request would hold."""
         debate = await load(self._store, thread_id)
         seen = Perspectives()
-        seen.add(await self._store.debates.since(message_id=debate.head, after=""), debate.turns)
+        path = await self._store.debates.since(message_id=debate.head, after="")
+        seen.add(path, debate.turns)
+        overlay = (await side_overlays(self._runtime, thread_id, path)).get(side, NOTHING)
         for one in await self._store.queue.waiting(thread_id=thread_id):  # both read it before the next turn
             seen.add([moderated(one, parent_id=debate.head, run_id="", mask=self._runtime.mask)], ())
-        request = await self._checks.next_request(debate.setup, side, seen, len(debate.turns) + 1)
+        request = await self._checks.next_request(debate.setup, side, seen, len(debate.turns) + 1, overlay)
         return request.system, request.messages
 
     async def export(self, thread_id: str, path: Path, form: Literal["md", "html", "json"]) -> None:

@@ -67,12 +67,13 @@ class Perspectives:
         if record.role != "user" or not blocks:
             return
         if self.topic is None:
-            self.topic = ChatMessage("user", blocks)
+            self.topic = ChatMessage("user", blocks, source_id=record.message_id)
             return
         text = "".join(block.text for block in blocks if isinstance(block, TextBlock))
         rest = tuple(block for block in blocks if not isinstance(block, TextBlock))
         for side in SIDES:
-            self._seen[side].append(ChatMessage("user", (TextBlock(MODERATOR + text), *rest)))
+            said = (TextBlock(MODERATOR + text), *rest)
+            self._seen[side].append(ChatMessage("user", said, source_id=record.message_id))
 
     def _turn(self, turn: TurnRecord, records: Sequence[MessageRecord]) -> None:
         kept = [record for record in records if record.stop_reason != "limit"]  # what the loop said, not the side
@@ -81,7 +82,8 @@ class Perspectives:
             if blocks:
                 self._seen[turn.side].append(replace(message, blocks=blocks))
         if turn.outcome:
-            self._seen["b" if turn.side == "a" else "a"].append(ChatMessage("user", (TextBlock(turn.outcome),)))
+            told = ChatMessage("user", (TextBlock(turn.outcome),), source_id=turn.last_message_id)
+            self._seen["b" if turn.side == "a" else "a"].append(told)
 
 
 def _said(blocks: Sequence[Block]) -> tuple[Block, ...]:

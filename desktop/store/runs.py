@@ -118,6 +118,18 @@ class RunRepository:
 
         return await self._thread.read(work)
 
+    async def noted(self, *, thread_id: str, kind: str, limit: int = 20) -> list[dict[str, Any]]:
+        """The latest journal entries of one kind in all runs of a thread, newest first."""
+        query = (
+            "SELECT j.entry_json FROM runs r JOIN journal j ON j.run_id = r.run_id "
+            "WHERE r.thread_id = ? AND j.kind = ? ORDER BY r.started_at DESC, j.sequence DESC LIMIT ?"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            return [json.loads(row[0]) for row in connection.execute(query, (thread_id, kind, limit))]
+
+        return await self._thread.read(work)
+
 
 def _complain(done: asyncio.Future[None], run_id: str) -> None:
     problem = None if done.cancelled() else done.exception()

@@ -11,14 +11,15 @@ from typing import Any, Literal
 
 from desktop.domain.errors import BugError
 
-EntryKind = Literal["llm", "tool", "spawn", "join", "emit", "sleep_until", "end"]
+EntryKind = Literal["llm", "tool", "spawn", "join", "emit", "sleep_until", "summary", "end"]
 EntryStatus = Literal["completed", "failed", "cancelled", "limit"]
 MAX_TEXT = 400
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One journaled call. ``started`` and ``ended`` are seconds since the epoch; digests are sha256 hex, short."""
+    """One journaled call. ``started`` and ``ended`` are seconds since the epoch; digests are sha256 hex, short;
+    ``value`` is what a later run goes on with, as a summary, without secrets."""
 
     run_id: str
     sequence: int
@@ -30,6 +31,7 @@ class JournalEntry:
     started: float
     ended: float
     summary: str = ""
+    value: Any = None
 
     def to_plain(self) -> dict[str, Any]:
         """JSON-ready form."""
@@ -58,6 +60,7 @@ class Journal:
         status: EntryStatus = "completed",
         started: float | None = None,
         summary: str = "",
+        value: Any = None,
     ) -> JournalEntry:
         """One entry more. BugError after the terminal entry."""
         if self._ended:
@@ -75,6 +78,7 @@ class Journal:
             started if started is not None else now,
             now,
             self._redact(summary)[:MAX_TEXT],
+            value,
         )
         self._ended = kind == "end"
         self._sink(entry)
