@@ -16,6 +16,7 @@ from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
 
 OPEN_DEBATE = "debates.thread"
+AGENTS_BESIDE = "debates.agents"
 
 
 class DebatePages:
@@ -47,7 +48,18 @@ class DebatePages:
         made.opened.connect(lambda thread_id: self._remembered.put(OPEN_DEBATE, thread_id))
         made.request_wanted.connect(dialog.reopen)
         made.command_wanted.connect(self._shell.run_command)
+        made.inbox_wanted.connect(self._show_inbox)
+        made.thread_wanted.connect(lambda thread_id: self._shell.run_command(f"thread:{thread_id}"))
+        made.show_agents(self._remembered.values.get(AGENTS_BESIDE) is True)
+        made.agents_shown.connect(lambda shown: self._remembered.put(AGENTS_BESIDE, shown))
         return cast(QWidget, made)
+
+    def toggle_agents(self, elsewhere: Callable[[], None]) -> None:
+        """Those of the open debate, if its page is the one that is shown."""
+        if self._shell.page == "debates":
+            self._act("toggle_agents")
+        else:
+            elsewhere()
 
     def _keep_draft(self) -> None:
         """What was set up and not started comes back."""
@@ -69,6 +81,10 @@ class DebatePages:
             return False
         self._act("open_call", thread_id, call_id)
         return True
+
+    def is_debate(self, thread_id: str) -> bool:
+        """Whether it is one that is in the list."""
+        return thread_id in self._models.debates.debates.rows
 
     def open(self, thread_id: str, message_id: str = "") -> None:
         """Show a debate, at a message."""

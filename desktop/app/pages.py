@@ -73,6 +73,7 @@ class Pages(QObject):
             self._chat.side_changed.connect(self._remember_side)
             self._chat.activity_wanted.connect(self._show_activity)
             self._chat.debate_wanted.connect(self._debates.open)
+            self._chat.thread_wanted.connect(self._open_thread)
             if self._opened:
                 # The thread was opened while another page stood here: say it again to the page that now listens.
                 m.chat.open_thread(m.chat.thread_id)
@@ -178,7 +179,7 @@ class Pages(QObject):
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
         shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
-        shell.handle("agents", lambda _: on_chats("toggle_agents"))
+        shell.handle("agents", lambda _: self._debates.toggle_agents(lambda: on_chats("toggle_agents")))
         shell.handle("new-job", lambda _: self._new_job())
         shell.handle("open-models", lambda _: self._open_models())
         shell.handle("rules", lambda _: self._show_rules(new=False))
@@ -212,6 +213,9 @@ class Pages(QObject):
         self._window.page("approvals").show_tab("activity")  # type: ignore[attr-defined]  # its module is loaded late
 
     def _open_thread(self, thread_id: str) -> None:
+        if self._debates.is_debate(thread_id):
+            self._debates.open(thread_id)
+            return
         self._shell.go("chats")
         self.chat.open(thread_id)
 

@@ -104,7 +104,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     context = ContextViewModel(rooms.context, bridge, lambda: rooms.settings.current.chat.summaries)
     trace = TraceViewModel(rooms.traces, bridge, rooms.redactor.redact_data, board.titles)
     approvals = ApprovalsViewModel(bridge, rooms.store.audit)
-    run_tree = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests, board.titles)
+    run_tree = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests, board.titles, bridge)
     for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
         bridge.events.connect(listener)
     rooms.bus.listen(bridge.sink)
@@ -162,7 +162,9 @@ def _debates(
         return await rooms.service.path(thread_id, before=before, limit=limit)
 
     debates = DebatesViewModel(rooms.debates, path, bridge, board)
-    return DebateModels(debates, DebateSetupViewModel(rooms.debates, bridge), approvals, models)
+    agents = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests, board.titles, bridge)
+    bridge.events.connect(agents.take)
+    return DebateModels(debates, DebateSetupViewModel(rooms.debates, bridge), approvals, models, agents)
 
 
 def _rules(rooms: Rooms, bridge: Bridge, approvals: ApprovalsViewModel, chat: ChatViewModel) -> RulesModels:

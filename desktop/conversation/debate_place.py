@@ -1,17 +1,23 @@
-"""Where a debate stands in the run tree: the root of its run, or a called agent; each turn is a node below."""
+"""Where a debate stands in the run tree: the root of its run, or a called agent; each side is a node below.
+
+A side keeps its node for the whole run, so that what it has used is in one place, and a limit set for it, a pause or
+its end hold for its later turns too. While the other side speaks it waits for that.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from desktop.conversation.debate_ends import Stop
 from desktop.conversation.endings import Ending
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import SideSpec
-from desktop.domain.agent import AgentOutcome
+from desktop.domain.agent import AgentOutcome, AgentStatus
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, KnownError
 from desktop.domain.ids import AgentId
@@ -21,6 +27,14 @@ from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tree import RunTree, TreeNode, exhausted
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Side:
+    """``rests`` is open while it is not its turn."""
+
+    node: TreeNode
+    rests: ExitStack = field(default_factory=ExitStack)
 
 
 class DebatePlace:
@@ -34,6 +48,7 @@ class DebatePlace:
         self._live: LiveRuns | None = runtime.live
         self._own = runtime.live if not called else None
         self._tree: RunTree | None = None
+        self._sides: dict[str, _Side] = {}
 
     async def open(self) -> BudgetTracker | None:
         """The budget of the run's tree; None: it has no tree of its own. Raises what the store raises."""
@@ -42,38 +57,59 @@ class DebatePlace:
         return self._tree.root.budget if self._tree is not None else None
 
     @contextmanager
-    def turn(self, spec: SideSpec, label: str, under: BudgetTracker) -> Iterator[tuple[RunMeta, BudgetTracker]]:
-        """What a turn runs with. Where the run may have no agent more it has no node of its own."""
-        node = self._begun(spec, label, under)
-        if node is None or self._live is None or node.parent is None:
+    def turn(
+        self, spec: SideSpec, label: str, under: BudgetTracker, *, other: str = ""
+    ) -> Iterator[tuple[RunMeta, BudgetTracker]]:
+        """What a turn runs with; then it is the ``other`` side's. Where the run may have no agent more, the side has no
+        node of its own."""
+        side = self._side(spec, label, under)
+        above = side.node.parent if side is not None else None
+        if side is None or above is None:
             yield self._meta, under
             return
-        outcome = AgentOutcome("cancelled")
+        node = side.node
+        side.rests.close()
+        node.does(NodeState.WORKING, model=str(spec.model))
+        own = replace(self._meta, cancellation=node.token, supervision=node.supervision, node=node.path)
         try:
-            with node.parent.idles(NodeState.JOINING, label):
-                yield replace(self._meta, cancellation=node.token), node.budget
-            cut_off = node.token.cancelled
-            outcome = AgentOutcome("cancelled" if cut_off else "completed", detail=node.token.reason or "")
+            with above.idles(NodeState.JOINING, label):
+                yield own, node.budget
         finally:
-            self._live.end(self._meta.run_id, node, outcome)
+            self._rest(side, other)
 
-    def _begun(self, spec: SideSpec, label: str, under: BudgetTracker) -> TreeNode | None:
-        above = self._meta.supervision
-        if self._live is None or above is None or self._live.node_of(self._meta) is None:
-            return None
-        agent_id = AgentId(label or spec.agent, self._meta.thread_id)
+    def _side(self, spec: SideSpec, label: str, under: BudgetTracker) -> _Side | None:
+        known = self._sides.get(spec.side)
+        if known is not None or self._live is None or self._live.node_of(self._meta) is None:
+            return known
         try:
-            node = self._live.begin(
-                self._meta, agent_id, above.spawn_child(self._agent_id), under=under, side=spec.side
-            )
+            node = self._live.nest(self._meta, AgentId(label or spec.agent, self._meta.thread_id), under=under)
         except BudgetExhausted:
             return None
-        node.does(NodeState.WORKING, model=str(spec.model))
-        return node
+        node.side = spec.side
+        made = self._sides[spec.side] = _Side(node)
+        return made
+
+    def _rest(self, side: _Side, other: str) -> None:
+        """Until its next turn; a side that is cancelled meanwhile has ended at once."""
+        node = side.node
+        if node.token.cancelled:
+            self._end(side)
+            return
+        side.rests.enter_context(node.idles(NodeState.JOINING, other))
+        side.rests.callback(node.token.on_cancel(partial(_soon, asyncio.get_running_loop(), self._end, side)))
+
+    def _end(self, side: _Side) -> None:
+        node = side.node
+        if self._live is not None and not node.over:
+            status: AgentStatus = "cancelled" if node.token.cancelled else "completed"
+            self._live.end(self._meta.run_id, node, AgentOutcome(status, detail=node.token.reason or ""))
+        side.rests.close()
 
     def judged(self, stop: Stop) -> Stop:
-        """One whose time ran out ends at that limit (R-SUP-11)."""
-        limit = self._tree.root.stopped if self._tree is not None else None
+        """One whose time ran out, or that of a side, ends at that limit (R-SUP-11)."""
+        nodes = [self._tree.root] if self._tree is not None else []
+        nodes += [side.node for side in self._sides.values()]
+        limit = next((node.stopped for node in nodes if node.stopped is not None), None)
         if limit is None or stop.ending.reason != "cancelled":
             return stop
         error = exhausted(limit)
@@ -81,6 +117,7 @@ class DebatePlace:
 
     async def close(self, ending: Ending) -> None:
         """It is over. A debate takes a turn that was cut off anew, so its journal always ends."""
+        self._end_sides()
         if self._own is None or self._tree is None:
             return
         try:
@@ -91,5 +128,17 @@ class DebatePlace:
 
     def forget(self) -> None:
         """Nothing of it stays."""
+        self._end_sides()
         if self._own is not None:
             self._own.forget(self._meta.run_id)
+
+    def _end_sides(self) -> None:
+        for side in self._sides.values():
+            self._end(side)
+        self._sides.clear()
+
+
+def _soon(loop: asyncio.AbstractEventLoop, end: Callable[[_Side], None], side: _Side, _reason: str) -> None:
+    """On the cancelling thread, which may be any (R-CAN-12)."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(end, side)

@@ -22,6 +22,7 @@ from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debate_words import fork_words
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.run_board import RunBoard
+from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.threads import ThreadListModel, arrange
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class DebateModels:
     setup: DebateSetupViewModel
     approvals: ApprovalsViewModel
     models: ModelSetupViewModel
+    run_tree: RunTreeViewModel
 
 
 class DebatesViewModel(QObject):

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -20,6 +21,9 @@ from desktop.domain.run_tree import NodeFacts, NodeState, RunTreeDesk
 from desktop.presenter.item_builder import canonical
 from desktop.presenter.run_tree_budget import read_budget
 from desktop.presenter.run_tree_nodes import AgentLine, AgentTree
+
+if TYPE_CHECKING:
+    from desktop.presenter.bridge import Bridge
 
 TELL_AFTER = 100
 """Milliseconds in which what comes is told once."""
@@ -33,7 +37,8 @@ Requests = Callable[[], Sequence[PermissionRequest]]
 
 class RunTreeViewModel(QObject):
     """``shown``: another run, or none; ``moved``: the same run has news; ``said`` a sentence for the person;
-    ``request_wanted`` and ``thread_wanted`` lead elsewhere."""
+    ``request_wanted`` and ``thread_wanted`` lead elsewhere. With a ``bridge`` a thread whose runs were all before this
+    start shows the last of them as it is kept."""
 
     shown = Signal()
     moved = Signal()
@@ -42,10 +47,11 @@ class RunTreeViewModel(QObject):
     thread_wanted = Signal(str)
 
     def __init__(
-        self, desk: RunTreeDesk, requests: Requests, titles: Mapping[str, str], parent: QObject | None = None
-    ) -> None:
+        self, desk: RunTreeDesk, requests: Requests, titles: Mapping[str, str], bridge: Bridge | None = None,
+        parent: QObject | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
-        self._desk, self._requests, self._titles = desk, requests, titles
+        self._desk, self._requests, self._titles, self._bridge = desk, requests, titles, bridge
         self._trees: OrderedDict[str, AgentTree] = OrderedDict()
         self._run_of: dict[str, str] = {}
         self._watching = False
@@ -62,7 +68,7 @@ class RunTreeViewModel(QObject):
     def take(self, events: Sequence[Event]) -> None:
         """A batch from the bridge."""
         for event in events:
-            if isinstance(event, RunTreeChanged):
+            if isinstance(event, RunTreeChanged) and event.thread_id:
                 self._changed(event)
             elif isinstance(event, RunEnded) and (tree := self._trees.get(event.run_id)) is not None:
                 tree.end()
@@ -81,6 +87,7 @@ class RunTreeViewModel(QObject):
             self._run_of[thread_id] = event.run_id
         if self._run_of.get(self.thread_id) == event.run_id and self.tree is not tree:
             self._show(tree)
+            self._recall()
 
     def _titled(self, nodes: Sequence[NodeFacts]) -> Sequence[NodeFacts]:
         """Agents under the names that a person gave them."""
@@ -124,10 +131,11 @@ class RunTreeViewModel(QObject):
         return self.tree.line(path) if self.tree is not None else None
 
     def open_thread(self, thread_id: str) -> None:
-        """Another thread is open: the latest run that it, or an agent in it, had since the start of the app."""
+        """Another thread is open: the latest run that it, or an agent in it, had."""
         if thread_id != self.thread_id:
             self.thread_id = thread_id
             self._show(self._trees.get(self._run_of.get(thread_id, "")))
+            self._recall()
 
     def _show(self, tree: AgentTree | None) -> None:
         self.tree = tree
@@ -135,11 +143,31 @@ class RunTreeViewModel(QObject):
         self._keep_looking()
         self.shown.emit()
 
+    def _recall(self) -> None:
+        """Read what is kept of a run that was not told of since the start of the app, once somebody looks."""
+        known = self.tree is not None and self.tree.root is not None
+        if self._bridge is not None and self._watching and self.thread_id and not known:
+            self._bridge.spawn(self._recalled(self.thread_id), name="read the agents of a run")
+
+    async def _recalled(self, thread_id: str) -> None:
+        kept = await self._desk.last(thread_id)
+        if kept is None or not kept.nodes or self._run_of.get(thread_id, kept.run_id) != kept.run_id:
+            return
+        own = next((facts.thread_id for facts in kept.nodes if not facts.parent), thread_id)
+        tree = self._trees.setdefault(kept.run_id, AgentTree(kept.run_id, own))
+        tree.fill(self._titled(kept.nodes))
+        for known in {thread_id, *tree.threads()}:
+            self._run_of.setdefault(known, kept.run_id)
+        self._forget_oldest()
+        if thread_id == self.thread_id:
+            self._show(tree)
+
     def watch(self, watching: bool) -> None:
         """Somebody looks, or no longer."""
         self._watching = watching
         if watching:
             self.look()
+            self._recall()
         else:
             self._later.stop()
         self._keep_looking()
@@ -218,7 +246,7 @@ class RunTreeViewModel(QObject):
         return max(
             asked, default=None,
             key=lambda r: (
-                r.thread_id == facts.thread_id, canonical(r.tool) == canonical(facts.doing),
+                r.node == path, not r.node, r.thread_id == facts.thread_id, canonical(r.tool) == canonical(facts.doing),
                 any(facts.agent == self._titles.get(name, name) for name in r.chain), -r.asked_at,
             ),
         )  # fmt: skip

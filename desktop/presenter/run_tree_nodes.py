@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from desktop.domain.run_tree import NodeFacts, NodeState
+from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 
 MOST_ENDED = 200
 """Of agents that have ended the last ones stay, as in the tree itself."""
@@ -42,22 +42,27 @@ class AgentTree:
 
     def apply(self, nodes: Iterable[NodeFacts]) -> None:
         """What changed. A run that tells something goes on."""
-        self.over = False
         for facts in nodes:
             if facts.path not in self._nodes:
                 self._below.setdefault(facts.parent, {})[facts.path] = None
             self._nodes[facts.path] = facts
-        root = self.root
-        self.over = root is not None and root.state.over
-        self.changes += 1
+        self._told()
         self._forget_oldest()
 
+    def fill(self, nodes: Iterable[NodeFacts]) -> None:
+        """What is known of it from elsewhere; what was told here counts more."""
+        self.apply([facts for facts in nodes if facts.path not in self._nodes])
+
     def end(self) -> None:
-        """The run is over: nobody of it is at work any more."""
+        """The run is over: nobody of it is at work any more. Agents that only show with it may be."""
         for path, facts in self._nodes.items():
-            if not facts.state.over:
+            if not facts.state.over and BESIDE not in path:
                 self._nodes[path] = replace(facts, state=NodeState.CANCELLED, detail=facts.detail or LEFT, doing="")
-        self.over = True
+        self._told()
+
+    def _told(self) -> None:
+        root = self.root
+        self.over = (root is None or root.state.over) and not self.at_work
         self.changes += 1
 
     def _forget_oldest(self) -> None:

@@ -33,6 +33,8 @@ class ChatPage(QWidget):
     """thread, tool"""
     debate_wanted = Signal(str, str)
     """thread, message"""
+    thread_wanted = Signal(str)
+    """a chat or a debate"""
 
     def __init__(self, models: ChatModels, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,7 +94,7 @@ class ChatPage(QWidget):
         side.card_wanted.connect(self._show_card)
         side.activity_wanted.connect(lambda tool: self.activity_wanted.emit(self._models.chat.thread_id, tool))
         side.request_wanted.connect(self._show_request)
-        side.thread_wanted.connect(self.open)
+        side.thread_wanted.connect(self.thread_wanted)
 
     def first_focus(self) -> QWidget:
         """Keys go to the composer."""

@@ -1,4 +1,5 @@
-"""What stands beside the open thread: its trace or its agents, one at a time; each is built when first wanted."""
+"""What stands beside the open thread or debate: its trace or its agents, one at a time; each is built when first
+wanted."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ TRACE, AGENTS = "trace", "agents"
 
 class SidePanels(QObject):
     """``changed`` ("trace", "agents" or "") after the person opened or closed one. ``give_back``: who has the keys when
-    one is closed."""
+    one is closed. ``trace`` None: there are only the agents. ``beside``: see ``BESIDE``."""
 
     changed = Signal(str)
     said = Signal(str)
@@ -31,10 +32,11 @@ class SidePanels(QObject):
     thread_wanted = Signal(str)
 
     def __init__(
-        self, page: QWidget, trace: TraceViewModel, agents: RunTreeViewModel, give_back: Callable[[], QWidget]
-    ) -> None:
+        self, page: QWidget, trace: TraceViewModel | None, agents: RunTreeViewModel, give_back: Callable[[], QWidget],
+        beside: int = BESIDE,
+    ) -> None:  # fmt: skip
         super().__init__(page)
-        self._page, self._give_back = page, give_back
+        self._page, self._give_back, self._beside = page, give_back, beside
         self._trace_model, self._agents_model = trace, agents
         self.trace: TracePanel | None = None
         self.agents: RunPanel | None = None
@@ -53,7 +55,7 @@ class SidePanels(QObject):
     @property
     def is_over(self) -> bool:
         """Whether it lies over the thread, for want of room."""
-        return self._page.window().width() < theme().px(BESIDE)
+        return self._page.window().width() < theme().px(self._beside)
 
     @property
     def has_keys(self) -> bool:
@@ -98,14 +100,14 @@ class SidePanels(QObject):
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _built(self, name: str) -> TracePanel | RunPanel | None:
-        if name == TRACE and self.trace is None:
-            self.trace = self._make_trace()
+        if name == TRACE and self.trace is None and self._trace_model is not None:
+            self.trace = self._make_trace(self._trace_model)
         elif name == AGENTS and self.agents is None:
             self.agents = self._make_agents()
         return {TRACE: self.trace, AGENTS: self.agents}.get(name)
 
-    def _make_trace(self) -> TracePanel:
-        made = TracePanel(self._trace_model, self._page)
+    def _make_trace(self, trace: TraceViewModel) -> TracePanel:
+        made = TracePanel(trace, self._page)
         made.hide()
         self._join(made)
         made.card_wanted.connect(self.card_wanted)
@@ -113,7 +115,7 @@ class SidePanels(QObject):
         return made
 
     def _make_agents(self) -> RunPanel:
-        made = RunPanel(self._agents_model, self._page)
+        made = RunPanel(self._agents_model, self._page, alone=self._trace_model is None)
         made.hide()
         self._join(made)
         made.request_wanted.connect(self._request_wanted)
@@ -121,10 +123,12 @@ class SidePanels(QObject):
         return made
 
     def _join(self, panel: TracePanel | RunPanel) -> None:
-        tabs = panel.head.tabs
-        own = tabs.value
         panel.closed.connect(lambda: self.show("", keys=True))
         panel.said.connect(self.said)
+        tabs = panel.head.tabs
+        if tabs is None:
+            return
+        own = tabs.value
 
         def turn(name: str) -> None:
             tabs.set_value(own)

@@ -10,6 +10,7 @@ from desktop.domain.definitions import SIDES, SideName
 from desktop.presenter.debate_words import STATUS, label_of, meter_facts, status_words
 from desktop.ui.chat.header import TitleField, TitleText
 from desktop.ui.debates.marks import Pips, SideMark
+from desktop.ui.run_panel.head import AGENTS_KEYS
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import IconButton
 from desktop.ui.widgets.marks import StateLabel
@@ -39,6 +40,8 @@ class DebateHeader(QFrame):
         self._count = Text("", "title")
         self.pips = Pips()
         self.views = Segmented("How the debate is shown", VIEWS)
+        self.agents = IconButton("agent", "Show the agents", shortcut=AGENTS_KEYS, side=32)
+        self.agents.setCheckable(True)
         self.more = IconButton("more", "More for this debate")
         holder = QWidget()
         self._stack = QStackedLayout(holder)
@@ -51,9 +54,15 @@ class DebateHeader(QFrame):
             row.addWidget(widget)
         row.addSpacing(theme().px(16))
         row.addWidget(self.views)
+        row.addWidget(self.agents)
         row.addWidget(self.more)
         self.title.edit_wanted.connect(self.edit_title)
         self.field.done.connect(self._edited)
+
+    def show_agents(self, shown: bool) -> None:
+        """Whether they stand beside the turns."""
+        self.agents.setChecked(shown)
+        self.agents.set_name(f"{'Hide' if shown else 'Show'} the agents", AGENTS_KEYS)
 
     def edit_title(self) -> None:
         """Put the field in the title's place."""

@@ -1,13 +1,15 @@
-"""The Debates page: the list at the left; at the right a new debate, or the open one."""
+"""The Debates page: the list at the left; at the right a new debate, or the open one, with its agents beside it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
+from desktop.domain.permission import PermissionRequest
 from desktop.presenter.debates import DebateModels
 from desktop.ui.chat.page import file_name
+from desktop.ui.chat.side import AGENTS, SidePanels
 from desktop.ui.debates.debate_list import DebateList
 from desktop.ui.debates.running import RunningPage
 from desktop.ui.debates.setup_page import SetupPage
@@ -18,14 +20,21 @@ from desktop.ui.widgets.toast import Toast
 
 NARROW = 1000
 """Below this width of the page (at 100 %) the list folds away."""
+BESIDE = 1160
+"""Below this width of the window the agents lie over the debate: two lanes need room."""
 
 
 class DebatesPage(QWidget):
     """Puts the panes together; what they do is in the view-models."""
 
     request_wanted = Signal(str)
+    inbox_wanted = Signal(str)
+    """a request of another thread"""
     command_wanted = Signal(str)
     opened = Signal(str)
+    thread_wanted = Signal(str)
+    agents_shown = Signal(bool)
+    """the person opened or closed what stands beside the debate"""
 
     def __init__(self, models: DebateModels, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,6 +42,7 @@ class DebatesPage(QWidget):
         self._narrow = False
         self._folded: bool | None = None
         self._kept = ""
+        self._beside = False
         self.setProperty("pane", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.list = DebateList(models.debates)
@@ -46,7 +56,13 @@ class DebatesPage(QWidget):
         row = Row(self, spacing=0)
         row.addWidget(self.list)
         row.addWidget(holder, 1)
+        self._room = QWidget()
+        self._room.hide()
+        row.addWidget(self._room)
+        self.side = SidePanels(self, None, models.run_tree, lambda: self.running.view, BESIDE)
+        self.running.footer.installEventFilter(self)
         self._connect()
+        self._connect_side()
         models.setup.default_model = models.models.default_model
         models.setup.load()
         models.debates.refresh()
@@ -67,6 +83,15 @@ class DebatesPage(QWidget):
             source.connect(self.toast.say)
         for button in (self.setup.fold, self.running.header.fold):
             button.clicked.connect(self._toggle_list)
+
+    def _connect_side(self) -> None:
+        side = self.side
+        self._models.debates.open.opened.connect(self._models.run_tree.open_thread)
+        self.running.header.agents.clicked.connect(self.toggle_agents)
+        side.changed.connect(self._side_changed)
+        side.said.connect(self.toast.say)
+        side.request_wanted.connect(self._show_request)
+        side.thread_wanted.connect(self.thread_wanted)
 
     def first_focus(self) -> QWidget:
         """Keys go to the topic, or to the turns."""
@@ -158,11 +183,38 @@ class DebatesPage(QWidget):
         else:
             running.show_view(name)
 
+    # -- the agents of the open debate --------------------------------------------------------------------------------
+
+    def toggle_agents(self) -> None:
+        """Ctrl+Shift+A."""
+        if self._stack.currentWidget() is not self.running:
+            self.toast.say("Open a debate first.")
+            return
+        self.side.toggle(AGENTS)
+
+    def show_agents(self, wanted: bool) -> None:
+        """The agents beside the debate whenever one is open, or nothing."""
+        self._beside = wanted
+        self.side.show(AGENTS if wanted and self._stack.currentWidget() is self.running else "")
+        self.running.header.show_agents(bool(self.side.shown))
+
+    def _side_changed(self, name: str) -> None:
+        self.running.header.show_agents(bool(name))
+        if self._stack.currentWidget() is self.running and self._beside != bool(name):
+            self._beside = bool(name)
+            self.agents_shown.emit(self._beside)
+        self._place()
+
+    def _show_request(self, request: PermissionRequest) -> None:
+        own = request.thread_id == self._models.debates.open.thread_id
+        (self.request_wanted if own else self.inbox_wanted).emit(request.request_id)
+
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _show(self, page: QWidget) -> None:
         self._stack.setCurrentWidget(page)
         self.toast.stand_above(self.running.footer if page is self.running else None)
+        self.show_agents(self._beside)
         self._place()
 
     def _created(self, thread_id: str) -> None:
@@ -196,12 +248,23 @@ class DebatesPage(QWidget):
             self._narrow, self._folded = folded, folded
             self.list.setVisible(not folded)
         self.setup.fold.setVisible(narrow)
+        room = self.side.place(self.running.footer)
+        self._room.setFixedWidth(room)
+        self._room.setVisible(room > 0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The foot grew or shrank: what lies above it follows."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.side.is_over:
+            self.side.place(self.running.footer)
+        return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes what is on top: find, then the search."""
+        """Escape closes what is on top: find, then the search, then what lies over the debate."""
         if event.key() == Qt.Key.Key_Escape and self.running.finding.bar.isVisible():
             self.running.finding.bar.put_away()
         elif event.key() == Qt.Key.Key_Escape and self.list.searching:
             self.list.toggle_search()
+        elif event.key() == Qt.Key.Key_Escape and self.side.is_over and self.side.shown:
+            self.side.show("", keys=True)
         else:
             super().keyPressEvent(event)

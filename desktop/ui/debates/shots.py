@@ -31,6 +31,7 @@ from desktop.presenter.run_board import RunBoard
 from desktop.presenter.transcript_items import CallsPart, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.shots import StillBridge
 from desktop.ui.debates.page import DebatesPage
+from desktop.ui.run_panel import shots as run_shots
 from desktop.ui.shots_samples import SampleApprovals, SampleSetup, new_file_request
 
 TOPIC = (
@@ -140,7 +141,8 @@ def page(rows: bool = True) -> DebatesPage:
     setup = DebateSetupViewModel(nothing, bridge)
     models = SampleSetup()
     models.servers = (LocalServer("ollama", "Ollama", "http://localhost:11434", True, MODELS),)
-    made = DebatesPage(DebateModels(debates, setup, cast(Any, SampleApprovals()), cast(Any, models)))
+    agents = run_shots.SAMPLES["judged"]()
+    made = DebatesPage(DebateModels(debates, setup, cast(Any, SampleApprovals()), cast(Any, models), agents))
     now = time.time()
     debates.rows = {key: DebateRow(key, title, now - days * 86_400, "paused") for key, title, days in ROWS if rows}
     if rows:
@@ -179,7 +181,7 @@ def _running(items: tuple[TranscriptItem, ...], state: DebateState, view: str = 
     opened.items = {item.message_id: item for item in items}
     opened.turns = [cast(TurnRecord, None)] * state.turn
     made.open("d1")
-    opened.opened.emit("d1")
+    opened.opened.emit(run_shots.THREAD)
     opened.state_changed.emit(state)
     opened.items_reset.emit(items)
     made.running.show_view(view)
@@ -237,6 +239,19 @@ def _wrong() -> DebatesPage:
     return made
 
 
+def _agents(view: str = "lanes", path: str = "0") -> Callable[[], DebatesPage]:
+    """With the agents of the debate beside it."""
+
+    def make() -> DebatesPage:
+        made = _running(_mock(), _state(), view)
+        made.show_agents(True)
+        assert made.side.agents is not None
+        made.side.agents.rows.select(path)
+        return made
+
+    return make
+
+
 def _preview() -> DebatesPage:
     made = page()
     made.resize(1216, 800)
@@ -261,6 +276,10 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "04-debate-column": lambda: _running(_mock(), _state(), "column"),
         "04-debate-waiting": _chips,
         "04-debate-as-a": lambda: _running(_mock(), _state("paused"), "a"),
+        "04-debate-agents": _agents(),
+        "04-debate-agents-200": _agents(),
+        "04-debate-agents-960": _agents(path="0.2"),
+        "04-debate-agents-column": _agents("column", "0.1"),
         "04-debate-ended": _ended,
         "04-debate-fork": _fork,
         "04-debate-fork-dialog": _dialog,

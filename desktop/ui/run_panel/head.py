@@ -21,16 +21,16 @@ def panel_tabs(value: str) -> Tabs:
 
 
 class RunHead(QFrame):
-    """48 pixels; says what was pressed."""
+    """48 pixels; says what was pressed. ``alone``: nothing else stands in the same place, so there are no tabs."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, alone: bool = False) -> None:
         super().__init__()
         self.setProperty("pane", "header")
         sized(self, height=48)
-        self.tabs = panel_tabs("agents")
+        self.tabs = None if alone else panel_tabs("agents")
         self.count = Text("", "small", "2", elide="right")
         self.close_button = IconButton("close", "Close the agents", shortcut=AGENTS_KEYS, side=32)
         row = Row(self, margins=(16, 1, 8, 0), spacing=12)
-        row.addWidget(self.tabs)
+        row.addWidget(self.tabs or Text("Agents", "strong"))
         row.addWidget(self.count, 1)
         row.addWidget(self.close_button)

@@ -50,7 +50,7 @@ class RunPanel(QFrame):
     request_wanted = Signal(object)
     thread_wanted = Signal(str)
 
-    def __init__(self, agents: RunTreeViewModel, parent: QWidget | None = None) -> None:
+    def __init__(self, agents: RunTreeViewModel, parent: QWidget | None = None, *, alone: bool = False) -> None:
         super().__init__(parent)
         self._agents = agents
         self._path = ""
@@ -58,7 +58,7 @@ class RunPanel(QFrame):
         self._settled = QTimer(self, singleShot=True, interval=SETTLED)
         self.setProperty("pane", "side")
         self.setAccessibleName("Agents")
-        self.head = RunHead()
+        self.head = RunHead(alone=alone)
         self.model = AgentModel()
         self.rows = AgentRows(self.model)
         self.detail = AgentDetail()

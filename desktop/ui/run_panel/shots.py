@@ -119,6 +119,21 @@ def _debate() -> list[NodeFacts]:
     ]  # fmt: skip
 
 
+def _judged() -> list[NodeFacts]:
+    """As it runs: a node a turn, an agent that a side has called, and a judge."""
+    return [
+        node("0", "debate", NodeState.JOINING, doing="Caution", rounds=9, model="", budget=LIMITS,
+             where="the run's budget", elapsed_s=312),
+        node("0.1", "Open data", NodeState.COMPLETED, side="a", rounds=1, elapsed_s=6, ended_at=time.time() - 290),
+        node("0.2", "Caution", NodeState.COMPLETED, side="b", rounds=1, elapsed_s=9, model="ollama/qwen3:30b",
+             ended_at=time.time() - 200),
+        node("0.3", "Open data", NodeState.COMPLETED, side="a", rounds=3, elapsed_s=15, ended_at=time.time() - 100),
+        node("0.4", "Caution", NodeState.JOINING, doing="archive", side="b", rounds=4, model="ollama/qwen3:30b"),
+        node("0.4.1", "archive", NodeState.THINKING, side="b", rounds=2, thread_id="log", elapsed_s=8),
+        replace(node("7f3a91c2:0.1", "judge", NodeState.THINKING, rounds=1, elapsed_s=3), parent="0"),
+    ]  # fmt: skip
+
+
 def _long() -> list[NodeFacts]:
     name = "an-agent-whose-name-is-really-much-longer-than-a-panel-could-ever-be-wide"
     lies = "invoice\u202efdp.exe"
@@ -163,6 +178,7 @@ SAMPLES: Mapping[str, Callable[[], RunTreeViewModel]] = {
     "live": lambda: sample(_tree())[0],
     "over": lambda: sample(_tree(), over=True)[0],
     "debate": lambda: sample(_debate())[0],
+    "judged": lambda: sample(_judged())[0],
     "long": lambda: sample(_long())[0],
     "many": lambda: sample(_many())[0],
     "empty": lambda: sample(())[0],

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from desktop.conversation.run_desk import RunDesk
+from desktop.conversation.run_trees import TreeKeeper
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.bridge import Bridge
@@ -13,6 +15,7 @@ from desktop.presenter.debate_items import TurnItem
 from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debates import DebateModels, DebatesViewModel
 from desktop.presenter.run_board import RunBoard
+from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.transcript_items import NoticePart, TextPart
 from desktop.ui.debates.page import DebatesPage
 from desktop.ui.shots_samples import SampleApprovals, SampleSetup
@@ -38,7 +41,10 @@ class Watched:
         models = cast(Any, SampleSetup())
         models.default_model = ""
         approvals = cast(ApprovalsViewModel, SampleApprovals())
-        self.page = DebatesPage(DebateModels(self.debates, self.setup, approvals, models))
+        self.desk = RunDesk(world.live, world.store.run_agents)
+        self.agents = RunTreeViewModel(self.desk, tuple, {}, bridge)
+        bridge.events.connect(self.agents.take)
+        self.page = DebatesPage(DebateModels(self.debates, self.setup, approvals, models, self.agents))
         self.page.resize(1216, 800)
         self.page.show()
         bridge.events.connect(self.board.take)
@@ -93,6 +99,7 @@ def said(item: Any) -> str:
 async def watched(path: Path, client: Any, *tools: Any, **options: Any) -> AsyncIterator[Watched]:
     async with debate_world(path, client, *tools, **options) as world:
         bridge = Bridge()
+        world.bus.listen(TreeKeeper(world.store.run_agents).take)
         world.bus.listen(bridge.sink)
         made = Watched(world, bridge)
         try:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from desktop.conversation.agent_retention import forget_children
-from desktop.domain.events import RunTreeChanged, ToolCallAnswered, ToolCallWaiting
+from desktop.domain.events import RunTreeChanged, SideTurnEnded, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.run_tree import NodeState
+from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.supervision.start_rate import StartRate
@@ -89,7 +90,7 @@ async def test_what_a_called_agent_asks_stands_on_its_callers_card_and_stops_the
 
 
 @pytest.mark.spec("R-SUP-5", "R-SUP-8", "R-JRN-5")
-async def test_each_turn_of_a_debate_is_a_node_with_its_side_below_the_debate(tmp_path: Path) -> None:
+async def test_each_side_of_a_debate_is_a_node_below_the_debate_for_all_of_its_turns(tmp_path: Path) -> None:
     model = ScriptedModel([says("a1"), calls("write_file", {"path": "x"}), says("b1"), says("a2")])
     tool = FakeTool("write-file", Category.WRITE)
     async with debate_world(tmp_path, model, tool, person=Person("allow_once"), allowed="write-file") as w:
@@ -97,8 +98,7 @@ async def test_each_turn_of_a_debate_is_a_node_with_its_side_below_the_debate(tm
         assert state.turn == 3
         nodes = told(w)
         assert {path: (n.agent, n.side, n.rounds, n.state) for path, n in nodes.items() if path != "0"} == {
-            "0.1": ("Pro", "a", 1, NodeState.COMPLETED), "0.2": ("Con", "b", 2, NodeState.COMPLETED),
-            "0.3": ("Pro", "a", 1, NodeState.COMPLETED),
+            "0.1": ("Pro", "a", 2, NodeState.COMPLETED), "0.2": ("Con", "b", 2, NodeState.COMPLETED),
         }  # fmt: skip
         assert (nodes["0"].rounds, nodes["0"].state, nodes["0"].thread_id) == (4, NodeState.LIMIT, thread)
         assert nodes["0.2"].tool_calls == 1
@@ -109,7 +109,7 @@ async def test_each_turn_of_a_debate_is_a_node_with_its_side_below_the_debate(tm
 
 
 @pytest.mark.spec("R-SUP-6", "R-CAN-4")
-async def test_a_turn_of_a_debate_can_be_paused_and_cancelled_and_then_the_debate_can_go_on(tmp_path: Path) -> None:
+async def test_a_side_of_a_debate_can_be_paused_and_cancelled_while_it_speaks(tmp_path: Path) -> None:
     model = Script(speaks("a1"), [Hang()], speaks("b1"))
     async with debate_world(tmp_path, model) as w:
         thread = await w.debates.create(setup(max_turns=2))
@@ -117,13 +117,40 @@ async def test_a_turn_of_a_debate_can_be_paused_and_cancelled_and_then_the_debat
         await until(lambda: told(w).get("0.2") is not None and told(w)["0.2"].state is NodeState.THINKING)
         (run_id,) = w.live._trees
         tree = w.live.tree(run_id)
-        assert tree.root.state is NodeState.JOINING
+        assert [tree.find(path).state for path in ("0", "0.1")] == [NodeState.JOINING, NodeState.JOINING]
+        assert tree.find("0.1").doing == "Con"
         tree.pause("0.2")
         assert tree.find("0.2").held
         tree.cancel("0.2", "stopped by the person")
         state = await w.rest(thread)
         assert (state.turn, told(w)["0.2"].state) == (1, NodeState.CANCELLED)
         assert w.live._trees == {}
+
+
+@pytest.mark.spec("R-SUP-8", "R-CAN-10", "R-LIM-5")
+async def test_what_is_done_with_a_side_that_waits_holds_for_its_next_turn(tmp_path: Path) -> None:
+    model = Script(*(speaks(f"t{n}") for n in range(9)))
+    async with debate_world(tmp_path, model) as w:
+        for act in ("budget", "cancel"):
+            thread = await w.debates.create(setup(max_turns=6))
+            ended, model.requests = [], []
+
+            def hear(event: object, act: str = act, ended: list[NodeState] = ended) -> None:
+                if isinstance(event, SideTurnEnded) and event.record.number == 2:
+                    (tree,) = w.live._trees.values()
+                    if act == "cancel":
+                        tree.cancel("0.1", "stopped by the person")
+                        asyncio.get_running_loop().call_soon(lambda: ended.append(tree.find("0.1").state))
+                    else:
+                        tree.change_budget("0.1", ExecutionBudget(max_rounds=1), "you")
+
+            forget = w.bus.listen(hear)
+            state = await w.go_on(thread)
+            forget()
+            assert (state.turn, len(model.requests)) == (2, 2)
+            assert state.end_reason == ("cancelled" if act == "cancel" else "budget")
+            assert ended == ([NodeState.CANCELLED] if act == "cancel" else [])
+            assert ("max_rounds 1 (set by you)" in state.end_detail) is (act == "budget")
 
 
 async def test_a_model_that_starts_an_agent_too_often_is_told_so(tmp_path: Path) -> None:
