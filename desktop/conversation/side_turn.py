@@ -36,7 +36,7 @@ from desktop.conversation.unfinished import Settling, Unfinished
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError
-from desktop.domain.events import ContextMeasured, ToolCallFinished, ToolCallStarted
+from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallFinished, ToolCallStarted
 from desktop.domain.ids import new_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
@@ -224,6 +224,7 @@ class SideTurn:
         """A question to the model beside the rounds, the way of all others: bounded, queued, counted, journaled."""
         runtime, budget = self.runtime, self.budget
         budget.check()
+        runtime.bus.publish(ContextSummarising(thread_id=self.meta.thread_id, run_id=self.meta.run_id))
         answerer = Answerer(runtime.client, retry=runtime.retry)
         answer = await ask_within(runtime.chat_layers, answerer, request, self.meta, lambda _event: None)
         message = answer.message

@@ -189,6 +189,11 @@ class ContextMeasured(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSummarising(RunEvent):
+    """Older messages are being summarised, before the next request; its ``ContextMeasured`` follows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessageQueued(RunEvent):
     """A message typed during a run waits for it."""
 
@@ -276,6 +281,7 @@ Event = (
     | ToolCallFinished
     | RetryScheduled
     | ContextMeasured
+    | ContextSummarising
     | UserMessageQueued
     | UserMessageTaken
     | AgentTraced

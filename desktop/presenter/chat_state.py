@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Meters:
-    """Always visible in the header. ``cost`` None is unknown; ``context_window`` None is unknown."""
+    """Always visible in the header. ``cost`` None is unknown; ``context_window`` None is unknown; ``compacting``: not
+    every message is sent as it is, ``dropped``: some are neither sent nor in a summary."""
 
     agent: str = "assistant"
     agent_title: str = "Assistant"
@@ -18,6 +19,7 @@ class Meters:
     tokens: int = 0
     cost: float | None = 0.0
     compacting: bool = False
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.context import Account, ContextDesk, Overlay
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.events import ContextMeasured, Event
+from desktop.domain.events import ContextMeasured, ContextSummarising, Event, RunEnded
 from desktop.domain.words import count_words
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class ContextViewModel(QObject):
         super().__init__(parent)
         self._desk, self._bridge, self._summaries = desk, bridge, summaries
         self._accounts: dict[str, Account] = {}
+        self._writing: set[str] = set()
         self.thread_id = ""
         self.overlay = Overlay()
         self.pinned: Sequence[tuple[str, str]] = ()
@@ -45,13 +46,25 @@ class ContextViewModel(QObject):
         """Of the last request since the app started, or None."""
         return self._accounts.get(self.thread_id)
 
+    @property
+    def writing(self) -> bool:
+        """Whether a summary is being written just now."""
+        return self.thread_id in self._writing
+
     def take(self, events: Sequence[Event]) -> None:
         """A batch from the bridge."""
         for event in events:
-            if isinstance(event, ContextMeasured):
+            if isinstance(event, ContextSummarising):
+                self._writing.add(event.thread_id)
+            elif isinstance(event, ContextMeasured):
                 self._accounts[event.thread_id] = event.account
-                if event.thread_id == self.thread_id:
-                    self.look()
+                self._writing.discard(event.thread_id)
+            elif isinstance(event, RunEnded) and event.thread_id in self._writing:
+                self._writing.discard(event.thread_id)
+            else:
+                continue
+            if event.thread_id == self.thread_id:
+                self.look()
 
     def open_thread(self, thread_id: str) -> None:
         """Another thread."""

@@ -37,6 +37,7 @@ def meters_of(
         tokens=tokens,
         cost=usage.cost_usd if usage and tokens else 0.0,
         compacting=live.compacted,
+        dropped=live.dropped,
     )
 
 

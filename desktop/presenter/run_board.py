@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.events import (
     ContextMeasured,
+    ContextSummarising,
     Event,
     RetryScheduled,
     RunEnded,
@@ -20,6 +21,8 @@ from desktop.domain.events import (
     UserMessageTaken,
 )
 from desktop.presenter.live_answer import Change, Delta, LiveAnswer
+
+SUMMARISING = "summarising older messages"
 
 
 @dataclass(slots=True)
@@ -35,6 +38,7 @@ class ThreadState:
     context_used: int = 0
     context_window: int | None = None
     compacted: bool = False
+    dropped: bool = False
     last_reason: str = ""
 
     @property
@@ -72,6 +76,7 @@ class RunBoard(QObject):
             ToolCallFinished: self._call_over,
             RetryScheduled: self._retrying,
             ContextMeasured: self._context,
+            ContextSummarising: self._summarising,
         }
 
     def state(self, thread_id: str) -> ThreadState:
@@ -162,7 +167,13 @@ class RunBoard(QObject):
     def _retrying(self, state: ThreadState, event: RetryScheduled) -> None:
         state.phase = "waiting to try again"
 
+    def _summarising(self, state: ThreadState, event: ContextSummarising) -> None:
+        state.phase = SUMMARISING
+
     def _context(self, state: ThreadState, event: ContextMeasured) -> None:
+        if state.phase == SUMMARISING:
+            state.phase = "thinking"
+        state.dropped = bool(event.account.dropped)
         state.context_used, state.context_window = event.used, event.window
         account = event.account
         only_shorter = account.shrunk and not (account.dropped or account.summarised)

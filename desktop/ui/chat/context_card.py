@@ -14,9 +14,10 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
-INTRO = "The thread itself is never changed. This is what the last request held of it."
+INTRO = "The thread itself is never changed. This is what the last request held of it; it follows a run at work."
 NOTHING_YET = "Nothing has been sent in this thread since Assent was started."
 OFF = "Older messages are dropped where a chat outgrows the model's window, unless summaries are on in Settings, Chats."
+WRITING = "A summary of the older part is being written. It stands here when it is there."
 DECLINED = "You took a summary back: none is made in this thread."
 NO_PINS = "Nothing is pinned. A pinned message is in every request, however old it is."
 
@@ -52,6 +53,8 @@ class ContextCard(Dialog):
 
     def _summary(self, column: Column) -> None:
         context, overlay = self._context, self._context.overlay
+        if context.writing:
+            column.addWidget(Paragraph(WRITING, "small", "2"))
         if overlay.summary:
             column.addWidget(Text("Summary of the older part, written by the model", "medium"))
             column.addWidget(MonoView("Summary", shown(overlay.summary), rows=8, wrap=True))

@@ -170,7 +170,7 @@ class ThreadHeader(QFrame):
         share = meters.context_used / window if window else 0.0
         words = f"{used} of {human_count(window)}" if window else (f"{used}, window unknown" if meters.model else used)
         if meters.compacting:
-            words += ", older messages are left out"
+            words += ", older messages are left out" if meters.dropped else ", older messages are summarised"
         elif share >= 0.95:
             words += ", full: start a new thread"
         self._context.setText(words)

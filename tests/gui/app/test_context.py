@@ -7,7 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
+from desktop.domain.events import ContextSummarising
 from desktop.ui.chat.context_card import ContextCard
+from tests.gui.app.kit import call
 
 
 def said(card: Any) -> str:
@@ -36,5 +38,26 @@ async def test_the_meter_tells_what_was_sent_and_a_message_can_be_pinned_and_unp
     app.page.pane._act(first, "pin")
     await app.until_true(lambda: "Nothing is pinned" in said(card), "that it is unpinned")
     assert not context.overlay.pins
+    QTest.keyClick(card, Qt.Key.Key_Escape)
+    await app.until_true(lambda: not card.isVisible(), "that it is closed")
+
+
+@pytest.mark.spec("R-CTX-3", "R-CTX-9")
+async def test_the_card_follows_a_run_at_work_round_by_round(start: Any) -> None:
+    app = await start(call("write_file", path="new.txt", content="short"), [{"text": "Written."}])
+    app.say("Write it.")
+    request = await app.asked()
+    context, bus = app.models.context, app.startup._rooms.bus
+    await app.until_true(lambda: context.account is not None, "the first round's account")
+    app.page.show_context()
+    card = app.window.findChild(ContextCard)
+    assert card is not None
+    await app.until_true(lambda: "1 message" in said(card), "what the first round held")
+    bus.publish(ContextSummarising(thread_id=context.thread_id, run_id="r"))
+    await app.until_true(lambda: "is being written" in said(card), "that a summary is being written")
+    app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
+    await app.until_true(lambda: "3 messages" in said(card), "what the second round held")
+    assert "is being written" not in said(card)
+    await app.answered("Written.")
     QTest.keyClick(card, Qt.Key.Key_Escape)
     await app.until_true(lambda: not card.isVisible(), "that it is closed")

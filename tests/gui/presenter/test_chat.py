@@ -3,7 +3,7 @@
 import pytest
 
 from desktop.domain.context import Account
-from desktop.domain.events import ContextMeasured
+from desktop.domain.events import ContextMeasured, ContextSummarising, RunStarted
 from desktop.models.scripted import fails, says
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.transcript_items import NoticePart
@@ -62,6 +62,19 @@ def test_shortened_results_are_no_left_out_messages(qapp):
     for account, told in ((Account(kept=12, shrunk=3), False), (Account(shrunk=3, dropped=1), True), (Account(), True)):
         board.take((ContextMeasured(**at, account=account),))
         assert board.state("t").compacted is told
+
+
+@pytest.mark.spec("R-CTX-6")
+def test_while_older_messages_are_summarised_the_chat_says_so_and_they_are_not_called_left_out(qapp):
+    board, where = RunBoard(), {"thread_id": "t", "run_id": "r"}
+    board.take((RunStarted(**where, agent="assistant", model="m", user_message_id="u"), ContextSummarising(**where)))
+    assert board.state("t").phase == "summarising older messages"
+    measured = {**where, "used": 10, "window": 100, "compacted": True}
+    board.take((ContextMeasured(**measured, account=Account(kept=2, summarised=9)),))
+    state = board.state("t")
+    assert (state.phase, state.compacted, state.dropped) == ("thinking", True, False)
+    board.take((ContextMeasured(**measured, account=Account(kept=2, dropped=9)),))
+    assert state.dropped
 
 
 async def test_a_thread_opened_in_the_middle_of_its_answer_shows_what_has_come_and_goes_on(make_page):
