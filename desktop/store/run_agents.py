@@ -17,7 +17,8 @@ _PUT = (
     "INSERT OR REPLACE INTO run_agents SELECT ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE run_id = ?)"
 )
 _OLDER = (
-    "DELETE FROM run_agents WHERE run_id IN (SELECT run_id FROM runs WHERE thread_id = ? AND run_id <> ?)"
+    "DELETE FROM run_agents WHERE run_id IN (SELECT run_id FROM runs WHERE thread_id = ?1 AND run_id <> ?2) "
+    "AND EXISTS (SELECT 1 FROM runs WHERE run_id = ?2)"
 )
 _LAST = (
     "SELECT a.run_id, r.ended_at, r.end_reason FROM run_agents a JOIN runs r USING (run_id) WHERE a.thread_id = ? "

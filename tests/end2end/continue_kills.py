@@ -27,7 +27,7 @@ MOST_LIVES = 6
 class Figures:
     """``lost`` and ``doubled`` are writes that are missing, or there twice; ``asked`` are questions whether one was
     done, ``chosen`` are writes that are there twice because the person said that a call, with the agent that it calls,
-    is to be done again."""
+    is to be done again. ``shown`` are agents that the Run panel had at a later start as interrupted."""
 
     kill_points: int = 0
     kills: int = 0
@@ -36,6 +36,7 @@ class Figures:
     lost: int = 0
     doubled: int = 0
     chosen: int = 0
+    shown: int = 0
     seconds: float = 0.0
     faults: list[str] = field(default_factory=list)
 
@@ -78,6 +79,10 @@ def course(home: Path, kills: list[int], figures: Figures, marker: str = "") -> 
 def _count(home: Path, where: str, figures: Figures) -> None:
     written = Counter(lines(home / "workspace" / "writes"))
     figures.asked += len(lines(home / "asked"))
+    kept = [one.rpartition(" ")[2] for one in lines(home / "kept")]
+    figures.shown += kept.count("interrupted")
+    if not {*kept} <= {"interrupted", "completed"}:
+        figures.faults.append(f"killed at {where}: the agents are kept as {kept}")
     figures.lost += sum(1 for name in WRITES if not written[name])
     again = set(lines(home / "again"))
     doubled = {name: count - 1 for name, count in written.items() if count > 1}

@@ -125,6 +125,7 @@ async def live(home: Path, kill_at: int) -> None:
     counting = Counting(kill_at)
     watch = asyncio.create_task(_killed_by_the_tool(home / "workspace" / "kill-me"))
     rooms.bus.listen(counting)
+    await _seen_again(rooms, home)
     thread = await _go(rooms, home)
     while not await rooms.service.wait(thread, 60):
         pass
@@ -134,6 +135,14 @@ async def live(home: Path, kill_at: int) -> None:
     await rooms.stop_children()
     await rooms.close()
     (home / "outcome").write_text(json.dumps({**found, "passed": counting.passed}))
+
+
+async def _seen_again(rooms: Rooms, home: Path) -> None:
+    """How the agents of the run that was cut off stand in the Run panel now."""
+    for thread in await rooms.service.threads():
+        kept = await rooms.run_desk.last(thread.thread_id)
+        for facts in kept.nodes if kept is not None else ():
+            line(home / "kept", f"{facts.agent} {facts.state.value}")
 
 
 async def _go(rooms: Rooms, home: Path) -> str:

@@ -26,6 +26,7 @@ def test_killed_at_events_and_in_the_middle_of_writes_the_app_does_everything_on
     found = figures(str(tmp_path), "9", "3")
     assert found["kill_points"] >= 8
     assert found["asked"] >= 2, "a write was cut off between its beginning and its outcome"
+    assert found["shown"] >= 2, "and the Run panel shows who was cut off"
 
 
 @pytest.mark.soak
