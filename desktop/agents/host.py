@@ -33,7 +33,8 @@ class Host:
     and tools; ``code`` None: no code mode here; ``redact`` cleans a text for traces (R-TRC-9); ``spawn`` starts a task
     that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds; ``asked`` hears of
     questions that an agent's provider puts to the model itself: False before, when it may raise LimitReached, True
-    when there is an answer; ``live`` has the tree in which each agent has its place."""
+    when there is an answer; ``summaries``: whether older messages are summarised; ``live`` has the tree in which each
+    agent has its place."""
 
     pipeline: Pipeline
     client: ModelClient
@@ -50,4 +51,5 @@ class Host:
     spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     asked: Callable[[bool], None] = lambda _answered: None
+    summaries: Callable[[], bool] = lambda: False
     live: LiveRuns | None = None

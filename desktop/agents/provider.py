@@ -11,23 +11,24 @@ import logging
 import sys
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from desktop.agents.answer import Answer, Answerer
+from desktop.agents.asking import ask_within
 from desktop.agents.host import HOST, Host
 from desktop.agents.loop import LoopConfig, RoundLoop, Verdict
 from desktop.agents.loop_events import LoopEvent, Retrying
 from desktop.agents.shrink import estimate_fixed
-from desktop.agents.window import LAST_MESSAGES, PromptWindow
+from desktop.agents.summarising import ContextKeeper, KeptInMemory
+from desktop.agents.window import LAST_MESSAGES, NOTHING, PromptWindow
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, block_from_plain
-from desktop.domain.middleware import ChatContext
 from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta
 from desktop.domain.tools import Category
 from desktop.pipeline.code_mode import INVOKE
-from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Call
 from desktop.pipeline.skill_context import Context
 
@@ -172,13 +173,17 @@ class _Work:
         self._hook = Hook(ctx, args.get("hookRef"), host.spawn)
         self._tools = _Calls(host, ctx, self._hook, args.get("invokeRef"))
         self._request = ModelRequest(host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")))
-        self._messages = _history(args.get("history"))
-        self._messages.append(ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),)))
+        self._numbers = _Numbers()
+        asked = ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),))
+        self._messages = [
+            replace(message, source_id=self._numbers.next()) for message in (*_history(args.get("history")), asked)
+        ]
         self._edits = self._config.get("contextEdit") is True
         self._window = PromptWindow(
             call.tool, context_window=host.context_window(host.model), fixed=estimate_fixed(self._request),
-            last=LAST_MESSAGES if self._edits else sys.maxsize,
+            last=LAST_MESSAGES if self._edits else sys.maxsize, task=self._messages[-1].source_id,
         )  # fmt: skip
+        self._keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=host.summaries)
         self._rounds = 0
         self._since_continue = ""
         self._stopped: Mapping[str, Any] | None = None
@@ -215,7 +220,7 @@ class _Work:
     def _loop(self) -> RoundLoop:
         host = self._host
         return RoundLoop(
-            Answerer(host.client, retry=host.retry), self._tools, listener=self._listen, budget=host.budget,
+            Answerer(host.client, retry=host.retry), self._tools, self._numbers, self._listen, budget=host.budget,
             layers=host.layers, after_round=self._after_round, config=LoopConfig(limit=self._limit()),
         )  # fmt: skip
 
@@ -227,13 +232,24 @@ class _Work:
 
     async def _prepare(self, messages: Sequence[ChatMessage]) -> ModelRequest:
         """The next request. With ``contextEdit`` what the window left out is given up for good (S-AG-2)."""
-        request = self._request
-        view = self._window.view(messages)
+        request, host, keeper = self._request, self._host, self._keeper
+        size = host.context_window(request.model)
+        overlay = await keeper.current(messages, self._window, self._beside, request.model, size)
+        view = self._window.view(messages, overlay)
         if self._edits and view.compacted and isinstance(messages, list):
             messages[:] = list(view.messages)
+            keeper.overlay = NOTHING  # its summary is a message of its own now
         self._rounds += 1
         await self._hook.ask({"type": "turn-start", "turnNumber": self._rounds})
         return ModelRequest(request.model, view.messages, request.system, request.tools)
+
+    async def _beside(self, request: ModelRequest) -> Answer:
+        """A question to the model that is no round: the same way, counted."""
+        host = self._host
+        host.budget.check()
+        answer = await _asked(host, request, self._call.meta)
+        host.budget.consume(answer.message.usage, rounds=0)
+        return answer
 
     def _listen(self, event: LoopEvent) -> None:
         if isinstance(event, TextDelta):
@@ -264,6 +280,29 @@ class _Work:
         """Before a repetition: what the failed round left is no part of the conversation."""
         while self._messages and self._messages[-1].role == "assistant":
             self._messages.pop()
+
+
+class _Numbers:
+    """Numbers the messages of an agent, which nobody stores: a summary says by them how far it goes."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def next(self) -> str:
+        """Another one."""
+        self._last += 1
+        return str(self._last)
+
+    async def round_started(self, number: int) -> None:
+        """Nothing to do."""
+
+    async def message_finished(self, message: ChatMessage) -> str:
+        """Its number."""
+        return self.next()
+
+    async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> list[str]:
+        """Their numbers."""
+        return [self.next() for _ in results]
 
 
 def _after(before: str, text: str) -> str:
@@ -322,17 +361,9 @@ def _call(call: Mapping[str, Any]) -> ToolCallBlock:
     return ToolCallBlock(str(call.get("id") or ""), str(call.get("tool") or ""), arguments)
 
 
-async def _answered(host: Host, request: ModelRequest, meta: RunMeta) -> Answer:
+async def _asked(host: Host, request: ModelRequest, meta: RunMeta) -> Answer:
     """Through the same layers as the loop's requests: a paused agent asks nothing."""
-    context = ChatContext(meta, request=request)
-
-    async def core() -> None:
-        asked = context.request or request
-        context.response = await Answerer(host.client, retry=host.retry).ask(asked, meta, lambda _event: None)
-
-    await compose(host.layers)(context, core)
-    response = context.response
-    return response if isinstance(response, Answer) else Answer(response)
+    return await ask_within(host.layers, Answerer(host.client, retry=host.retry), request, meta, lambda _event: None)
 
 
 async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -346,7 +377,7 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     host.budget.check()
     messages = tuple(_history(args.get("messages")))
     request = ModelRequest(host.model, messages, str(args.get("system") or ""), _schemas(args.get("tools")))
-    answer = await _answered(host, request, call.meta)
+    answer = await _asked(host, request, call.meta)
     message = answer.message
     host.budget.consume(message.usage)
     if answer.error is not None:

@@ -8,14 +8,16 @@ those before it: what stands for a message is its id in the store, which it has 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from desktop.agents.answer import Answer
 from desktop.agents.shrink import CHARACTERS_PER_TOKEN, cut
 from desktop.agents.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
-from desktop.domain.errors import CancellationError, KnownError
+from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError
 from desktop.domain.messages import (
     ChatMessage,
     FileBlock,
@@ -32,6 +34,8 @@ SYSTEM = (
     "wants and has decided, what was found out and done, names, numbers, paths and open points exactly as they were, "
     "and what was to come next. No greeting, no comment. At most 800 words."
 )
+LATER = 40
+"""Messages after which a summary is tried again that could not be made; then twice as many."""
 LEAST = 4
 """Fewer messages than this are not worth a summary."""
 MOST_FILES = 60
@@ -39,12 +43,70 @@ MOST_OF_RESULT = 1_500
 DEFAULT_ROOM = 60_000
 _READ = frozenset({"read-file", "list-directory"})
 _WRITE = frozenset({"write-file"})
+_log = logging.getLogger(__name__)
 _FILES_READ, _FILES_WRITTEN = "Files read: ", "Files written: "
 
 
 Ask = Callable[[ModelRequest], Awaitable[Answer]]
 """Asks a model for its owner: within its budget and through its middleware, counted. Raises BudgetExhausted,
 MiddlewareTermination; other failures are in the answer."""
+
+
+class Kept(Protocol):
+    """Where the overlay that an agent reads is kept."""
+
+    def now(self, since: Overlay) -> Overlay:
+        """``since`` with what a person has changed meanwhile."""
+        ...
+
+    async def keep(self, made: Overlay) -> Overlay:
+        """Store a newer summary; the overlay then."""
+        ...
+
+
+class KeptInMemory:
+    """For an agent whose messages nobody stores."""
+
+    def now(self, since: Overlay) -> Overlay:
+        """Nobody else changes it."""
+        return since
+
+    async def keep(self, made: Overlay) -> Overlay:
+        """As it is."""
+        return made
+
+
+@dataclass(slots=True, kw_only=True)
+class ContextKeeper:
+    """What one run knows of its overlay. ``allowed``: whether summaries are made at all (a setting, off by default,
+    R-CTX-6)."""
+
+    kept: Kept
+    overlay: Overlay
+    allowed: Callable[[], bool]
+    not_before: int = 0
+    patience: int = LATER
+
+    async def current(
+        self, messages: Sequence[ChatMessage], window: PromptWindow, ask: Ask, model: ModelRef, size: int | None
+    ) -> Overlay:
+        """The overlay of the next request; where not everything fits any more, with a newer summary, which is stored
+        before it is used. When none can be made the window drops the oldest instead (R-CTX-7), and it is tried again
+        much later. Raises what the budget and a cancellation raise."""
+        self.overlay = self.kept.now(self.overlay)
+        if self.overlay.off or not self.allowed() or len(messages) < self.not_before:
+            return self.overlay
+        try:
+            made = await renewed(window, messages, self.overlay, ask, model, size)
+        except BudgetExhausted:
+            raise
+        except KnownError as error:
+            _log.info("no summary was made: %s", error.code)
+            self.not_before, self.patience = len(messages) + self.patience, 2 * self.patience
+            return self.overlay
+        if made is not None:
+            self.overlay = await self.kept.keep(made)
+        return self.overlay
 
 
 async def renewed(

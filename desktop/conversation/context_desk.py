@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from desktop.agents.summarising import Ask, renewed
-from desktop.agents.window import PromptWindow
+from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.masking import Mask, clean
 from desktop.domain.context import Overlay
-from desktop.domain.errors import BudgetExhausted, KnownError, NotFound
-from desktop.domain.messages import ChatMessage
-from desktop.domain.models import ModelRef
+from desktop.domain.errors import KnownError, NotFound
 from desktop.store import Store
 
 SHOWN = 200
-LATER = 40
-"""Messages after which a summary is tried again that could not be made; then twice as many."""
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +94,6 @@ class ContextDesk:
         return ContextKeeper(kept=_OfThread(self, thread_id, undone), overlay=overlay, allowed=allowed)
 
 
-class Kept(Protocol):
-    """Where the overlay that a run reads is kept."""
-
-    def now(self, since: Overlay) -> Overlay:
-        """``since`` with what a person has changed meanwhile."""
-        ...
-
-    async def keep(self, made: Overlay) -> Overlay:
-        """Store a newer summary; the overlay then."""
-        ...
-
-
 @dataclass(slots=True)
 class _OfThread:
     """A chat's overlay."""
@@ -131,36 +110,3 @@ class _OfThread:
     async def keep(self, made: Overlay) -> Overlay:
         """Unless the person wants none any more."""
         return await self.desk.summarised(self.thread_id, made)
-
-
-@dataclass(slots=True, kw_only=True)
-class ContextKeeper:
-    """What one run knows of its overlay. ``allowed``: whether summaries are made at all (a setting, off by default,
-    R-CTX-6)."""
-
-    kept: Kept
-    overlay: Overlay
-    allowed: Callable[[], bool]
-    not_before: int = 0
-    patience: int = LATER
-
-    async def current(
-        self, messages: Sequence[ChatMessage], window: PromptWindow, ask: Ask, model: ModelRef, size: int | None
-    ) -> Overlay:
-        """The overlay of the next request; where not everything fits any more, with a newer summary, which is stored
-        before it is used. When none can be made the window drops the oldest instead (R-CTX-7), and it is tried again
-        much later. Raises what the budget and a cancellation raise."""
-        self.overlay = self.kept.now(self.overlay)
-        if self.overlay.off or not self.allowed() or len(messages) < self.not_before:
-            return self.overlay
-        try:
-            made = await renewed(window, messages, self.overlay, ask, model, size)
-        except BudgetExhausted:
-            raise
-        except KnownError as error:
-            _log.info("no summary was made: %s", error.code)
-            self.not_before, self.patience = len(messages) + self.patience, 2 * self.patience
-            return self.overlay
-        if made is not None:
-            self.overlay = await self.kept.keep(made)
-        return self.overlay

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from desktop.conversation.context_desk import ContextKeeper
+from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.masking import clean
 from desktop.conversation.runtime import Runtime
 from desktop.domain.context import MAX_SUMMARY, Overlay

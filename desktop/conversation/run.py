@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
-from desktop.conversation.context_desk import ContextKeeper
+from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.history import chat_messages, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms

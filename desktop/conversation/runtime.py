@@ -82,5 +82,5 @@ def host_of(
         pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=system,
         allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
         retry=runtime.retry, layers=runtime.chat_layers, code=runtime.code, redact=runtime.redact, spawn=runtime.spawn,
-        live=runtime.live,
+        summaries=runtime.summaries, live=runtime.live,
     )  # fmt: skip

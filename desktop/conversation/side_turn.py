@@ -13,9 +13,9 @@ from desktop.agents.host import HOST, PERMISSIONS
 from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
 from desktop.agents.loop_events import LoopEvent, LoopResult, MessageDone
 from desktop.agents.shrink import estimate, estimate_fixed
+from desktop.agents.summarising import ContextKeeper
 from desktop.agents.window import NOTHING, PromptWindow, View
 from desktop.conversation.activation import named_in
-from desktop.conversation.context_desk import ContextKeeper
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run_code import RunCode
 from desktop.conversation.runtime import Runtime, host_of

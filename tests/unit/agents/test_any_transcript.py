@@ -114,12 +114,11 @@ def held(case: Case) -> list[list[ChatMessage]]:
     """What no window may leave out: the last group, the person's latest, the task, what is pinned."""
     latest = next((m.source_id for m in reversed(case.messages) if m.role == "user"), "")
     wanted = {*case.overlay.pins, case.task, latest} - {""}
-    found = groups(case.messages)
     told = {m.source_id for m in case.messages[: case.told]}
+    found = [g for g in groups(case.messages) if sendable(g)]
     return [
         g for at, g in enumerate(found)
-        if sendable(g) and (not wanted.isdisjoint(m.source_id for m in g)
-                            or (at == len(found) - 1 and g[0].source_id not in told))
+        if not wanted.isdisjoint(m.source_id for m in g) or (at == len(found) - 1 and g[0].source_id not in told)
     ]  # fmt: skip
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from desktop.agents.shrink import estimate
 from desktop.agents.window import PromptWindow
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.messages import (
     ChatMessage,
+    ImageBlock,
     NoticeBlock,
     ReasoningBlock,
     TextBlock,
@@ -51,27 +51,13 @@ def test_in_a_long_tool_loop_the_window_keeps_what_the_person_asked_and_whole_ro
     assert view.compacted
 
 
-@pytest.mark.spec("R-CTX-5")
-@given(st.lists(st.sampled_from("uatT"), max_size=60), st.integers(1, 30), st.one_of(st.none(), st.integers(50, 400)))
-def test_no_window_ever_parts_a_call_from_its_result(shape: list[str], last: int, size: int | None) -> None:
-    messages: list[ChatMessage] = []
-    for number, letter in enumerate(shape):
-        if letter == "u":
-            messages.append(user_message(f"question {number}"))
-        elif letter == "a":
-            messages.append(answer(f"answer {number}"))
-        elif letter == "t":
-            messages.extend(round_of(number, "x" * 40, 3))
-        else:
-            messages.extend(round_of(number, "x" * 40, 3)[:-2])  # two results are missing
-    try:
-        view = PromptWindow(last=last, context_window=size).view(messages)
-    except ModelContextTooLong:
-        return
-    assert valid(view.messages)
-    if any(m.role == "user" for m in messages):
-        asked = next(m for m in reversed(messages) if m.role == "user")
-        assert asked in view.messages
+@pytest.mark.spec("R-CTX-8")
+def test_a_token_is_four_characters_and_an_image_a_thousand() -> None:
+    assert estimate(user_message("x" * 400)) == 104
+    asked, result = round_of(1, "y" * 800)
+    assert estimate(result) == 204
+    assert 4 < estimate(asked) < 10
+    assert estimate(ChatMessage("user", (ImageBlock("image/png", "aGVsbG8="),))) == 1_004
 
 
 @pytest.mark.spec("R-CTX-5", "R-LOOP-10")

@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
+from desktop.agents.summarising import SYSTEM
+from desktop.agents.window import SUMMARY_HEAD
+from desktop.domain.models import ModelRequest
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
+from tests.unit.agents.script import Script, call
+from tests.unit.agents.script import calls as ask
+from tests.unit.agents.script import says as reply
+from tests.unit.agents.test_loop import valid
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
 
@@ -336,3 +343,36 @@ async def test_the_demo_provider_gets_no_further_than_any_other(tmp_path: Path) 
     assert "denied" in (await asked.call("task")).result.text
     narrow = bench_of(tmp_path / "b", person=Person("allow_once"), **head)
     assert "not among the tools" in (await narrow.call("task", allowed="task")).result.text
+
+
+@pytest.mark.spec("R-CTX-5", "R-CTX-6", "R-CTX-9", "R-SUP-7")
+@pytest.mark.parametrize("edits", [False, True])
+async def test_an_agent_of_many_rounds_that_nobody_stores_has_its_older_rounds_summarised(
+    tmp_path: Path, edits: bool
+) -> None:
+    rounds: list[ModelRequest] = []
+    summaries: list[ModelRequest] = []
+
+    def answer(request: ModelRequest) -> Any:
+        if request.system == SYSTEM:
+            summaries.append(request)
+            return reply("Much was looked at.")
+        rounds.append(request)
+        return reply("Done.") if len(rounds) == 24 else ask(call(f"c{len(rounds)}", "look", path="p"))
+
+    async def invoke(_ctx: Any, _args: Any) -> Any:
+        return {"ok": True, "text": f"seen {len(rounds)} " + "x" * 2_000}
+
+    bench = LibraryBench(tmp_path, FakeTool("look"), model=Script(last=answer))  # type: ignore[arg-type]
+    bench.lent = {"summaries": lambda: True, "context_window": lambda _ref: 6_000}
+    driver = Driver(bench, config={"maxTurns": 30, "contextEdit": edits}, userMessage="Look at all.")
+    driver._invoke = invoke  # type: ignore[method-assign]
+    assert (await bench.call("driver")).result.text == "Done."
+    sent = ["".join(m.text for m in request.messages) for request in rounds]
+    assert {text.count("Look at all.") for text in sent} == {1}
+    assert all(valid(request.messages) for request in rounds)
+    assert 2 <= len(summaries) <= 10
+    assert "Much was looked at." in sent[-1]
+    assert sent[-1].count(SUMMARY_HEAD) == 1 or edits
+    assert bench.budget.used.input_tokens == 100 * (len(rounds) + len(summaries))
+    assert bench.budget.rounds == len(rounds)
