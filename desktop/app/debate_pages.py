@@ -8,10 +8,10 @@ from typing import Any, cast
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.debate_drafts import DebateDrafts
+from desktop.app.late_request import LateRequest
 from desktop.app.remembered import Remembered
 from desktop.app.view_models import ViewModels
 from desktop.presenter.shell import ShellViewModel
-from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
 
@@ -40,7 +40,7 @@ class DebatePages:
         """Built when it is first shown."""
         m = self._models
         made: Any = load("desktop.ui.debates.page", "DebatesPage")(m.debates)
-        dialog = RequestDialog(made.running, m.approvals, self.title, made.running.footer, m.rules)
+        dialog = LateRequest(made.running, m, self.title, made.running.footer)
         dialog.open_inbox.connect(self._show_inbox)
         made.opened.connect(dialog.show_for)
         self._keep_draft()

@@ -10,6 +10,7 @@ import argparse
 import builtins
 import gc
 import importlib
+import linecache
 import os
 import signal
 import sys
@@ -82,6 +83,7 @@ def load_qt() -> None:
     """
     importlib.import_module("PySide6.QtWidgets")
     builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
+    linecache.clearcache()  # what it has read by then: 2,000 lines of the standard library
 
 
 def _ordinary(arguments: Sequence[str]) -> argparse.Namespace | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
@@ -12,11 +13,12 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.app.debate_drafts import DebateDrafts
 from desktop.app.debate_pages import DebatePages
+from desktop.app.late_request import LateRequest, warm_with_first_run
 from desktop.app.remembered import Remembered
 from desktop.app.rooms import Rooms
 from desktop.app.view_models import ViewModels
+from desktop.domain.safety import ConfinementReport
 from desktop.presenter.shell import ShellViewModel
-from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.shell.loading import load, page
@@ -41,7 +43,7 @@ class Pages(QObject):
         self._window, self._shell, self._models = window, shell, models
         self._theme, self._remembered, self._rooms = theme, remembered, rooms
         self._chat: ChatPage | None = None
-        self._dialog: RequestDialog | None = None
+        self._dialog: LateRequest | None = None
         self._skills: Any = None
         self._approvals: Any = None
         self._schedules: Any = None
@@ -62,7 +64,7 @@ class Pages(QObject):
                 modes=m.modes, context=m.context, run_tree=m.run_tree,
             )  # fmt: skip
             self._chat = ChatPage(bundle)
-            self._dialog = RequestDialog(self._chat.pane, m.approvals, self._title_of, self._chat.pane.foot, m.rules)
+            self._dialog = LateRequest(self._chat.pane, m, self._title_of, self._chat.pane.foot)
             self._dialog.open_inbox.connect(self.show_inbox)
             m.chat.opened.connect(self._dialog.show_for)
             self._dialog.show_for(m.chat.thread_id)
@@ -96,10 +98,7 @@ class Pages(QObject):
                 "skills": self._skills_page,
                 "approvals": self._approvals_page,
                 "schedules": self._schedules_page,
-                "settings": page(
-                    "desktop.ui.settings.page", "SettingsPage", m.settings, m.setup, m.boundaries, lambda: report,
-                    m.cli, m.keys, m.mcp, m.reach, m.grants, m.agents_editor,
-                ),
+                "settings": lambda: _settings_page(m, report, self._shell),
             }
         )
         m.chat.set_model(m.setup.default_model)
@@ -130,15 +129,16 @@ class Pages(QObject):
             lambda: [(str(one.ref), models.describe(str(one.ref))[0]) for one in models.models],
         )
         made.settings_wanted.connect(lambda: self._show_settings("Approvals"))
+        m.jobs.thread_wanted.connect(self._open_thread)
         self._schedules = made
         return cast(QWidget, made)
 
     def _leave(self, quit_now: Callable[[], None], asked: int = 0) -> None:
         """The person closes the window: a skill, a rule or a job that is not saved comes first."""
         could_lose: tuple[tuple[str, Any, bool], ...] = (
-            ("skills", self._skills, self._models.skills.editor.dirty),
+            ("skills", self._skills, self._skills is not None and self._models.skills.editor.dirty),
             ("approvals", self._approvals, self._approvals is not None and self._approvals.unsaved),
-            ("schedules", self._schedules, self._models.jobs.dirty),
+            ("schedules", self._schedules, self._schedules is not None and self._models.jobs.dirty),
         )
         for at, (name, made, unsaved) in enumerate(could_lose):
             if at >= asked and made is not None and unsaved:
@@ -241,19 +241,17 @@ class Pages(QObject):
         m.approvals.refused.connect(self._window.show_toast)
         m.rules.rules.told.connect(self._window.show_toast)
         m.approvals.activity.thread_wanted.connect(self._open_call)
-        for tools in (m.cli, m.mcp):
-            tools.requests_wanted.connect(lambda: self._shell.go("approvals"))
-        m.jobs.thread_wanted.connect(self._open_thread)
         m.settings.refused.connect(self._setting_refused)
         m.approvals.changed.connect(self._pending)
+        warm_with_first_run(m.board, self._rooms.owner)
         m.settings.changed.connect(lambda key: self._pending() if key == NOTIFY else None)
 
     def _state_changed(self, state: Qt.ApplicationState) -> None:
         """Back from an editor, perhaps: take over what was changed in the files of the person."""
         if state is Qt.ApplicationState.ApplicationActive:
             self._models.settings.look_at_file()
-            self._models.cli.look_at_file()
-            self._models.mcp.look_at_file()
+            for tools in (self._rooms.cli, self._rooms.mcp):
+                self._rooms.owner.spawn(asyncio.to_thread(tools.reload_if_changed), "look at tools' files")
 
     def _setting_refused(self, _key: str, why: str) -> None:
         """The settings pages say it beside the setting; a shortcut or the palette has no such place."""
@@ -285,3 +283,12 @@ class Pages(QObject):
         show = getattr(self._window.page("settings"), "show_settings", None)
         if callable(show):
             show(name)
+
+
+def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewModel) -> QWidget:
+    for tools in (m.cli, m.mcp):
+        tools.requests_wanted.connect(lambda: shell.go("approvals"))
+    made: QWidget = load("desktop.ui.settings.page", "SettingsPage")(
+        m.settings, m.setup, m.boundaries, lambda: report, m.cli, m.keys, m.mcp, m.reach, m.grants, m.agents_editor
+    )
+    return made

@@ -51,13 +51,13 @@ from desktop.safety.boundary import PathPolicy
 from desktop.safety.confinement import Confinement
 from desktop.safety.environment import EnvironmentBuilder
 from desktop.safety.grants import SessionGrants
+from desktop.safety.late_shell import LateShellReader
 from desktop.safety.model_text import MaskedModel
 from desktop.safety.opening import GuardedFiles
 from desktop.safety.permission import PermissionGate
 from desktop.safety.process import ProcessRunner
 from desktop.safety.redaction import Redactor
 from desktop.safety.secrets import KeyringSecrets
-from desktop.safety.shell import ShellReader
 from desktop.safety.tool_secrets import ToolSecrets
 from desktop.settings import SettingsService
 from desktop.skills.patterns.grammar import Pattern
@@ -177,7 +177,7 @@ def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyRooms) -> 
     environment = EnvironmentBuilder(
         safety, keyring=keys.secrets.lookup, may_read=keys.tools.refusal, is_secret=keys.redactor.contains_known
     )
-    reader, runner = ShellReader(policy, safety), ProcessRunner(mask=keys.redactor.mask_known)
+    reader, runner = LateShellReader(policy, safety), ProcessRunner(mask=keys.redactor.mask_known)
     bash = Bash(reader, policy, confinement, environment, runner, safety)
     tools = ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash])
     cli = CliServices(reader, policy, confinement, environment, runner, safety)

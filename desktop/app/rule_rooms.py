@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from desktop.conversation.rule_calls import recorded
 from desktop.conversation.rule_desk import RuleDesk
-from desktop.conversation.rule_simulator import Simulator
-from desktop.conversation.rule_trial import Judges
 from desktop.conversation.trust import TrustRules
+from desktop.domain.rules import RuleDraft, Simulation
 from desktop.domain.safety import CallFacts, Redactor, SettingsProvider
 from desktop.domain.tools import ToolSpec
 from desktop.safety.boundary import PathPolicy
-from desktop.safety.shell import ShellReader
+from desktop.safety.late_shell import LateShellReader
 from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
 from desktop.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from desktop.conversation.rule_simulator import Simulator
+
+
+PARTS = ("trial", "simulator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +55,26 @@ async def open_rules(
     def specs() -> list[ToolSpec]:
         return [tool.spec for tool in tools.tools()]
 
-    judges = Judges(ShellReader(policy, safety).read_now, policy.explain, specs, *real)
-    desk = RuleDesk(
-        book, specs, Simulator(store.rules, judges).run,
-        writes_pass=lambda: safety().auto_approve_workspace_writes,
-    )  # fmt: skip
+    simulate = _simulator(store, policy, safety, specs, real)
+    desk = RuleDesk(book, specs, simulate, writes_pass=lambda: safety().auto_approve_workspace_writes)
     return RuleRooms(book, desk)
+
+
+def _simulator(
+    store: Store, policy: PathPolicy, safety: SettingsProvider, specs: Callable[[], list[ToolSpec]], real: list[str]
+) -> Callable[[TrustRules, RuleDraft, Pattern], Awaitable[Simulation]]:
+    """Of rules before they are kept. It and its tricks (0.5 MB) are imported with the first trial."""
+
+    def made() -> Simulator:
+        trial, simulator = (importlib.import_module(f"desktop.conversation.rule_{name}") for name in PARTS)
+        judges = trial.Judges(LateShellReader(policy, safety).read_now, policy.explain, specs, *real)
+        one: Simulator = simulator.Simulator(store.rules, judges)
+        return one
+
+    async def simulate(rules: TrustRules, draft: RuleDraft, pattern: Pattern) -> Simulation:
+        return await (await asyncio.to_thread(made)).run(rules, draft, pattern)
+
+    return simulate
 
 
 def _real(*folders: str) -> list[str]:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject
 
 from desktop.app.composition import App, Hooks
 from desktop.app.home import Home
+from desktop.app.late_notes import LateNotes
 from desktop.app.remembered import Remembered
 from desktop.domain.errors import HomeNotWritable, KnownError, StoreError
 from desktop.domain.models import ModelRef
@@ -109,8 +110,7 @@ class Startup(QObject):
     async def _join_desktop(self) -> None:
         """Less motion where the desktop asks for it, and its notifications; only Linux has a bus to ask."""
         if sys.platform == "linux":
-            notes = (await self._load("desktop.app.desktop_notes")).DesktopNotes(self._bridge, self)
-            self._window.notifier.speak_through(notes)
+            self._window.notifier.speak_through(LateNotes(self._bridge, self))
             motion = (await self._load("desktop.app.motion")).SystemMotion(self._bridge, self)
             motion.changed.connect(self._theme.set_system_less_motion)
             motion.start()

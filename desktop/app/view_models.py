@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from desktop.app.key_uses import secret_uses
-from desktop.app.reach_rooms import reach_desk
-from desktop.app.rooms import Rooms, safety_of
+from desktop.app.late_models import LateModels
+from desktop.app.rooms import Rooms
 from desktop.conversation.run_code import mode_of
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
@@ -17,39 +16,25 @@ from desktop.domain.threads import MessageRecord
 from desktop.presenter.agents_editing import AgentsViewModel, ChatAgents
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
-from desktop.presenter.boundaries import BoundariesViewModel
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Offer
-from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.context import ContextViewModel
 from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debate_words import fork_words
 from desktop.presenter.debates import DebateModels, DebatesViewModel
-from desktop.presenter.grants import GrantsViewModel
-from desktop.presenter.jobs import JobsViewModel
-from desktop.presenter.keys import KeysViewModel
-from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel, Saved
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.offers import Source as OfferSource
-from desktop.presenter.reach import ReachViewModel
 from desktop.presenter.rules import RulesViewModel
 from desktop.presenter.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.settings import SettingsViewModel
 from desktop.presenter.shell import PaletteRow, ShellViewModel
-from desktop.presenter.skills import SkillsViewModel
-from desktop.presenter.skills_editing import SkillEditor
-from desktop.presenter.skills_models import SkillsModels
-from desktop.presenter.skills_projects import SkillProjects
-from desktop.presenter.skills_trying import SkillTrials
 from desktop.presenter.threads import ThreadsViewModel
 from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.trace import TraceViewModel
-from desktop.safety.boundary_entries import describe
-from desktop.safety.reach import first_link
 from desktop.ui.widgets.agent_icon import agent_icon
 from desktop.ui.widgets.shown import shown_line
 
@@ -57,10 +42,12 @@ FILES_OFFERED = 400
 """Entries of one folder looked at for ``@``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewModels:
+@dataclass(frozen=True, kw_only=True)
+class ViewModels(LateModels):
     """One of each, for the whole life of the window."""
 
+    rooms: Rooms
+    bridge: Bridge
     board: RunBoard
     chat: ChatViewModel
     threads: ThreadsViewModel
@@ -68,21 +55,13 @@ class ViewModels:
     rules: RulesModels
     setup: ModelSetupViewModel
     settings: SettingsViewModel
-    boundaries: BoundariesViewModel
-    grants: GrantsViewModel
-    reach: ReachViewModel
-    cli: CliToolsViewModel
-    mcp: McpServersViewModel
-    keys: KeysViewModel
     offers: OffersViewModel
     attaching: AttachingViewModel
     agents: Sequence[tuple[str, str]]
     debates: DebateModels
-    skills: SkillsModels
     trace: TraceViewModel
     context: ContextViewModel
     run_tree: RunTreeViewModel
-    jobs: JobsViewModel
     modes: ToolModesViewModel
     agents_editor: AgentsViewModel
 
@@ -93,11 +72,6 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     agents = ChatAgents(rooms.agents)
     board.titles.update(agents)
     setup = ModelSetupViewModel(rooms.models.catalogue, rooms.secrets, bridge, _saved(rooms))
-    cli = CliToolsViewModel(rooms.cli, SkillTrials(rooms.desk, bridge), bridge)
-    keys = KeysViewModel(rooms.tool_secrets, rooms.secrets, setup, bridge, lambda: secret_uses(rooms.cli, rooms.mcp))
-    mcp = McpServersViewModel(rooms.mcp, SkillTrials(rooms.desk, bridge), bridge)
-    for declared in (cli, mcp):
-        declared.changed.connect(keys.refresh)
     chat = ChatViewModel(rooms.service, bridge, board)
     chat.model_titles = setup.describe
     threads = ThreadsViewModel(rooms.service, bridge, board)
@@ -109,6 +83,8 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         bridge.events.connect(listener)
     rooms.bus.listen(bridge.sink)
     made = ViewModels(
+        rooms=rooms,
+        bridge=bridge,
         board=board,
         chat=chat,
         threads=threads,
@@ -116,20 +92,12 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         rules=_rules(rooms, bridge, approvals, chat),
         setup=setup,
         settings=SettingsViewModel(rooms.settings, bridge),
-        cli=cli,
-        mcp=mcp,
-        keys=keys,
-        boundaries=_boundaries(rooms, bridge),
-        grants=GrantsViewModel(rooms.grants, bridge),
-        reach=ReachViewModel(reach_desk(rooms), bridge),
         offers=OffersViewModel(bridge, _offers(rooms)),
         attaching=AttachingViewModel(bridge),
         agents=agents,
-        skills=_skills_models(rooms, bridge, setup),
         trace=trace,
         context=context,
         run_tree=run_tree,
-        jobs=JobsViewModel(rooms.jobs, bridge),
         modes=ToolModesViewModel(rooms.modes, lambda agent: _declared_mode(rooms, agent), bridge),
         debates=_debates(rooms, bridge, board, approvals, setup),
         agents_editor=_agents(rooms, bridge, board, setup),
@@ -173,15 +141,6 @@ def _rules(rooms: Rooms, bridge: Bridge, approvals: ApprovalsViewModel, chat: Ch
     return RulesModels(rules, lambda: RuleEditor(rules, approvals, bridge), lambda: chat.thread_id)
 
 
-def _boundaries(rooms: Rooms, bridge: Bridge) -> BoundariesViewModel:
-    safety = safety_of(rooms.settings, rooms.home, rooms.grants)
-    return BoundariesViewModel(
-        bridge, lambda name, entry: describe(name, entry, safety()), rooms.policy.explain,
-        lambda path: first_link(path, safety),
-        commands=lambda path: rooms.confinement.walls().reach(path, rooms.confinement.probe().kind),
-    )  # fmt: skip
-
-
 def context_window(setup: ModelSetupViewModel, ref: ModelRef) -> int | None:
     """What the catalogue knows of a model's window, in tokens."""
     return setup.describe(str(ref))[1]
@@ -207,19 +166,6 @@ def _saved(rooms: Rooms) -> Saved:
         keep_default_model=keep_default,
         keyring_note=note,
     )
-
-
-def _skills_models(rooms: Rooms, bridge: Bridge, setup: ModelSetupViewModel) -> SkillsModels:
-    skills = SkillsViewModel(rooms.desk, bridge)
-
-    def model() -> str:
-        ref = rooms.settings.current.models.default
-        return setup.describe(ref)[0] if ref else ""
-
-    return SkillsModels(
-        skills, SkillEditor(rooms.desk, bridge, skills.wrote), SkillTrials(rooms.desk, bridge, model),
-        SkillProjects(rooms.settings, bridge),
-    )  # fmt: skip
 
 
 def _offers(rooms: Rooms) -> dict[str, OfferSource]:

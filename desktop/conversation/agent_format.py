@@ -5,7 +5,6 @@ Pure: no file, no skill is looked at. What has to be there when it runs is ``age
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -24,6 +23,7 @@ from desktop.conversation.agent_values import (
     odd_text,
 )
 from desktop.domain.definitions import AgentDefinition, AgentType, DefinitionProblem, SideDefinition
+from desktop.domain.near import nearest
 
 MAX_TURNS = 250
 MAX_ROUNDS = 250
@@ -103,7 +103,7 @@ class _Reader:
             if key in names:
                 continue
             folded = {name.lower(): name for name in names}
-            near = difflib.get_close_matches(key.lower().replace("_", ""), folded, n=1, cutoff=0.6)
+            near = nearest(key.lower().replace("_", ""), folded)
             hint = f"; did you mean {folded[near[0]]}?" if near else ""
             self.wrong(key[:60], "field.unknown", f"there is no field {key[:60]!r} here{hint}")
 

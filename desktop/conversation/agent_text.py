@@ -1,7 +1,7 @@
 """A definition's text, YAML or JSON, under limits of size, depth and weight (R-DEF-14, R-DEF-16).
 
-Imports PyYAML with the first text, through the frontmatter's own reader, which knows bombs of aliases, tags that call
-Python, doubled keys: use a thread.
+Read by the frontmatter's own readers: the quick one where it will do and no places are asked for, else PyYAML's, which
+is imported with the first such text and knows bombs of aliases, tags that call Python, doubled keys: use a thread.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from desktop.conversation.agent_format import read_definition
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
-from desktop.skills.formats import yaml_events
+from desktop.skills.formats import yaml_events, yaml_lines
 from desktop.skills.formats.problems import FormatError
 
 MAX_BYTES = 64_000
@@ -43,19 +43,22 @@ class AgentText:
         return self.places.get(path, (1, 1))
 
 
-def read_text(text: str, origin: str, *, json_text: bool | None = None) -> AgentText:
-    """Read a definition. Never raises for what the text says. ``json_text`` None: as the origin's name says."""
+def read_text(text: str, origin: str, *, json_text: bool | None = None, places: bool = True) -> AgentText:
+    """Read a definition. Never raises for what the text says. ``json_text`` None: as the origin's name says. Without
+    ``places`` most texts need no YAML library (1.4 MB)."""
     as_json = origin.endswith(".json") if json_text is None else json_text
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         return _unreadable("file.size", f"a definition has {MAX_BYTES // 1000} KB at most", (1, 1))
     if as_json:
         return _from_json(text, origin)
+    if not places and (quick := yaml_lines.read(text)) is not None:
+        return _checked(quick, origin, {})
     try:
         read = yaml_events.read(text, marks=True)
     except FormatError as error:
         return _unreadable("file.syntax", str(error).replace("the frontmatter", "the file"), (error.line, error.column))
-    places = {".".join(map(str, keys)): place for keys, place in read.marks.items()}
-    return _checked(read.data, origin, places)
+    found = {".".join(map(str, keys)): place for keys, place in read.marks.items()}
+    return _checked(read.data, origin, found)
 
 
 def _from_json(text: str, origin: str) -> AgentText:

@@ -171,7 +171,7 @@ class AgentFiles:
             raw = read_raw(path)
             if pins is not None and not pins.allows(path, raw):
                 return AgentFile(path, folder.source, None, (_UNSEEN,), unseen=digest_of(raw))
-            said = read_text(text_of(raw), path)
+            said = read_text(text_of(raw), path, places=False)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             said = AgentText(None, (DefinitionProblem("", "file.unreadable", f"it cannot be read: {reason}"),))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from desktop.conversation.rule_text import read_rule
 from desktop.conversation.trust import Entry, RuleSet
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import JobPolicy
+from desktop.domain.near import nearest
 from desktop.domain.safety import CallFacts
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category, ToolSpec
@@ -110,7 +110,7 @@ def _no_tool(path: str, text: str, selector: Selector, known: Iterable[str]) -> 
     elif any(letter in selector.text for letter in "*?[{"):
         words = "no tool has a name like this."
     else:
-        near = difflib.get_close_matches(selector.text.lower().replace("_", "-"), list(known), 1)
+        near = nearest(selector.text.lower().replace("_", "-"), known)
         words = f"no tool has this name; did you mean {near[0]}?" if near else "no tool has this name."
     return DefinitionProblem(path, "job.no_tool", f"{text[:80]}: {words}", warning=True)
 

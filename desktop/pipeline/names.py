@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import Denied, NotFound
+from desktop.domain.near import nearest
 from desktop.domain.tools import Tool, ToolSpec
 from desktop.skills.names import MAX_NAME, is_bare_name
 
@@ -130,7 +130,7 @@ def hint(table: ToolTable, ref: str, caller: Caller) -> str:
         names = [tool.spec.name for tool in offered(table, caller.allowed)]
     else:
         names = [tool.spec.provider_name for tool in offered(table, caller.allowed)]
-    near = difflib.get_close_matches(ref[:MAX_NAME], names, n=3, cutoff=0.5)
+    near = nearest(ref[:MAX_NAME], names, 3, 0.5)
     return f" Did you mean {', '.join(near)}?" if near else ""
 
 

@@ -12,7 +12,6 @@ import ctypes
 import errno
 import io
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -184,7 +183,7 @@ class GuardedFiles:
         now = "absent" if old is None else paths.describe_identity(old)
         if now != verdict.identity or (old is not None and not stat.S_ISREG(old.st_mode)):
             raise BoundaryViolation(f"{verdict.resolved} changed while it was being written; it was left as it is.")
-        temporary = f".assent-{secrets.token_hex(8)}.tmp"
+        temporary = f".assent-{os.urandom(8).hex()}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
         with _disk(verdict.resolved):
             descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)
@@ -297,7 +296,7 @@ def _fill(descriptor: int, data: bytes, old: os.stat_result | None) -> None:
 
 def _write_without_dir_fd(policy: PathPolicy, verdict: Verdict, data: bytes, made: list[str]) -> WriteOutcome:
     """Windows has no handles to folders in Python: check again as late as possible."""
-    temporary = os.path.join(os.path.dirname(verdict.resolved), f".assent-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(os.path.dirname(verdict.resolved), f".assent-{os.urandom(8).hex()}.tmp")
     with _disk(verdict.resolved):
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NONBLOCK, 0o666)
         try:

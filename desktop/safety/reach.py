@@ -12,7 +12,6 @@ import errno
 import heapq
 import json
 import os
-import secrets
 import stat
 import sys
 import time
@@ -230,7 +229,7 @@ class Prover:
 
 
 def _probe_name() -> str:
-    return f".assent-proof-{secrets.token_hex(8)}"
+    return f".assent-proof-{os.urandom(8).hex()}"
 
 
 def _really(path: str) -> tuple[str, os.stat_result | str | None]:

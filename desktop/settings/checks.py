@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.domain.models import Connection
+from desktop.domain.near import nearest
 from desktop.domain.scrub import scrub
 from desktop.settings.spec import Setting
 
@@ -234,5 +234,5 @@ def shown(value: Any) -> str:
 
 def did_you_mean(value: Any, known: Iterable[str]) -> str:
     """ ". Did you mean x?", or "." """
-    close = difflib.get_close_matches(str(value), list(known), n=1, cutoff=0.6)
+    close = nearest(str(value), known)
     return f". Did you mean {close[0]}?" if close else "."

@@ -7,12 +7,12 @@ loads PyYAML and jsonschema_rs: use a thread.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from desktop.domain.near import nearest
 from desktop.domain.skills import Severity, SkillProblem
 from desktop.domain.tools import Category
 from desktop.tools import cli_yaml
@@ -328,7 +328,7 @@ def unknown_keys(node: Node, known: tuple[str, ...], notes: Notes, at: str) -> N
     """Each an error, with what was perhaps meant."""
     for name, (key, _) in node.entries.items():
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
+            near = nearest(name, known)
             hint = f": did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
             notes.error(key, at, f"there is no key {name[:60]!r}{hint}")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, Protocol
 
+from desktop.domain.near import nearest
 from desktop.tools.cli_template import NAME
 from desktop.tools.cli_values import (
     DEFAULT_MAX_LENGTH,
@@ -111,7 +111,7 @@ class _Parameter:
         for name, (key, _) in self._node.entries.items():
             if name not in known:
                 self._good = False
-                near = difflib.get_close_matches(name, known, 1)
+                near = nearest(name, known)
                 hint = f": did you mean {near[0]}?" if near else f" for a parameter of type {kind}"
                 self._notes.error(key, self._at, f"there is no key {name[:60]!r}{hint}")
 

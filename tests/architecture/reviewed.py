@@ -58,8 +58,10 @@ EXEC_CALLS: dict[str, str] = {
 
 # Files that import inside a function: heavy and not needed for the first paint, or not there on every system.
 LATE_IMPORTS: dict[str, str] = {
+    "desktop/domain/near.py": "difflib, only for a word that nobody knows",
     "desktop/app/main.py": "Qt, which `--version` and a refusal do without, and which needs a word afterwards",
     "desktop/app/wiring.py": "everything but the window, once the window has painted",
+    "desktop/safety/late_shell.py": "the reader of commands (1 MB), in a thread at the first command",
     "desktop/safety/shell_syntax.py": "tree-sitter and its grammar, loaded in a thread at the first command",
     "desktop/conversation/job_times.py": "apscheduler and tzlocal, in a thread, when there is a job",
     "desktop/skills/formats/schemas.py": "jsonschema_rs, only for schemas with keywords beyond the common ones",

@@ -74,7 +74,7 @@ async def _times(kind: str) -> list[float]:
                 began.append(time.perf_counter())
 
         app.startup._rooms.bus.listen(note)
-        box = app.startup._pages._dialog
+        box = app.startup._pages._dialog.made()
         paints, found, last = Paints(box.view), list[float](), ""
         app.say("go")
         while len(found) < CALLS:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
 
 from desktop.skills.names import is_bare_name
@@ -43,7 +42,7 @@ def _is_inside(rel: object) -> bool:
 def write_build_index(folder: str, names: Mapping[str, str]) -> None:
     """Write it, atomically; ``names`` are of a checked folder (``Snapshot.names``). Raises OSError."""
     found = {name: os.path.relpath(path, folder).replace(os.sep, "/") for name, path in sorted(names.items())}
-    part = os.path.join(folder, f"{BUILD_INDEX}.{secrets.token_hex(4)}.part")
+    part = os.path.join(folder, f"{BUILD_INDEX}.{os.urandom(4).hex()}.part")
     try:
         with open(part, "x", encoding="utf-8") as file:
             json.dump({"version": VERSION, "names": found}, file, indent=1)

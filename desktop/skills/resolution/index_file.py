@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import secrets
 import sys
 import zlib
 from array import array
@@ -39,7 +38,7 @@ def save_index(path: str, snapshots: Iterable[Snapshot]) -> None:
     folders = [_folder(snapshot, parts) for snapshot in snapshots]
     payload = b"".join(parts)
     header = json.dumps({"folders": folders, "crc": zlib.crc32(payload), "bytes": len(payload)}).encode("ascii")
-    part = f"{path}.{secrets.token_hex(4)}.part"
+    part = f"{path}.{os.urandom(4).hex()}.part"
     try:
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(MAGIC + header + b"\n")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 
+from desktop.domain.near import likeness
 from desktop.skills.names import MAX_NAME
 from desktop.skills.resolution.globals import Globals, search_path
 from desktop.skills.resolution.programmatic import all_programmatic
@@ -22,7 +22,7 @@ def near_names(ref: str, globals: Globals, count: int = 3) -> list[str]:
         return []
     scored = ((_likeness(pairs, name), name) for name in dict.fromkeys(_visible(globals)) if name != ref)
     best = sorted((item for item in scored if item[0] > 0), key=lambda item: (-item[0], item[1]))[:SHORTLIST]
-    exact = [(difflib.SequenceMatcher(None, wanted, name).ratio(), name) for _, name in best]
+    exact = [(likeness(wanted, name), name) for _, name in best]
     exact.sort(key=lambda item: (-item[0], item[1]))
     return [name for ratio, name in exact[:count] if ratio >= LEAST_LIKE]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -112,7 +112,7 @@ def take_back(globals: Globals, ref: str) -> None:
 
 
 def _free_name(globals: Globals, label: str) -> str:
-    while (name := f"{label}-{secrets.token_hex(SUFFIX // 2)}") in globals.tools.programmatic | globals.tools.handed:
+    while (name := f"{label}-{os.urandom(SUFFIX // 2).hex()}") in globals.tools.programmatic | globals.tools.handed:
         pass
     return name
 

@@ -10,7 +10,6 @@ import types
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from datetime import UTC, date, datetime, time, timedelta, timezone
-from decimal import Decimal
 from enum import Enum
 from pathlib import PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from types import NoneType
@@ -58,7 +57,7 @@ def scalar(value: object) -> Any:
     if issubclass(kind, float):
         number = float.__float__(value)  # type: ignore[arg-type]
         return number if math.isfinite(number) else None
-    read = _TEXTS.get(kind)
+    read = _TEXTS.get(kind) or (str if kind is _late_kind("decimal", "Decimal") else None)
     return MISSING if read is None else clean(read(value))
 
 
@@ -75,9 +74,15 @@ def _moment(value: Any) -> str:
 
 
 def _zones() -> tuple[type, ...]:
-    """Whose code may run. No value has a ``ZoneInfo`` before somebody loaded it, which takes 1 MB."""
-    loaded = sys.modules.get("zoneinfo")
-    return (NoneType, timezone) if loaded is None else (NoneType, timezone, loaded.ZoneInfo)
+    """Whose code may run."""
+    zone = _late_kind("zoneinfo", "ZoneInfo")
+    return (NoneType, timezone) if zone is None else (NoneType, timezone, zone)
+
+
+def _late_kind(module: str, name: str) -> type | None:
+    """A kind of the standard library, None before somebody loaded it, which takes memory: no value is of it yet."""
+    kind: type | None = getattr(sys.modules.get(module), name, None)
+    return kind
 
 
 _TEXTS: dict[type, Callable[[Any], str]] = {
@@ -85,7 +90,6 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
     time: _moment,
     date: date.isoformat,
     timedelta: str,
-    Decimal: str,
     UUID: str,
     complex: str,
     PosixPath: str,

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
-from desktop.ui.chat.context_card import ContextCard
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.side import AGENTS, TRACE, SidePanels
 from desktop.ui.chat.thread_list import ThreadList
 from desktop.ui.chat.thread_pane import ThreadPane
+from desktop.ui.shell.loading import load
 from desktop.ui.theme import theme
-from desktop.ui.trace.panel import TracePanel
 from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.toast import Toast
+
+if TYPE_CHECKING:
+    from desktop.ui.chat.context_card import ContextCard
+    from desktop.ui.trace.panel import TracePanel
 
 NARROW = 840
 """Below this width of the page (at 100 %) the list of threads folds away."""
@@ -129,7 +134,7 @@ class ChatPage(QWidget):
 
     def show_context(self) -> None:
         """What the model reads of the open thread."""
-        card = ContextCard(self.window(), self._models.context)
+        card: ContextCard = load("desktop.ui.chat.context_card", "ContextCard")(self.window(), self._models.context)
         card.jump_wanted.connect(self.pane.jump)
         card.open()
 

@@ -4,6 +4,7 @@ wanted."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QWidget
@@ -11,12 +12,16 @@ from PySide6.QtWidgets import QWidget
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.trace import TraceViewModel
-from desktop.ui.run_panel.panel import RunPanel
+from desktop.ui.shell.loading import load
 from desktop.ui.theme import theme
-from desktop.ui.trace.panel import WIDTH, TracePanel
+
+if TYPE_CHECKING:
+    from desktop.ui.run_panel.panel import RunPanel
+    from desktop.ui.trace.panel import TracePanel
 
 BESIDE = 1040
 """Below this width of the window (at 100 %) it lies over the thread."""
+WIDTH = 384
 TRACE, AGENTS = "trace", "agents"
 
 
@@ -101,13 +106,13 @@ class SidePanels(QObject):
 
     def _built(self, name: str) -> TracePanel | RunPanel | None:
         if name == TRACE and self.trace is None and self._trace_model is not None:
-            self.trace = self._make_trace(self._trace_model)
+            self.trace = self._make_trace()
         elif name == AGENTS and self.agents is None:
             self.agents = self._make_agents()
         return {TRACE: self.trace, AGENTS: self.agents}.get(name)
 
-    def _make_trace(self, trace: TraceViewModel) -> TracePanel:
-        made = TracePanel(trace, self._page)
+    def _make_trace(self) -> TracePanel:
+        made: TracePanel = load("desktop.ui.trace.panel", "TracePanel")(self._trace_model, self._page)
         made.hide()
         self._join(made)
         made.card_wanted.connect(self.card_wanted)
@@ -115,7 +120,9 @@ class SidePanels(QObject):
         return made
 
     def _make_agents(self) -> RunPanel:
-        made = RunPanel(self._agents_model, self._page, alone=self._trace_model is None)
+        made: RunPanel = load("desktop.ui.run_panel.panel", "RunPanel")(
+            self._agents_model, self._page, alone=self._trace_model is None
+        )  # fmt: skip
         made.hide()
         self._join(made)
         made.request_wanted.connect(self._request_wanted)

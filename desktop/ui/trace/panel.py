@@ -26,7 +26,6 @@ from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
 
-WIDTH = 384
 LEAST_BELOW, LEAST_ABOVE = 220, 140
 SECOND = 1000
 EMPTY = ("No run yet", "What the agent does will be listed here: its rounds, its calls, and the agents it calls.")

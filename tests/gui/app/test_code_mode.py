@@ -59,7 +59,7 @@ async def test_an_agent_set_to_code_runs_it_asks_with_its_line_and_shows_it_live
     assert request.place.startswith("line 2: await ctx.manager.invoke('write-file'")
     waiting = next(c for c in app.calls if c.tool == "write-file")
     assert waiting.parent
-    dialog = app.startup._pages._dialog
+    dialog = app.startup._pages._dialog.dialog
     await app.until(lambda: dialog.view.request is not None, "the dialog")
     assert "line 2: await ctx.manager.invoke('write-file'" in label_texts(dialog)
     await app.until(lambda: not dialog.view.answers.allow.deaf, "the end of the deaf time")

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.app.desktop_notes import DesktopNotes
+from desktop.app.late_notes import LateNotes
 from desktop.presenter.bridge import Bridge
 from desktop.ui.shell.notify import TOGETHER_MS, Notifier
 from desktop.ui.theme import Theme
@@ -182,8 +182,13 @@ class Room:
         qtbot.addWidget(self.window)
         self.window.show()
         self.notifier = Notifier(self.window)
-        self.notes = DesktopNotes(self.bridge, self.window)
+        self.notes = LateNotes(self.bridge, self.window)
         self.notifier.speak_through(self.notes)
+
+    @property
+    def number(self) -> int | None:
+        """Of the note that shows; None before the code for notes is there."""
+        return self.notes._notes._number if self.notes._notes is not None else None
 
 
 @pytest.fixture
@@ -217,13 +222,13 @@ async def test_a_note_that_the_person_closed_is_not_replaced_and_ours_goes_with_
 ):
     await front.take()
     room.notifier.waiting(1, allowed=True)
-    await until(lambda: room.notes._number == 7, "the note")
+    await until(lambda: room.number == 7, "the note")
     listener.tell("NotificationClosed", 2)
-    await until(lambda: room.notes._number == 0, "closed by the person")
+    await until(lambda: room.number == 0, "closed by the person")
     room.notifier.waiting(2, allowed=True)
     await until(lambda: len(listener.notes) == 2, "a new note")
     assert listener.notes[1][1] == 0
-    await until(lambda: room.notes._number, "its number")
+    await until(lambda: room.number, "its number")
     assert listener.closed == 0
     assert await room.bridge.shutdown(5.0) == ()
     await until(lambda: listener.closed == 1, "taken back at the end")
@@ -269,7 +274,8 @@ async def test_without_a_desktop_there_is_no_notification_and_no_failure(
         room.notifier.waiting(1, allowed=True)
         await until(lambda: failed, "told that there is none")
     assert beat.longest_work < 0.25, beat.says("no desktop")
-    assert room.notes._running is False
+    assert room.notes._notes is not None
+    assert room.notes._notes._running is False
     await room.bridge.shutdown(1.0)
 
 

@@ -50,8 +50,8 @@ async def test_always_allow_with_an_edited_pattern_until_it_is_revoked_and_over_
     app.say("first")
     await app.asked()
     pages = app.startup._pages
-    await app.until(pages._dialog.isVisible, "the request over the thread")
-    pages._dialog.view.answers.always.click()
+    await app.until(pages._dialog.dialog.isVisible, "the request over the thread")
+    pages._dialog.dialog.view.answers.always.click()
     dialog = dialog_of(app)
     field = dialog.form.field
     assert field.text() == f"write-file(path={notes}/a.txt)", "the narrowest rule that would have answered"
@@ -100,9 +100,9 @@ async def test_a_rule_never_answers_an_admin_call_and_there_is_none_to_be_made_f
     request = await app.asked()
     assert request.category.value == "admin"
     pages = app.startup._pages
-    await app.until(pages._dialog.isVisible, "the request over the thread")
-    assert not pages._dialog.view.answers.always.isVisible()
-    pages._dialog.view.answers.chosen.emit("always")
+    await app.until(pages._dialog.dialog.isVisible, "the request over the thread")
+    assert not pages._dialog.dialog.view.answers.always.isVisible()
+    pages._dialog.dialog.view.answers.chosen.emit("always")
     assert dialog_of(app) is None
     app.models.approvals.answer(request.request_id, "deny", digest=request.digest)
     await app.answered("Done.")

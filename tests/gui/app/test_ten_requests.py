@@ -94,7 +94,7 @@ async def test_ten_requests_stay_apart_half_answered_over_their_thread_and_half_
     nested = next(r for r in approvals.requests if file_of(r) == "b1")
     assert ("outer" in nested.chain, "many" in nested.chain) == (True, True)
     expected: dict[str, str] = {}
-    box = app.startup._pages._dialog
+    box = app.startup._pages._dialog.dialog
     assert box.view.request.thread_id == threads["gamma"]
     name = await press(app, box.view, "allow")
     expected[name] = f"for {name}"

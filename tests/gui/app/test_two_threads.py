@@ -35,7 +35,7 @@ async def both(start):
 
 
 def dialog(app: Running) -> Any:
-    return app.startup._pages._dialog
+    return app.startup._pages._dialog.dialog
 
 
 def written(app: Running) -> dict[str, str]:

@@ -53,7 +53,7 @@ async def test_with_a_limit_of_ones_own_a_request_that_nobody_answers_is_denied_
     await app.until(lambda: settings.get("security.approval_timeout_s") == 0.3, "the setting")
     app.say("write")
     request = await app.asked()
-    box = app.startup._pages._dialog
+    box = app.startup._pages._dialog.dialog
     await app.until(lambda: not app.models.approvals.requests, "its end")
     assert not box.isVisible()
     app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)

@@ -1,0 +1,49 @@
+"""The desktop's notifications, whose code (0.5 MB with D-Bus) is loaded in a thread with the first sentence."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.presenter.bridge import Bridge
+
+if TYPE_CHECKING:
+    from desktop.app.desktop_notes import DesktopNotes
+
+NOTES = "desktop.app.desktop_notes"
+
+
+class LateNotes(QObject):
+    """As ``DesktopNotes``, which does the work."""
+
+    pressed = Signal()
+    failed = Signal()
+
+    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._wanted = ""
+        self._loading = False
+        self._notes: DesktopNotes | None = None
+
+    def say(self, sentence: str) -> None:
+        """Show this, in the place of what was shown before."""
+        self._wanted = sentence
+        if self._notes is not None:
+            self._notes.say(sentence)
+        elif sentence and not self._loading:
+            self._loading = True
+            self._bridge.spawn(self._load(), name="desktop notifications: code")
+
+    def withdraw(self) -> None:
+        """Take it back."""
+        self.say("")
+
+    async def _load(self) -> None:
+        module = await self._bridge.in_thread(importlib.import_module, NOTES)
+        self._notes = notes = module.DesktopNotes(self._bridge, self)
+        notes.pressed.connect(self.pressed)
+        notes.failed.connect(self.failed)
+        notes.say(self._wanted)

@@ -1,0 +1,21 @@
+"""Words like one that is not known, for "did you mean".
+
+``difflib`` is imported with the first such word: nobody needs it (0.3 MB) while every name is right.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.6) -> list[str]:
+    """Up to ``count`` of the known words, the most alike first; none that is less alike than ``cutoff`` (0 to 1). Slow
+    with thousands of words: use a thread."""
+    found: list[str] = importlib.import_module("difflib").get_close_matches(word, list(known), count, cutoff)
+    return found
+
+
+def likeness(word: str, other: str) -> float:
+    """From 0 (nothing in common) to 1 (the same)."""
+    return float(importlib.import_module("difflib").SequenceMatcher(None, word, other).ratio())
