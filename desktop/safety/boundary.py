@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from desktop.domain.errors import BoundaryViolation
@@ -76,14 +76,14 @@ class Rule:
         return cls(text, resolved, None if status is None else paths.identity_of(status))
 
     @classmethod
-    def of_resolved(cls, path: str) -> Rule:
+    def of_resolved(cls, path: str, moment: Moment) -> Rule:
         """For a path without links above its last part."""
-        status = _status(path)
+        status = moment.status(path)
         if status is not None and stat.S_ISLNK(status.st_mode):
             return cls.of(path, os.sep) or cls(path, path, None)
         return cls(path, path, None if status is None else paths.identity_of(status))
 
-    def covers(self, path: str, line: set[Identity]) -> bool:
+    def covers(self, path: str, line: Set[Identity]) -> bool:
         """Whether ``path``, whose existing ancestors have the identities ``line``, is this entry or below it."""
         if paths.is_within(path, self.resolved):
             return True
@@ -118,26 +118,26 @@ class PathPolicy:
         self._around = around_it() if installed is None else ()
         self._mounts = MountIds()
 
-    def lists(self) -> Lists:
+    def lists(self, moment: Moment | None = None) -> Lists:
         """The rules in force now."""
-        settings = self._settings()
-        base, moment = workspace_of(settings), Moment()
+        settings, moment = self._settings(), moment or Moment()
+        base = workspace_of(settings)
 
         def rules(entries: tuple[str, ...], *, closing: bool = False) -> tuple[Rule, ...]:
             found = (Rule.of(entry, base, closing=closing, moment=moment) for entry in entries)
             return tuple(rule for rule in found if rule is not None)
 
-        home = paths.real(self._home)
-        own = {name: Rule.of_resolved(os.path.join(home, name)) for name in PROTECTED_NAMES}
+        home = moment.real(self._home)
+        own = {name: Rule.of_resolved(os.path.join(home, name), moment) for name in PROTECTED_NAMES}
         return Lists(
-            workspace=paths.real(base),
+            workspace=moment.real(base),
             allowed=rules(settings.allowed),
             granted=rules(settings.granted),
             denied=rules(settings.denied, closing=True),
             protected=(*own.values(), *rules(STARTERS, closing=True)),
             secret=tuple(own[name] for name in SECRET_NAMES),
-            home=Rule.of_resolved(home),
-            installed=tuple(Rule.of_resolved(path) for path in self._installed),
+            home=Rule.of_resolved(home, moment),
+            installed=tuple(Rule.of_resolved(path, moment) for path in self._installed),
             around=self._around,
         )
 
@@ -150,19 +150,18 @@ class PathPolicy:
 
     def explain(self, path: str, access: Access) -> Verdict:
         """Judge a path (R-FS-1..7, R-FS-10, R-FS-13). Never raises for what the path says."""
-        settings = self._settings()
+        settings, moment = self._settings(), Moment()
         try:
-            resolved = paths.resolve(path, workspace_of(settings))
+            resolved = moment.resolve(path, workspace_of(settings))
         except PathProblem as problem:
             shown = path[:200]
             return Verdict(False, path, "", "malformed", f"Permission denied: the path {shown!r} {problem}.", access)
-        return self.judge(path, resolved, access)
+        return self.judge(path, resolved, access, moment)
 
-    def judge(self, given: str, resolved: str, access: Access) -> Verdict:
-        """Judge a path that is resolved already."""
-        lists = self.lists()
-        line = paths.existing_identities(resolved)
-        status = _status(resolved)
+    def judge(self, given: str, resolved: str, access: Access, moment: Moment | None = None) -> Verdict:
+        """Judge a path that is resolved already, in ``moment`` if not now."""
+        moment = moment or Moment()
+        lists, line, status = self.lists(moment), moment.line(resolved), moment.status(resolved)
         identity = "absent" if status is None else paths.describe_identity(status)
         rule, why = self._refusal(lists, resolved, line, status, access)
         if why:
@@ -191,7 +190,7 @@ class PathPolicy:
         return verdict
 
     def _refusal(
-        self, lists: Lists, resolved: str, line: set[Identity], status: os.stat_result | None, access: Access
+        self, lists: Lists, resolved: str, line: Set[Identity], status: os.stat_result | None, access: Access
     ) -> tuple[str, str]:
         """The rule that forbids the path and why, or two empty strings. Denied wins over allowed (R-FS-3)."""
         if denied := _covering(lists.denied, resolved, line):
@@ -219,7 +218,7 @@ class PathPolicy:
             here = os.path.dirname(here)
         return next((n for n in mounts.names(here) if not any(paths.is_within(n, rule.resolved) for rule in rules)), "")
 
-    def _protected(self, lists: Lists, resolved: str, line: set[Identity]) -> str:
+    def _protected(self, lists: Lists, resolved: str, line: Set[Identity]) -> str:
         """The app's own path that ``resolved`` would change, or "". Everything in the home is its own, but for the
         workspace where that is a real folder below it and none of the app's."""
         if own := _covering(lists.protected, resolved, line):
@@ -244,8 +243,11 @@ def _status(path: str) -> os.stat_result | None:
         return None
 
 
-def _covering(rules: tuple[Rule, ...], path: str, line: set[Identity]) -> Rule | None:
-    return next((rule for rule in rules if rule.covers(path, line)), None)
+def _covering(rules: tuple[Rule, ...], path: str, line: Set[Identity]) -> Rule | None:
+    for rule in rules:
+        if rule.covers(path, line):
+            return rule
+    return None
 
 
 def only_granted(settings: SafetySettings, found: Iterable[str]) -> str:
@@ -313,7 +315,7 @@ def _files_below(folder: str) -> Iterator[tuple[str, str]]:
 
 def elevated_write(resolved: str, workspace: str) -> str:
     """Why writing here is admin although it is allowed, or "" (R-TOOL-4)."""
-    home = os.path.realpath(os.path.expanduser("~"))
+    home = Moment().real(os.path.expanduser("~"))
     for root in _SYSTEM:
         if paths.is_within(resolved, root, fold=os.name == "nt"):
             return f"{root} is a system path"

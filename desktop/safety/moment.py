@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import sys
+from functools import lru_cache
 
 from desktop.safety import paths
 from desktop.safety.paths import Identity
@@ -18,6 +19,8 @@ _UNPLAIN = re.compile(r"//|/\.\.?(?:/|\Z)")
 _PLAIN = re.compile(r"(?:\.?[\w+@%,=:\-][\w.+@%,=:\-]*/)*\.?[\w+@%,=:\-][\w.+@%,=:\-]*", re.ASCII)
 """What most words are: relative, nothing to be expanded, every part a name."""
 MAX_NAMES = 100
+_REMEMBERED = 200
+"""Characters of the longest text whose absolute path is remembered."""
 _UNSEEN = object()
 _PLATFORM: str = sys.platform
 
@@ -50,10 +53,13 @@ class Moment:
         """As ``paths.resolve``. Raises PathProblem."""
         if self._is_plain(path, base):
             return f"{base}/{path}"
-        full = paths.absolute(path, base)
-        bare = full.rstrip("/")
-        plain = _PLATFORM == "linux" and bare and not self.is_deep(bare) and not _UNPLAIN.search(full)
-        return bare if plain and self._without_links(bare) else paths.resolve(path, base)
+        bare = _bare(path, base)
+        return bare if bare and self._without_links(bare) else paths.resolve(path, base)
+
+    def real(self, path: str) -> str:
+        """As ``paths.real``, of an absolute path."""
+        bare = _bare(path, os.sep)
+        return bare if bare and self._without_links(bare) else paths.real(path)
 
     def _is_plain(self, path: str, base: str) -> bool:
         """Whether a relative path leads just where it says, as nearly all of a command's words do."""
@@ -97,6 +103,25 @@ class Moment:
             above = os.path.dirname(path)
             self._lines[path] = own if above == path else own | self.line(above)
         return self._lines[path]
+
+
+def _bare(path: str, base: str) -> str:
+    """The absolute path that a text is, when each of its names is one on the disk; "" where ``paths`` has to think.
+    Raises PathProblem."""
+    at_home = path.startswith("~")
+    home = os.environ.get("HOME", "") if at_home else ""
+    if len(path) > _REMEMBERED or (at_home and not (home and path[1:2] in ("", "/"))):
+        return _written.__wrapped__(path, base, home)
+    return _written(path, base, home)
+
+
+@lru_cache(maxsize=256)
+def _written(path: str, base: str, home: str) -> str:  # noqa: ARG001 - what ``~`` stands for
+    """Text alone: the entries of the lists are the same each time."""
+    full = paths.absolute(path, base)
+    bare = full.rstrip("/")
+    plain = _PLATFORM == "linux" and not Moment.is_deep(bare) and not _UNPLAIN.search(full)
+    return bare if plain else ""
 
 
 def _status(path: str) -> os.stat_result | None:

@@ -112,7 +112,11 @@ def is_within(path: str, folder: str, *, fold: bool = False) -> bool:
 
 def spelled_alike(path: str, folder: str, *, platform: str = _PLATFORM) -> bool:
     """The same for a folder that need not exist, by the rules of the file system where it would be (R-FS-6)."""
-    if not is_within(path, folder, fold=True):
+    if os.sep == "/" and path.isascii() and folder.isascii():
+        alike = is_within(path.casefold(), folder.casefold())  # the usual case, part by part as below
+    else:
+        alike = is_within(path, folder, fold=True)
+    if not alike:
         return False
     mine, theirs = parts_of(path), parts_of(folder)
     if platform == "darwin" and tuple(map(_normal, mine))[: len(theirs)] == tuple(map(_normal, theirs)):
