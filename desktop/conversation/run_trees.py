@@ -108,4 +108,4 @@ def _ended(facts: NodeFacts, interrupted: bool) -> NodeFacts:
     if facts.state.over and not (interrupted and facts.state is NodeState.CANCELLED and facts.detail == CLOSING):
         return facts
     state, detail = (NodeState.INTERRUPTED, CUT_OFF) if interrupted else (NodeState.CANCELLED, LEFT)
-    return replace(facts, state=state, detail=detail, doing="", pause_asked=False)
+    return replace(facts, state=state, detail=detail, doing="", pause_asked=False, stopping=False)

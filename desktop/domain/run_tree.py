@@ -52,7 +52,7 @@ class NodeFacts:
     calls or whom it waits for. Tokens, cost, rounds are of its whole branch; ``cost_usd`` is a lower bound unless
     ``cost_known``. ``elapsed_s`` is without ``waited_s``, the time a person was waited for (R-SUP-10); both count up to
     ``ended_at``. ``pause_asked``: it pauses before its next call. ``detail`` says why it ended. ``budget_changed`` are
-    (limit, who set it) of those that ``budget_from`` has not set."""
+    (limit, who set it) of those that ``budget_from`` has not set. ``stopping``: it was cancelled and winds up."""
 
     path: str
     parent: str
@@ -79,6 +79,7 @@ class NodeFacts:
     pause_asked: bool = False
     detail: str = ""
     budget_changed: tuple[tuple[str, str], ...] = ()
+    stopping: bool = False
 
 
 @dataclass(frozen=True, slots=True)

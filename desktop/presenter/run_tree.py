@@ -206,7 +206,7 @@ class RunTreeViewModel(QObject):
     def toggle_pause(self, path: str) -> None:
         """Pause a branch, or let it go on."""
         line = self.line(path)
-        if line is None or line.facts.state.over:
+        if line is None or line.facts.state.over or line.facts.stopping:
             return
         paused = line.facts.pause_asked
         self._do(lambda: (self._desk.resume if paused else self._desk.pause)(self.run_id, path))
@@ -218,7 +218,7 @@ class RunTreeViewModel(QObject):
     def living_below(self, path: str) -> int:
         """How many agents would end with it."""
         under = self.tree.under(path) if self.tree is not None else ()
-        return sum(not facts.state.over for facts in under)
+        return sum(not facts.state.over and not facts.stopping for facts in under)
 
     def change_budget(self, path: str, texts: Mapping[str, str]) -> dict[str, str]:
         """Take over what was typed; what is wrong with each limit, or nothing where it counts from now on."""

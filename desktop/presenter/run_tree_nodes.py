@@ -57,7 +57,9 @@ class AgentTree:
         """The run is over: nobody of it is at work any more. Agents that only show with it may be."""
         for path, facts in self._nodes.items():
             if not facts.state.over and BESIDE not in path:
-                self._nodes[path] = replace(facts, state=NodeState.CANCELLED, detail=facts.detail or LEFT, doing="")
+                self._nodes[path] = replace(
+                    facts, state=NodeState.CANCELLED, detail=facts.detail or LEFT, doing="", stopping=False
+                )
         self._told()
 
     def _told(self) -> None:

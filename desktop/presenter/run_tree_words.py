@@ -32,26 +32,32 @@ _LONGER = {
     NodeState.PREEMPTED: "An agent of higher priority has its place; it goes on when one is free.",
     NodeState.PAUSED: "It makes no call until you resume it.",
 }
+_STOPPING = "It was cancelled; what it does is being ended."
 _LIMITS = {
     "max_tokens": "token limit reached", "max_cost_usd": "cost limit reached", "max_rounds": "round limit reached",
     "deadline_s": "time limit reached",
 }  # fmt: skip
 _TURNING = frozenset({NodeState.WORKING, NodeState.THINKING, NodeState.CALLING})
+STOPPING = "stopping"
 SIDES = {"a": "Side A", "b": "Side B"}
 
 
 def look_of(facts: NodeFacts) -> str:
     """The name of its state's look."""
+    if facts.stopping:
+        return "running"
     return _LOOKS.get(facts.state, "running")
 
 
 def is_turning(facts: NodeFacts) -> bool:
     """Whether it does something right now."""
-    return facts.state in _TURNING
+    return facts.stopping or facts.state in _TURNING
 
 
 def state_word(facts: NodeFacts) -> str:
     """Its state alone; of a limit, which."""
+    if facts.stopping:
+        return STOPPING
     if facts.state is NodeState.LIMIT:
         return next((word for name, word in _LIMITS.items() if name in facts.detail), _WORDS[facts.state])
     return _WORDS[facts.state]
@@ -60,6 +66,8 @@ def state_word(facts: NodeFacts) -> str:
 def word_of(line: AgentLine) -> str:
     """Its state in a few words; what it does, and whom it waits for."""
     facts = line.facts
+    if facts.stopping:
+        return STOPPING
     if facts.state is NodeState.CALLING and facts.doing:
         word = f"calling {canonical(facts.doing)}"
     elif facts.state is NodeState.JOINING and facts.doing:
@@ -180,6 +188,9 @@ def _doing(line: AgentLine) -> Iterator[Fact]:
     if facts.state.over:
         if facts.detail:
             yield Fact("Ended", facts.detail)
+        return
+    if facts.stopping:
+        yield Fact("Now", _STOPPING)
         return
     if facts.state is NodeState.WAITING and facts.doing:
         yield Fact("Asks for", canonical(facts.doing), mono=True)

@@ -172,7 +172,7 @@ class TreeNode:
             input_tokens=used.input_tokens, output_tokens=used.output_tokens, cost_usd=used.cost_usd or 0.0,
             cost_known=self.budget.cost_known, started_at=self.started_at, ended_at=self.ended_at,
             elapsed_s=elapsed, waited_s=waited, pause_asked=self.pause_asked, detail=self.detail,
-            budget_changed=tuple(self.budget.changed.items()),
+            budget_changed=tuple(self.budget.changed.items()), stopping=self.token.cancelled and not self.over,
         )  # fmt: skip
 
 
@@ -284,7 +284,10 @@ class RunTree:
 
     def cancel(self, path: str, reason: str = "cancelled") -> None:
         """End a branch now (R-CAN-10)."""
-        self.find(path).token.cancel(reason)
+        node = self.find(path)
+        node.token.cancel(reason)
+        for one in self.branch(node):
+            self.touch(one)
 
     def change_budget(self, path: str, budget: ExecutionBudget, where: str = "the Run panel") -> None:
         """Another budget for a branch from now on. One above it still holds: a child cannot extend it (R-SUP-9)."""

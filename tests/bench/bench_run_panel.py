@@ -1,21 +1,30 @@
-"""The Run panel with 50 agents at work: how late the Qt thread is while all tell what they do. Offscreen, painted."""
+"""The Run panel with 50 agents at work: how late the Qt thread is while all tell what they do, and how soon one that
+presses Cancel sees it, and all of them are quiet. Offscreen, painted."""
 
 import asyncio
+import functools
 import time
 from collections.abc import Iterator
 
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
 from desktop.app.event_loop import AssentEventLoop
+from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import CancellationError
 from desktop.domain.events import RunTreeChanged
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
 from desktop.domain.run_tree import NodeState
+from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.supervision.tree import RunTree, TreeNode
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.run_panel.shots import SampleDesk
+from desktop.ui.widgets.dialog import Dialog
 from tests.bench.bench_debate_page import Lateness
 from tests.bench.bench_skill_page import app
 from tests.bench.bench_transcript import percentile
@@ -32,6 +41,7 @@ class Desk(SampleDesk):
     def __init__(self, tree: RunTree) -> None:
         super().__init__(())
         self.facts = lambda _run_id: tree.facts()  # type: ignore[method-assign]
+        self.cancel = lambda _run_id, path: tree.cancel(path)  # type: ignore[method-assign]
 
 
 def grown(bridge: Bridge) -> tuple[RunTree, list[TreeNode]]:
@@ -105,3 +115,68 @@ def fifty_agents() -> Figure:
         found, used, pictures = loop.run_until_complete(go())
     note = f"max {max(found):.1f} ms, {used:.0f} % of a core, {pictures / SECONDS:.1f} pictures a second"
     return Figure(percentile(found, 0.99), note=note)
+
+
+async def at_work(tree: RunTree, node: TreeNode) -> None:
+    """An agent that is in the middle of a command, with children, until it is ended."""
+    try:
+        async with Interrupt(node.token):
+            command = await asyncio.create_subprocess_exec("sleep", "60", start_new_session=True)
+            try:
+                await command.wait()
+            finally:
+                command.kill()
+                await command.wait()
+    except CancellationError as error:
+        await asyncio.gather(*(child.outcome for child in node.children.values()))
+        tree.end(node, AgentOutcome("cancelled", detail=error.reason))
+
+
+@functools.cache
+def cancelled() -> tuple[float, float]:
+    """Milliseconds from the press of Delete on the run's own agent, and the answer to the question whether it is meant,
+    to rows that show it; and to the end of the last agent and its command."""
+    application = app()
+    loop = AssentEventLoop(application)
+    asyncio.set_event_loop(loop)
+
+    async def go() -> tuple[float, float]:
+        bridge = Bridge()
+        tree, nodes = grown(bridge)
+        model = RunTreeViewModel(Desk(tree), tuple, {})
+        bridge.events.connect(model.take)
+        model.open_thread("t")
+        panel = RunPanel(model)
+        panel.resize(384, 800)
+        panel.show()
+        working = [asyncio.ensure_future(at_work(tree, node)) for node in nodes]
+        await asyncio.sleep(2.0)
+        panel.rows.select("0")
+        QTest.keyClick(panel.rows, Qt.Key.Key_Delete)
+        (asked,) = panel.findChildren(Dialog)
+        begun = time.perf_counter()
+        QTest.mouseClick(asked.buttons["cancel"], Qt.MouseButton.LeftButton)
+        panel.rows.viewport().repaint()
+        seen = time.perf_counter() - begun
+        assert all(line.facts.stopping for line in panel.model.lines)
+        await asyncio.gather(*working)
+        quiet = time.perf_counter() - begun
+        assert tree.headcount.alive == 1
+        panel.hide()
+        panel.deleteLater()
+        tree.close()
+        await bridge.shutdown(2.0)
+        return seen * 1000, quiet * 1000
+
+    with loop:
+        return loop.run_until_complete(go())
+
+
+@bench("Run panel: Cancel pressed to 50 rows that show it", target="<= 100", unit="ms")
+def cancel_shows() -> Figure:
+    return Figure(cancelled()[0])
+
+
+@bench("Run panel: Cancel pressed to the last of 50 agents and their commands quiet", target="<= 1000", unit="ms")
+def cancel_is_quiet() -> Figure:
+    return Figure(cancelled()[1])

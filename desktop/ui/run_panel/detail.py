@@ -80,7 +80,7 @@ class AgentDetail(QFrame):
         self.setAccessibleName(f"{name}, {word}")
 
     def _follow(self, line: AgentLine, *, asks: bool, thread: bool) -> None:
-        over, paused = line.facts.state.over, line.facts.pause_asked
+        over, paused = line.facts.state.over or line.facts.stopping, line.facts.pause_asked
         _label(self.pause, "Resume" if paused else "Pause", "play" if paused else "pause")
         self.pause.setToolTip(OVER if over else "It goes on (Space)" if paused else "Before its next call (Space)")
         self.cancel.setToolTip(OVER if over else "End it now, with everything below it (Delete)")

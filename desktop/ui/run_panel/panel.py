@@ -178,7 +178,7 @@ class RunPanel(QFrame):
     def ask_cancel(self, path: str) -> None:
         """End a branch; asked first where others would end with it."""
         line = self._agents.line(path)
-        if line is None or line.facts.state.over:
+        if line is None or line.facts.state.over or line.facts.stopping:
             return
         below = self._agents.living_below(path)
         if not below:
@@ -222,7 +222,7 @@ class RunPanel(QFrame):
         menu.popup(place)
 
     def _acts(self, line: AgentLine) -> tuple[tuple[str, Callable[[str], None], bool], ...]:
-        agents, lives = self._agents, not line.facts.state.over
+        agents, lives = self._agents, not (line.facts.state.over or line.facts.stopping)
         pause = "Resume\tSpace" if line.facts.pause_asked else "Pause\tSpace"
         return (
             ("Show request\tReturn", agents.go, agents.request_of(line.path) is not None),

@@ -1,5 +1,6 @@
 """The Run panel in the whole app: what a person does in it happens to the run, and what happens shows in it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from PySide6.QtTest import QTest
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.ids import AgentId
 from desktop.domain.run_tree import NodeState
+from desktop.presenter.run_tree_words import word_of
 from desktop.ui.widgets.dialog import Dialog
 from tests.gui.app.kit import HELLO, Running, call
 
@@ -139,6 +141,61 @@ async def test_a_branch_is_cancelled_without_the_rest_and_the_whole_only_after_a
     await app.until(lambda: not app.running, "the end of the run")
     assert [token.cancelled for token in tokens] == [True, True]
     await app.until(lambda: panel.head.count.text() == "the run is over", "all of them have ended")
+
+
+NAP = "sleep 613.7"
+WORKER = "---\nname: worker\ndescription: Works.\nallowed-tools: bash\n---\nYou work.\n"
+
+
+def naps() -> bool:
+    """Whether the command is still at work, anywhere on this machine."""
+    found = (path for path in Path("/proc").glob("[0-9]*/cmdline"))
+    return any(NAP.encode().replace(b" ", b"\0") in _read(path) for path in found)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended meanwhile
+        return b""
+
+
+def words(app: Running) -> list[str]:
+    """What the rows say, as they are painted now."""
+    return [word_of(line) for line in panel_of(app).model.lines]
+
+
+@pytest.mark.spec("R-CAN-10", "R-CAN-4", "R-AG-12")
+async def test_cancel_shows_at_once_and_ends_the_last_child_first_down_to_its_command(
+    start: Any, tmp_path: Path
+) -> None:
+    skills = tmp_path / "home" / "skills"
+    skills.mkdir(parents=True)
+    (skills / "worker.skill.md").write_text(WORKER)
+    app = await opened(start, call("worker"), call("bash", command=NAP), HELLO)
+    await allow(app)
+    await app.until(naps, "the command")
+    await app.until(lambda: words(app) == ["waiting for worker", "calling bash"], "the agent in the call")
+    press(app, Qt.Key.Key_Delete)
+    (asked,) = [one for one in app.window.findChildren(Dialog) if one.isVisible()]
+    asked.buttons["cancel"].click()
+    assert words(app) == ["stopping", "stopping"], "before anything else happens"
+    assert panel_of(app).detail.state.accessibleName() == "stopping"
+    assert not panel_of(app).detail.cancel.isVisible()
+    await app.until(lambda: not app.running, "the end of the run")
+    assert not naps()
+    await app.until(lambda: words(app) == ["cancelled", "cancelled"], "both have ended")
+    above, below = (line.facts for line in app.models.run_tree.lines())
+    assert below.ended_at <= above.ended_at
+    assert below.detail == above.detail == "stopped by the person"
+    await app.end()
+    again = await start(HELLO)
+    assert panel_of(again).isVisible()
+    await again.until(lambda: words(again) == ["cancelled", "cancelled"], "as they ended, after a restart")
+    assert again.models.run_tree.lines()[1].facts.agent == "worker"
+    again.say("again")
+    await again.answered("Hello there.")
+    await again.until(lambda: words(again) == ["done"], "the new run")
 
 
 async def test_the_window_remembers_which_of_the_two_stood_beside_the_thread(start: Any) -> None:

@@ -1,5 +1,6 @@
 """The agents of a run for the Run panel: their order, what is said of them, budgets that are typed, what is asked."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -7,12 +8,22 @@ import pytest
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.events import RunEnded, RunTreeChanged
-from desktop.domain.run_tree import NodeState
+from desktop.domain.run_tree import KeptRun, NodeFacts, NodeState
 from desktop.domain.supervision import ExecutionBudget
+from desktop.presenter.bridge import Bridge
 from desktop.presenter.run_tree import KEPT, RunTreeViewModel
 from desktop.presenter.run_tree_budget import LIMITS, limit_lines, read_budget, read_limit, shown
 from desktop.presenter.run_tree_nodes import MOST_ENDED, AgentTree
-from desktop.presenter.run_tree_words import cost_words, facts_of, figures, spoken, tokens_words, word_of
+from desktop.presenter.run_tree_words import (
+    cost_words,
+    facts_of,
+    figures,
+    is_turning,
+    look_of,
+    spoken,
+    tokens_words,
+    word_of,
+)
 from desktop.ui.run_panel.shots import RUN, THREAD, SampleDesk, node, request, sample
 
 W, T, J = NodeState.WORKING, NodeState.THINKING, NodeState.JOINING
@@ -276,3 +287,90 @@ def test_the_request_of_the_agent_that_waits_is_found_among_others(qapp: Any) ->
     model.request_wanted.connect(wanted.append)
     model.go("0.1")
     assert wanted == [asked[3]]
+
+
+# -- what only shows with a run, and what is kept of one --------------------------------------------------------------
+
+
+def judge(state: NodeState, **facts: Any) -> NodeFacts:
+    return replace(node("7f3a91c2:0.1", "judge", state, **facts), parent="0")
+
+
+def test_a_judge_shows_with_a_run_that_is_over_and_is_at_work_by_itself() -> None:
+    tree = tree_of(node("0", "debate", NodeState.COMPLETED), node("0.1", "a", NodeState.COMPLETED))
+    assert tree.over
+    tree.apply([judge(T)])
+    tree.end()
+    assert (tree.over, tree.at_work, paths(tree)) == (False, 1, ["0", "0.1", "7f3a91c2:0.1"])
+    tree.apply([judge(NodeState.COMPLETED)])
+    assert tree.over
+
+
+@pytest.mark.spec("R-SUP-10", "R-AAT-9")
+def test_of_agents_in_one_thread_each_has_its_own_request() -> None:
+    nodes = (node("0", "boss", NodeState.WAITING, doing="bash"), node("0.1", "skill", NodeState.WAITING, doing="bash"))
+    made, _ = sample(nodes)
+    asked = [replace(request("bash"), request_id=name, node=at) for name, at in (("own", ""), ("below", "0.1"))]
+    made._requests = lambda: asked
+    found = [made.request_of(path) for path in ("0", "0.1")]
+    assert [one.request_id for one in found if one is not None] == ["own", "below"]
+
+
+def test_one_that_was_cancelled_says_that_it_is_stopping_until_it_has_ended() -> None:
+    shown_line = line(NodeState.WAITING, doing="bash", stopping=True, pause_asked=True)
+    assert (word_of(shown_line), look_of(shown_line.facts)) == ("stopping", "running")
+    assert is_turning(shown_line.facts)
+    assert facts_of(shown_line)[0].text == "It was cancelled; what it does is being ended."
+    tree = tree_of(node("0", "helper", T, stopping=True))
+    tree.end()
+    assert word_of(tree.lines()[0]) == "cancelled"
+
+
+class KeptDesk(SampleDesk):
+    """That has something of an earlier start."""
+
+    def __init__(self, kept: KeptRun | None) -> None:
+        super().__init__(())
+        self.kept, self.asked = kept, list[str]()
+
+    async def last(self, thread_id: str) -> KeptRun | None:
+        self.asked.append(thread_id)
+        return self.kept
+
+
+async def test_a_thread_of_an_earlier_start_shows_its_last_run_once_somebody_looks() -> None:
+    ended = (node("0", "boss", NodeState.INTERRUPTED), node("0.1", "log", NodeState.COMPLETED, thread_id="log"))
+    desk, bridge = KeptDesk(KeptRun(RUN, ended)), Bridge()
+    made = RunTreeViewModel(desk, tuple, {"boss": "The Boss"}, bridge)
+    made.open_thread(THREAD)
+    assert desk.asked == []
+    made.watch(True)
+    while made.tree is None:
+        await asyncio.sleep(0)
+    assert [(one.facts.agent, word_of(one)) for one in made.lines()] == [("The Boss", "interrupted"), ("log", "done")]
+    assert not made.live
+    assert made.thread_of("0.1") == "log"
+    made.open_thread("log")
+    assert made.run_id == RUN, "an agent of it wrote here"
+    made.open_thread(THREAD)
+    assert desk.asked == [THREAD], "it is known now"
+    begun = RunTreeChanged(thread_id=THREAD, run_id="another", nodes=(node("0", "boss", T),))
+    made.take((begun,))
+    assert (made.run_id, made.live) == ("another", True)
+    made.watch(False)
+    await bridge.shutdown(2.0)
+
+
+async def test_what_comes_while_the_kept_run_is_read_counts_more() -> None:
+    desk, bridge = KeptDesk(KeptRun(RUN, (node("0", "boss", NodeState.INTERRUPTED),))), Bridge()
+    made = RunTreeViewModel(desk, tuple, {}, bridge)
+    made.open_thread(THREAD)
+    made.watch(True)
+    made.take((RunTreeChanged(thread_id=THREAD, run_id="new", nodes=(node("0", "boss", T),)),))
+    made.take((RunTreeChanged(thread_id="", run_id="a try", nodes=(node("0", "boss", T),)),))
+    while bridge.task_names:
+        await asyncio.sleep(0)
+    assert (made.run_id, [word_of(one) for one in made.lines()]) == ("new", ["thinking"])
+    assert list(made._trees) == ["new"]
+    made.watch(False)
+    await bridge.shutdown(2.0)
