@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.agents.loop_events import LoopListener, Retrying
@@ -18,6 +18,7 @@ from desktop.domain.ids import short_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, StopReason, TextBlock, ToolCallBlock
 from desktop.domain.models import (
+    Answer,
     Finished,
     ModelClient,
     ModelRequest,
@@ -32,14 +33,6 @@ YIELD_S = 0.004
 _NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 Sleep = Callable[[float], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An assistant message, and why it is not a whole one: ``error`` None means that it is."""
-
-    message: ChatMessage
-    error: Exception | None = None
 
 
 class Assembly:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from desktop.agents.answer import Answer, Answerer
+from desktop.agents.answer import Answerer
 from desktop.agents.loop_events import LoopListener
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.middleware import ChatContext, Middleware
-from desktop.domain.models import ModelRequest
+from desktop.domain.models import Answer, ModelRequest
 from desktop.pipeline.compose import compose
 
 

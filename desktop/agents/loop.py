@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from desktop.agents.answer import Answer, Answerer
+from desktop.agents.answer import Answerer
 from desktop.agents.asking import ask_within
 from desktop.agents.calls import call_all, refuse_all
 from desktop.agents.loop_events import (
@@ -30,7 +30,7 @@ from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReach
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, Usage
 from desktop.domain.middleware import ChatContext, Middleware, MiddlewareTermination
-from desktop.domain.models import ModelRequest
+from desktop.domain.models import Answer, ModelRequest
 from desktop.supervision.budgets import BudgetTracker
 
 STOPPED = "Stopped: maximum iteration limit reached."

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from desktop.agents.answer import Answer, Answerer
+from desktop.agents.answer import Answerer
 from desktop.agents.asking import ask_within
 from desktop.agents.host import HOST, Host
 from desktop.agents.loop import LoopConfig, RoundLoop, Verdict
@@ -26,7 +26,7 @@ from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, block_from_plain
-from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta
+from desktop.domain.models import Answer, ModelRequest, ReasoningDelta, TextDelta
 from desktop.domain.tools import Category
 from desktop.pipeline.code_mode import INVOKE
 from desktop.pipeline.context import Call

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from desktop.agents.answer import Answer, Answerer
+from desktop.agents.answer import Answerer
 from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
 from desktop.agents.loop_events import LoopListener, LoopResult
 from desktop.domain.agent import Inbox, RunContext
@@ -18,7 +18,7 @@ from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
-from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.models import Answer, ModelRef, ModelRequest
 
 Runner = Callable[[RunContext, Inbox], Awaitable[Any]]
 """What an agent does with what waits for it: policy and provider, wired by whoever hosts it."""

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from desktop.agents.answer import Answer
 from desktop.agents.shrink import CHARACTERS_PER_TOKEN, cut
 from desktop.agents.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
@@ -26,7 +25,7 @@ from desktop.domain.messages import (
     ToolResultBlock,
     user_message,
 )
-from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.models import Answer, ModelRef, ModelRequest
 
 SYSTEM = (
     "You write the memory of a conversation that has become too long to be read again. Everything you are given is "

@@ -21,6 +21,7 @@ from desktop.app.rule_rooms import RuleRooms, open_rules
 from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
 from desktop.conversation.agent_saving import saver
 from desktop.conversation.agents import AgentBook
+from desktop.conversation.call_log import call_journal, logged
 from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.debates import DebateService
 from desktop.conversation.jobs import JobService, JobSurroundings
@@ -32,18 +33,14 @@ from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.tool_modes import ToolModes
 from desktop.conversation.traces import TraceDesk, TraceKeeper
-from desktop.domain.effects import call_key
 from desktop.domain.events import Event, RunEnded
-from desktop.domain.middleware import FunctionContext
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
 from desktop.domain.processes import Child
 from desktop.domain.safety import ConfinementReport, SafetySettings, SettingsProvider
-from desktop.domain.tools import Category
 from desktop.models.client import Models
 from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
-from desktop.pipeline.context import Call
 from desktop.pipeline.pipeline import Pipeline
 from desktop.pipeline.pipeline import Settings as CallSettings
 from desktop.safety.audit_lines import RedactedLog
@@ -64,7 +61,6 @@ from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
-from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.start_rate import StartRate
 from desktop.supervision.tasks import RunSlots, TaskOwner
@@ -284,23 +280,17 @@ def _pipeline(
     """The one way of every call."""
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     made = skills.runs.pipeline = Pipeline(
-        skills.table, owner.spawn, trust=gate, journal=journal, redactor=redactor, settings=limits, skills=skills.side,
-        layers=(live.calls,),
+        skills.table, owner.spawn, trust=gate, journal=logged(live, journal), redactor=redactor, settings=limits,
+        skills=skills.side, layers=(live.calls,),
     )  # fmt: skip
     return made
 
 
 def _live(store: Store, bus: Bus, redactor: Redactor) -> LiveRuns:
     """Runs at work: their trees, and their calls written down before they are made."""
-    calls = CallJournal(_call_id, repeatable=lambda call: isinstance(call, Call) and call.category is Category.READ)
-    live = LiveRuns(store.effects, calls, bus.publish, redact=redactor.redact_text, mask=redactor.mask_known)
+    live = LiveRuns(store.effects, call_journal(), bus.publish, redact=redactor.redact_text, mask=redactor.mask_known)
     bus.listen(live.hear)
     return live
-
-
-def _call_id(context: FunctionContext) -> str:
-    """Nested calls have ids of their own, within the message that the outermost was asked for in."""
-    return call_key(context.request.message_id, context.request.block.call_id) if isinstance(context, Call) else ""
 
 
 def _host(runtime: Runtime, model: str) -> Host | None:

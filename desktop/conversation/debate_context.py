@@ -1,21 +1,19 @@
-"""The summaries of a debate, one for each side: what it has seen is its own (R-SES-4). They are kept in the journals of
-the debate's runs, so that a run that goes on reads what an earlier one has written."""
+"""The summaries of a debate, one for each side: what it has seen is its own (R-SES-4). They are kept in the logs of the
+runs that made them, so that a run that goes on reads what an earlier one has written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.masking import clean
 from desktop.conversation.runtime import Runtime
+from desktop.domain.cancellation import RunMeta
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.definitions import SIDES, SideName
 from desktop.domain.threads import MessageRecord
-from desktop.supervision.journal import Journal
-
-KIND: Literal["summary"] = "summary"
 
 
 async def side_overlays(
@@ -24,8 +22,7 @@ async def side_overlays(
     """The latest summary of each side that ends on ``path``."""
     shown = {record.message_id for record in path}
     found: dict[SideName, Overlay] = {}
-    for entry in await runtime.store.runs.noted(thread_id=thread_id, kind=KIND):
-        value = entry.get("value")
+    for value in await runtime.store.effects.summaries(thread_id):
         if not isinstance(value, Mapping) or value.get("upto") not in shown:
             continue
         for side in SIDES:
@@ -37,16 +34,16 @@ async def side_overlays(
 class SideContexts:
     """Of one run of a debate."""
 
-    def __init__(self, runtime: Runtime, journal: Journal) -> None:
+    def __init__(self, runtime: Runtime, meta: RunMeta) -> None:
         self._runtime = runtime
-        self._journal = journal
+        self._meta = meta
         self._keepers: dict[SideName, ContextKeeper] = {}
 
     async def load(self, thread_id: str, path: Sequence[MessageRecord]) -> None:
         """What earlier runs have left."""
         known = await side_overlays(self._runtime, thread_id, path)
         for side in SIDES:
-            kept = _OfSide(self._runtime, self._journal, side)
+            kept = _OfSide(self._runtime, self._meta, side)
             self._keepers[side] = ContextKeeper(
                 kept=kept, overlay=known.get(side, Overlay()), allowed=self._runtime.summaries
             )
@@ -59,7 +56,7 @@ class SideContexts:
 @dataclass(frozen=True, slots=True)
 class _OfSide:
     runtime: Runtime
-    journal: Journal
+    meta: RunMeta
     side: SideName
 
     def now(self, since: Overlay) -> Overlay:
@@ -67,10 +64,11 @@ class _OfSide:
         return since
 
     async def keep(self, made: Overlay) -> Overlay:
-        """An entry of the journal, which is written before whatever the run stores next."""
+        """A line of the log, which is written before whatever the run stores next."""
         made = clean(made, self.runtime.mask)
         value = {"side": self.side, "summary": made.summary, "upto": made.upto, "summarised": made.summarised}
-        self.journal.append(KIND, self.side, result=made.summary, summary=f"side {self.side}", value=value)
+        if self.runtime.live is not None:
+            self.runtime.live.summarised(self.meta, value)
         return made
 
 

@@ -54,7 +54,6 @@ from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
 from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.threads import RunRecord
-from desktop.supervision.journal import Journal
 
 _log = logging.getLogger(__name__)
 
@@ -88,8 +87,7 @@ class DebateRun:
         self._meta = meta_of(runtime, debate, self.run_id, self.token, called_by, unattended)
         agent_id = AgentId(debate.setup.agent or DEBATE, debate.thread.thread_id)
         self._place = DebatePlace(runtime, self._meta, agent_id, called=called_by is not None)
-        self._journal = Journal(self.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
-        self._contexts = SideContexts(runtime, self._journal)
+        self._contexts = SideContexts(runtime, self._meta)
 
     async def go(self) -> None:
         """Run and store how it ended. Raises what the store raises at the very end, and CancelledError."""
@@ -151,7 +149,6 @@ class DebateRun:
         await store.debates.set_status(
             thread_id=thread_id, status=debate.status, end_reason=debate.end_reason, end_detail=debate.end_detail
         )
-        self._journal.end(ending.status, ending.detail)
         await self._place.close(ending)
         await store.runs.end(
             run_id=self.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self._used
@@ -224,7 +221,7 @@ class DebateRun:
         with self._place.turn(spec, label, self._budget, other=other) as (meta, budget):
             turn = SideTurn(
                 runtime=self._runtime, spec=spec, meta=meta, recorder=recorder, budget=budget,
-                journal=self._journal, below=self._above.below if self._above is not None else None,
+                below=self._above.below if self._above is not None else None,
             )  # fmt: skip
             ending, over = await self._taken(turn, self._given(spec, number))
         self._used = self._used.plus(recorder.usage)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from desktop.agents.loop_events import LoopResult
+from desktop.domain.agent import AgentStatus
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import KnownError, LimitReached, ModelRateLimited
 from desktop.domain.events import EndReason
 from desktop.domain.limits import Limit
 from desktop.domain.messages import NoticeBlock
-from desktop.supervision.journal import EntryStatus
 
 CLOSING = "the app is closing"
 MAX_DETAIL = 600
@@ -39,7 +39,7 @@ class Ending:
         return NoticeBlock(self.detail, self.code, self.next_step, severity)  # type: ignore[arg-type]
 
     @property
-    def status(self) -> EntryStatus:
+    def status(self) -> AgentStatus:
         """The journal's terminal status."""
         if self.reason in ("response", "stop_tool", "end_session_tool"):
             return "completed"

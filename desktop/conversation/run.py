@@ -33,7 +33,6 @@ from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Invocation
 from desktop.pipeline.names import AllowedTools
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.journal import Journal
 from desktop.supervision.tree import RunTree, exhausted
 
 _log = logging.getLogger(__name__)
@@ -93,7 +92,6 @@ class RunExecution:
         self.result: SideResult | None = None
         self._tree: RunTree | None = None
         self._left_out: list[NoticeBlock] = []
-        self._journal = Journal(order.run_id, lambda entry: runtime.store.runs.note(entry.to_plain()), runtime.redact)
 
     async def go(self) -> Ending:
         """Run, and store how it ended."""
@@ -113,7 +111,6 @@ class RunExecution:
             if runtime.live is not None:
                 runtime.live.forget(order.run_id)
         await self.recorder.conclude(self._notices(ending), interrupted=ending.reason == "interrupted")
-        self._journal.end(ending.status, ending.detail)
         await runtime.store.runs.end(
             run_id=order.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self.recorder.usage
         )
@@ -188,7 +185,7 @@ class RunExecution:
         """One side turn of side A (R-SES-2)."""
         runtime, order, above = self._runtime, self._order, self._order.called_by
         turn = SideTurn(
-            runtime=runtime, spec=self._spec(), meta=meta, recorder=self.recorder, journal=self._journal,
+            runtime=runtime, spec=self._spec(), meta=meta, recorder=self.recorder,
             budget=await self._bounds(meta), steering=self._steering,
             left_out=self._left_out, below=above.below if above else None,
         )  # fmt: skip

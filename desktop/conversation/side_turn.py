@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from desktop.agents.answer import Answer, Answerer
+from desktop.agents.answer import Answerer
 from desktop.agents.asking import ask_within
 from desktop.agents.host import HOST, PERMISSIONS
 from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
-from desktop.agents.loop_events import LoopEvent, LoopResult, MessageDone
+from desktop.agents.loop_events import LoopResult
 from desktop.agents.shrink import estimate, estimate_fixed
 from desktop.agents.summarising import ContextKeeper
 from desktop.agents.window import NOTHING, PromptWindow, View
@@ -40,15 +40,11 @@ from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallF
 from desktop.domain.ids import new_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
-from desktop.domain.models import ModelRequest
+from desktop.domain.models import Answer, ModelRequest
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import Invocation
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.journal import EntryStatus, Journal
-
-WHOLE = ("end", "tool_calls", "length")
-SUMMARISED = "a summary of older messages"
 
 _log = logging.getLogger(__name__)
 Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
@@ -100,7 +96,6 @@ class SideTurn:
     meta: RunMeta
     recorder: RunRecorder
     budget: BudgetTracker
-    journal: Journal
     steering: Steering | None = None
     below: Invocation | None = None
     left_out: list[NoticeBlock] = field(default_factory=list)
@@ -115,7 +110,7 @@ class SideTurn:
         async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, side.visible) as code:
             tools = Toolbox(
                 runtime.pipeline, side.caller, self.meta, runtime.bus.publish, self.recorder, self.budget,
-                self.journal, self._root(side), code,
+                self._root(side), code,
             )  # fmt: skip
             return await self._looped(side, tools, code, given)
 
@@ -132,7 +127,7 @@ class SideTurn:
             Answerer(runtime.client, retry=runtime.retry),
             stops,
             recorder=self.recorder,
-            listener=self._listen,
+            listener=self.recorder.listen,
             budget=self.budget,
             layers=runtime.chat_layers,
             steering=self.steering,
@@ -231,18 +226,7 @@ class SideTurn:
         budget.consume(message.usage, rounds=0)
         if message.usage is not None:
             await self.recorder.spent(message.usage)
-        status: EntryStatus = "completed" if answer.error is None else "failed"
-        self.journal.append("llm", message.model, result=message.text, status=status, summary=SUMMARISED)
         return answer
-
-    def _listen(self, event: LoopEvent) -> None:
-        """Deltas to the recorder, each finished answer into the journal (R-JRN-2)."""
-        self.recorder.listen(event)
-        if isinstance(event, MessageDone):
-            message = event.message
-            tokens = f"{message.usage.output_tokens} tokens written" if message.usage is not None else ""
-            status: EntryStatus = "completed" if message.stop_reason in WHOLE else "failed"
-            self.journal.append("llm", message.model, result=message.text, status=status, summary=tokens)
 
 
 def window_of(runtime: Runtime, spec: SideSpec, request: ModelRequest, given: Given) -> PromptWindow:

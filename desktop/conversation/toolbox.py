@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run_code import RunCode
 from desktop.domain.cancellation import RunMeta
@@ -16,9 +13,6 @@ from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.journal import EntryStatus, Journal
-
-_STATUS: Mapping[str, EntryStatus] = {"done": "completed", "aborted": "cancelled"}
 
 
 class Toolbox:
@@ -26,7 +20,7 @@ class Toolbox:
 
     def __init__(
         self, pipeline: Pipeline, caller: Caller, meta: RunMeta, sink: EventSink, recorder: RunRecorder,
-        budget: BudgetTracker, journal: Journal, root: Invocation | None = None, code: RunCode | None = None,
+        budget: BudgetTracker, root: Invocation | None = None, code: RunCode | None = None,
     ) -> None:  # fmt: skip
         self.caller = caller
         self._pipeline = pipeline
@@ -34,21 +28,15 @@ class Toolbox:
         self._sink = sink
         self._recorder = recorder
         self._budget = budget
-        self._journal = journal
         self._code = code
 
     async def run(self, call: ToolCallBlock, again: str = "") -> ToolResultBlock:
         """One call through every gate; its result is stored under the id given here; ``again``: see ``CallRequest``."""
-        started = time.time()
         result_id = self._recorder.result_ids[call.call_id] = new_id()
         block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
         outcome = await self._pipeline.invoke(
             CallRequest(block, caller, self._root, self._sink, self._recorder.message_id, result_id, again=again)
         )
-        self._journal.append(
-            "tool", call.tool, arguments=call.arguments, result=outcome.result.text, started=started,
-            status=_STATUS.get(outcome.state, "failed"), summary=outcome.result.code,
-        )  # fmt: skip
         self._budget.tool_calls += 1
         waited = outcome.facts.get("waited_ms", 0)
         if waited:

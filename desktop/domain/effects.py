@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from desktop.domain.errors import KnownError
 
 EffectKind = Literal[
-    "llm", "tool", "spawn", "join", "emit", "sleep_until", "now", "uuid", "random", "return", "end"
+    "llm", "tool", "spawn", "join", "emit", "sleep_until", "now", "uuid", "random", "summary", "return", "end"
 ]  # fmt: skip
-"""``return`` is the terminal entry of one agent, ``end`` the one of the run (R-JRN-5)."""
+"""``summary`` keeps, as its value, what a side of a debate was told of older messages; its name is the thread's id.
+``return`` is the terminal entry of one agent, ``end`` the one of the run (R-JRN-5)."""
 
 EffectPhase = Literal["begun", "completed", "failed", "cancelled", "limit"]
 
@@ -26,8 +28,9 @@ class EffectRecord(NamedTuple):
 
     ``sequence`` counts within the run from 1; ``agent`` is the agent's path in the run tree (``0`` is the root, ``0.3``
     the child that its step 3 started); ``step`` counts the agent's effects from 1. ``digest`` stands for the arguments;
-    ``value`` is the outcome as JSON, masked; ``summary`` is for a person, redacted (R-JRN-6). ``at``: seconds since the
-    epoch. A tuple, for one is made and stored twice in every call.
+    ``value`` is the outcome as JSON, masked, or a digest of it where nobody needs it any more, or the thread has it
+    (``digested``); ``summary`` is for a person, redacted (R-JRN-6). ``at``: seconds since the epoch. What was refused
+    before it began has one line only. A tuple, for one is made and stored twice in every call.
     """
 
     run_id: str
@@ -53,6 +56,26 @@ class EffectLog(Protocol):
     async def load(self, run_id: str) -> list[EffectRecord]:
         """All of a run, in order."""
         ...
+
+
+_DIGEST = '"sha256:'
+
+
+def digested(value: str) -> str:
+    """What stands for an outcome that is not kept: a digest, itself a JSON text. Of "" and of a digest the same."""
+    if not value or is_digest(value):
+        return value
+    return digest_value(hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()[:16])
+
+
+def digest_value(digest: str) -> str:
+    """``digest``, hex digits, as a line's value."""
+    return f'{_DIGEST}{digest}"'
+
+
+def is_digest(value: str) -> bool:
+    """Whether a line's value only stands for the outcome."""
+    return value.startswith(_DIGEST)
 
 
 def call_key(message_id: str, call_id: str) -> str:

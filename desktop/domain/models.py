@@ -113,6 +113,14 @@ class ModelRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """An assistant message, and why it is not a whole one: ``error`` None means that it is."""
+
+    message: ChatMessage
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """A piece of the answer's text."""
 

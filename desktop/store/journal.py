@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
-from desktop.domain.effects import EffectRecord
+from desktop.domain.effects import EffectRecord, digested, is_digest
 from desktop.store.rows import clean
 from desktop.store.worker import StoreThread
 
@@ -46,11 +48,25 @@ class EffectRepository:
         )
         return await self._thread.read(lambda connection: [row[0] for row in connection.execute(query)])
 
+    async def summaries(self, thread_id: str, limit: int = 20) -> list[dict[str, Any]]:
+        """The latest summaries of a thread's older messages, newest first, from whatever runs."""
+        query = (
+            "SELECT value_json FROM effects WHERE kind = 'summary' AND name = ? AND value_json <> '' "
+            "ORDER BY at DESC, rowid DESC LIMIT ?"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+            return [json.loads(row[0]) for row in connection.execute(query, (thread_id, limit))]
+
+        return await self._thread.read(work)
+
     async def forget(self, run_id: str) -> None:
-        """Drop what effects gave, of a run that nobody goes on with; the lines themselves stay (R-SUP-13)."""
+        """Of a run that nobody goes on with only digests stay of what effects gave (R-JRN-2, R-SUP-13)."""
+        query = "SELECT rowid, value_json FROM effects WHERE run_id = ? AND value_json <> '' AND kind <> 'summary'"
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE effects SET value_json = '' WHERE run_id = ? AND value_json <> ''", (run_id,))
+            kept = [(digested(text), row) for row, text in connection.execute(query, (run_id,)) if not is_digest(text)]
+            connection.executemany("UPDATE effects SET value_json = ? WHERE rowid = ?", kept)
 
         await self._thread.write(work)
 

@@ -1,10 +1,7 @@
-"""Runs, their journals, and what a crash left open."""
+"""Runs, and what a crash left open."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import logging
 import sqlite3
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +13,6 @@ from desktop.store import forks, tree
 from desktop.store.rows import RUN, clean, run_from, run_row, to_json, usage_row
 from desktop.store.worker import StoreThread
 
-_log = logging.getLogger(__name__)
 _FAILED = frozenset({"error"})
 _INTERRUPTED = frozenset({"interrupted", "terminated"})
 
@@ -94,47 +90,6 @@ class RunRepository:
         """Runs that have not ended."""
         query = f"SELECT {RUN} FROM runs WHERE ended_at IS NULL ORDER BY started_at"
         return await self._thread.read(lambda connection: [run_from(row) for row in connection.execute(query)])
-
-    def note(self, entry: Mapping[str, Any]) -> None:
-        """Append a journal entry (``run_id, sequence, kind, status`` and more, redacted) without waiting (R-JRN-2).
-
-        It keeps its order among all writes. An entry that cannot be written is logged; the run goes on.
-        """
-        plain = dict(entry)
-
-        def work(connection: sqlite3.Connection) -> None:
-            values = (plain["run_id"], plain["sequence"], plain["kind"], plain["status"], to_json(plain))
-            connection.execute("INSERT INTO journal VALUES (?,?,?,?,?)", values)
-
-        noted = self._thread.write(work)
-        noted.add_done_callback(lambda done: _complain(done, plain["run_id"]))
-
-    async def journal(self, *, run_id: str) -> list[dict[str, Any]]:
-        """The journal of a run, in order."""
-
-        def work(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-            rows = connection.execute("SELECT entry_json FROM journal WHERE run_id = ? ORDER BY sequence", (run_id,))
-            return [json.loads(row[0]) for row in rows]
-
-        return await self._thread.read(work)
-
-    async def noted(self, *, thread_id: str, kind: str, limit: int = 20) -> list[dict[str, Any]]:
-        """The latest journal entries of one kind in all runs of a thread, newest first."""
-        query = (
-            "SELECT j.entry_json FROM runs r JOIN journal j ON j.run_id = r.run_id "
-            "WHERE r.thread_id = ? AND j.kind = ? ORDER BY r.started_at DESC, j.sequence DESC LIMIT ?"
-        )
-
-        def work(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-            return [json.loads(row[0]) for row in connection.execute(query, (thread_id, kind, limit))]
-
-        return await self._thread.read(work)
-
-
-def _complain(done: asyncio.Future[None], run_id: str) -> None:
-    problem = None if done.cancelled() else done.exception()
-    if problem is not None:
-        _log.error("the journal of run %s misses an entry: %s", run_id, problem)
 
 
 def _show(connection: sqlite3.Connection, thread_id: str) -> None:

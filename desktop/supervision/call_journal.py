@@ -1,5 +1,5 @@
-"""Write-ahead for the tool calls of a chat's run: a layer of function middleware behind the gates (R-MW-7), so what is
-written as begun was allowed and is being done.
+"""The log of a chat's run (R-JRN-2). Tool calls: a layer of function middleware behind the gates (R-MW-7), so what is
+written as begun was allowed and is being done. Model requests: what the chat-level gate asks this to see to.
 
 A chat is gone on with from its thread, not by running an agent again: its answers are in the thread as they come. What
 the thread cannot tell after a crash is which calls of the last answer were done; ``fates`` does.
@@ -8,18 +8,29 @@ the thread cannot tell after a crash is which calls of the last answer were done
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from desktop.domain.effects import EffectRecord
-from desktop.domain.errors import KnownError, ToolAborted
-from desktop.domain.middleware import CallNext, FunctionContext
+from desktop.domain.effects import EffectPhase, EffectRecord, is_digest
+from desktop.domain.errors import CancellationError, KnownError, ToolAborted
+from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
+from desktop.domain.models import Answer
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.supervision.effect_journal import Asked, EffectJournal, Place
-from desktop.supervision.effect_values import digest_of, error_from_plain, result_from_plain, result_to_plain
+from desktop.supervision.effect_values import (
+    RequestDigests,
+    digest_of,
+    error_from_plain,
+    result_from_plain,
+    result_to_plain,
+)
 
 MAX_INSIDE = 20
 """Names of what an unfinished call did that a person is told."""
+JOURNALED = "journaled"
+"""In the metadata of a call that was written as begun."""
+_PHASES: Mapping[str, EffectPhase] = {"done": "completed", "aborted": "cancelled"}
 
 
 def only_reads(context: FunctionContext) -> bool:
@@ -30,6 +41,19 @@ def only_reads(context: FunctionContext) -> bool:
 def described(context: FunctionContext) -> str:
     """A call in a line, for a person."""
     return f"{context.tool} {context.arguments}"[:600]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A run that is at work: its journal, and how many models each of its agents has asked."""
+
+    journal: EffectJournal
+    digests: RequestDigests = field(default_factory=RequestDigests)
+    steps: dict[str, int] = field(default_factory=dict)
+
+    def next(self, agent: str) -> Place:
+        step = self.steps[agent] = self.steps.get(agent, 0) + 1
+        return (agent, step)
 
 
 class CallJournal:
@@ -51,22 +75,29 @@ class CallJournal:
         self._call_id = call_id
         self._repeatable = repeatable
         self._describe = describe
-        self._runs: dict[str, EffectJournal] = {}
+        self._runs: dict[str, _Open] = {}
 
     def open(self, journal: EffectJournal) -> None:
         """Calls of this run are journaled from now on."""
-        self._runs[journal.run_id] = journal
+        self._runs[journal.run_id] = _Open(journal)
 
     def close(self, run_id: str) -> EffectJournal | None:
         """They are not any more; the journal is to be ended by its owner."""
-        return self._runs.pop(run_id, None)
+        found = self._runs.pop(run_id, None)
+        return found.journal if found is not None else None
+
+    def journal(self, run_id: str) -> EffectJournal | None:
+        """Of a run that is at work and has no terminal entry yet."""
+        found = self._runs.get(run_id)
+        return found.journal if found is not None and found.journal.ended is None else None
 
     async def process(self, context: FunctionContext, call_next: CallNext) -> None:
         """Write, do, write. What the store cannot write is not done. What is cut off has no outcome."""
-        journal = self._runs.get(context.meta.run_id)
+        journal = self.journal(context.meta.run_id)
         if journal is None:
             await call_next()
             return
+        context.metadata[JOURNALED] = True
         repeatable = self._repeatable(context)
         summary = "" if repeatable else self._describe(context)
         digest = digest_of(context.tool, context.arguments)
@@ -75,7 +106,9 @@ class CallJournal:
         try:
             await call_next()
         except ToolAborted:
-            raise  # cut off: nobody knows how far it came
+            if journal.ended is None:
+                journal.cut_off(place, asked)
+            raise
         except KnownError as error:
             journal.fail(place, asked, error)
             raise
@@ -84,6 +117,47 @@ class CallJournal:
 
     def _place(self, context: FunctionContext) -> Place:
         return (self._call_id(context), 1)
+
+    def settled(self, run_id: str, key: str, tool: str, arguments: Any, state: str, code: str) -> None:
+        """A call that was never made has its line too: ``state`` and ``code`` are those of its result."""
+        journal = self.journal(run_id)
+        if journal is not None:
+            asked = Asked("tool", tool[:64], digest_of(tool, arguments))
+            journal.told((key, 1), asked, _PHASES.get(state, "failed"), code)
+
+    def summarised(self, run_id: str, agent: str, thread_id: str, value: Any) -> None:
+        """What was made of older messages of a thread, for the agent at this place of the tree."""
+        run = self._runs.get(run_id)
+        if run is not None and run.journal.ended is None:
+            run.journal.keep(run.next(agent), Asked("summary", thread_id, digest_of(value)), value)
+
+    async def ask(self, agent: str, context: ChatContext, call_next: CallNext) -> None:
+        """One model request of the agent at this place of the tree. The answer itself is in the thread."""
+        run, request = self._runs.get(context.meta.run_id), context.request
+        if run is None or request is None or run.journal.ended is not None:
+            await call_next()
+            return
+        place, asked = run.next(agent), Asked("llm", str(request.model), run.digests.of(request), exact=True)
+        await run.journal.begin(place, asked)
+        try:
+            await call_next()
+        except KnownError as error:
+            run.journal.fail(place, asked, error)
+            raise
+        if run.journal.ended is None:
+            _answered(run, place, asked, context.response)
+
+
+def _answered(run: _Open, place: Place, asked: Asked, response: Any) -> None:
+    answer = response if isinstance(response, Answer) else Answer(response)
+    if answer.error is None:
+        run.journal.answered(place, asked, run.digests.part(answer.message))
+    elif isinstance(answer.error, CancellationError):
+        run.journal.cut_off(place, asked)
+    elif isinstance(answer.error, KnownError):
+        run.journal.fail(place, asked, answer.error)
+    else:
+        run.journal.told(place, asked, "failed", "bug")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +199,7 @@ def _did_more(found: dict[str, Fate], record: EffectRecord) -> None:
 
 
 def _result(record: EffectRecord) -> ToolResult | None:
-    if record.phase == "begun" or not record.value:
+    if not record.value or is_digest(record.value):
         return None
     plain = json.loads(record.value)
     if record.phase == "failed":

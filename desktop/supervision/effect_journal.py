@@ -1,7 +1,8 @@
 """The journal of one run: each effect is written before it is done, and its outcome before the next one (R-JRN-2).
 
 After a restart the journal gives back what is recorded, so that nothing is done twice. What is written in one moment
-goes into one transaction, usually the outcome of one call and the beginning of the next.
+goes into one transaction. The beginning of what may be done again unasked (a read, a model request) says nothing to
+whoever goes on, so it waits up to ``LATER_S`` for company, usually its own outcome: one transaction instead of two.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.agent import AgentOutcome, AgentStatus
-from desktop.domain.effects import EffectKind, EffectLog, EffectPhase, EffectRecord, ReplayMismatch
+from desktop.domain.effects import EffectKind, EffectLog, EffectPhase, EffectRecord, ReplayMismatch, digest_value
 from desktop.domain.errors import BugError, KnownError
 from desktop.supervision.effect_values import (
     error_from_plain,
@@ -25,6 +26,7 @@ from desktop.supervision.effect_values import (
 )
 
 MAX_SUMMARY = 400
+LATER_S = 0.5
 _AGAIN = "Start it again from its message; what was done stays done."
 
 Place = tuple[str, int]
@@ -81,6 +83,7 @@ class EffectJournal:
         self._ended: EffectRecord | None = None
         self._waiting: list[EffectRecord] = []
         self._flush_soon: asyncio.Handle | None = None
+        self._flush_later: asyncio.TimerHandle | None = None
         self._last: asyncio.Future[None] | None = None
         self._broken: BaseException | None = None
 
@@ -132,7 +135,8 @@ class EffectJournal:
         """What may not be done twice waits until its line, and every line before it, is written. What may be repeated
         goes ahead while its line is on the way: if the process dies just then, it is done again all the same.
         """
-        self._put(place, asked, "begun", "", self._redact(asked.summary)[:MAX_SUMMARY] if asked.summary else "")
+        summary = self._redact(asked.summary)[:MAX_SUMMARY] if asked.summary else ""
+        self._put(place, asked, "begun", "", summary, soon=not asked.repeatable)
         if not asked.repeatable:
             self._flush()
             if self._last is not None:
@@ -153,8 +157,26 @@ class EffectJournal:
         self._put(place, asked, "failed", text)
         return error_from_plain(json.loads(text))
 
+    def answered(self, place: Place, asked: Asked, digest: str) -> None:
+        """The effect is done, and what it gave is kept elsewhere: ``digest`` stands for it."""
+        self._put(place, asked, "completed", digest_value(digest))
+
+    def keep(self, place: Place, asked: Asked, value: Any) -> None:
+        """What a later run goes on with; written before whatever is stored next."""
+        self._put(place, asked, "completed", to_text(value, self._mask)[0])
+        self._flush()
+
+    def cut_off(self, place: Place, asked: Asked) -> None:
+        """It was ended from outside; how far it came is not known."""
+        self._put(place, asked, "cancelled", "")
+
+    def told(self, place: Place, asked: Asked, phase: EffectPhase, code: str = "") -> None:
+        """One line for a call that never began: the gates refused it, or a person settled it. ``code`` says how."""
+        self._put(place, asked, phase, "", code)
+
     def end_agent(self, agent: str, outcome: AgentOutcome) -> None:
         """The terminal entry of one agent."""
+        outcome = replace(outcome, detail=self._redact(outcome.detail)) if outcome.detail else outcome
         text, _ = to_text(outcome_to_plain(outcome), self._mask)
         self._put((agent, 0), Asked("return", "", ""), outcome.status, text)
 
@@ -168,7 +190,9 @@ class EffectJournal:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def _put(self, place: Place, asked: Asked, phase: EffectPhase, value: str, summary: str = "") -> EffectRecord:
+    def _put(
+        self, place: Place, asked: Asked, phase: EffectPhase, value: str, summary: str = "", *, soon: bool = True
+    ) -> EffectRecord:  # fmt: skip
         if self._ended is not None:
             raise BugError(f"run {self.run_id} is over, its journal is closed")
         self._sequence += 1
@@ -177,9 +201,15 @@ class EffectJournal:
             self._clock(), value, summary,
         )  # fmt: skip
         self._waiting.append(record)
-        if self._flush_soon is None:
+        if soon and self._flush_soon is None:
             self._flush_soon = asyncio.get_running_loop().call_soon(self._flush)
+        elif not soon and self._flush_later is None:
+            self._flush_later = asyncio.get_running_loop().call_later(LATER_S, self._late)
         return record
+
+    def _late(self) -> None:
+        self._flush_later = None
+        self._flush()
 
     def _flush(self) -> None:
         if self._flush_soon is not None:
@@ -196,9 +226,16 @@ class EffectJournal:
         if self._last is done:
             self._last = None
 
+    def hurry(self) -> None:
+        """Nothing waits any more; whoever lets go of a journal that has not ended says so."""
+        if self._flush_later is not None:
+            self._flush_later.cancel()
+            self._flush_later = None
+        self._flush()
+
     async def settle(self) -> None:
         """Done when everything so far is written. Raises what the store raised."""
-        self._flush()
+        self.hurry()
         if self._last is not None:
             await asyncio.shield(self._last)
         if self._broken is not None:

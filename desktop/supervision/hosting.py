@@ -88,6 +88,7 @@ class RunHost:
             raise _first(group) from None
         finally:
             self.tree.close()
+            self.journal.hurry()
         return outcome
 
     # -- children (``Children``) --------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from typing import Any
 
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import RunMeta
@@ -47,8 +48,8 @@ class LiveRuns:
         self._lent: set[str] = set()
         self._beside: dict[tuple[str, str], RunTree] = {}
         self._waiting: dict[str, tuple[str, ExitStack]] = {}
-        self._journaled = calls
-        self.models = ModelGate(self, queue or ModelQueue())
+        self.journaled = calls
+        self.models = ModelGate(self, calls, queue or ModelQueue())
         self.calls = CallGate(self, calls)
 
     async def open(self, meta: RunMeta, agent_id: AgentId, *, where: str = "the run's budget") -> RunTree:
@@ -58,7 +59,7 @@ class LiveRuns:
         journal = EffectJournal(meta.run_id, self._log, redact=self._redact, mask=self._mask)
         await journal.load()
         tree = self._grown(meta, agent_id, meta.supervision, where)
-        self._journaled.open(journal)
+        self.journaled.open(journal)
         return tree
 
     def _grown(
@@ -154,6 +155,9 @@ class LiveRuns:
             node.token.detach()
             return
         tree.end(node, outcome)
+        journal = self.journaled.journal(run_id)
+        if journal is not None:
+            journal.end_agent(node.path, outcome)
         self._return_tree(run_id)
 
     def _return_tree(self, run_id: str) -> None:
@@ -199,7 +203,16 @@ class LiveRuns:
         self._lent.discard(run_id)
         for below in [below for below in self._below if below[0] == run_id]:
             del self._below[below]
-        return self._journaled.close(run_id)
+        journal = self.journaled.close(run_id)
+        if journal is not None:
+            journal.hurry()
+        return journal
+
+    def summarised(self, meta: RunMeta, value: Any) -> None:
+        """A summary of older messages of a thread, kept for later runs in the log of this one."""
+        node = self.node_of(meta)
+        if node is not None:
+            self.journaled.summarised(meta.run_id, node.path, meta.thread_id, value)
 
     def tree(self, run_id: str) -> RunTree:
         """To pause, resume, cancel, and change budgets. Raises NotFound."""
@@ -246,12 +259,13 @@ class LiveRuns:
 
 
 class ModelGate:
-    """Chat-level layer: the one choke point before a model request (R-SUP-7, R-SUP-14)."""
+    """Chat-level layer: the one choke point before a model request (R-SUP-7, R-SUP-14), which is journaled."""
 
     name = "supervision"
 
-    def __init__(self, runs: LiveRuns, queue: ModelQueue) -> None:
+    def __init__(self, runs: LiveRuns, journal: CallJournal, queue: ModelQueue) -> None:
         self._runs = runs
+        self._journal = journal
         self._queue = queue
 
     async def process(self, context: ChatContext, call_next: CallNext) -> None:
@@ -267,7 +281,7 @@ class ModelGate:
         async with self._queue.place(node.supervision.priority, context.meta.cancellation):
             node.does(NodeState.THINKING, model=str(context.request.model) if context.request is not None else "")
             try:
-                await call_next()
+                await self._journal.ask(node.path, context, call_next)
             finally:
                 node.does(NodeState.WORKING)
 

@@ -43,7 +43,6 @@ async def fill(store: Store) -> None:
     await store.threads.create(record=ThreadRecord("gone", "Deleted", 2.0, 2.0))
     await store.threads.delete(thread_id="gone", at=3.0)
     await store.runs.start(record=RunRecord("run", "sample", 5.0, "assistant", "demo/demo"))
-    store.runs.note({"run_id": "run", "sequence": 1, "kind": "end", "status": "cancelled"})
     await store.runs.end(run_id="run", reason="cancelled", at=6.0, usage=Usage(10, 2))
     retry = {"type": "retry", "at": 5.5, "context": "run", "data": {}}
     await store.traces.add(run_id="run", sequence=1, entries=[retry])
@@ -59,7 +58,10 @@ async def fill(store: Store) -> None:
         "argued", 1, "a", "said", "said", "Tea.", "response", 1, 0, Usage(10, 2), 11.0, 12.0, "demo/demo", "argued-run"
     )  # fmt: skip
     await store.debates.finish_turn(thread_id="argued", record=record)
-    await store.effects.append([EffectRecord("run", 1, "0", 1, "now", "", "", "completed", 5.1, "5.1")])
+    await store.effects.append([
+        EffectRecord("run", 1, "0", 1, "now", "", "", "completed", 5.1, "5.1"),
+        EffectRecord("run", 2, "", 0, "end", "", "", "cancelled", 6.0),
+    ])  # fmt: skip
     job = Job("job", "Report", "Write it.", "0 9 * * *", policy=JobPolicy(("look",)), created_at=13.0)
     await store.jobs.put(job=job)
     await store.jobs.note(run=JobRun("jr", "job", 14.0, "done", 14.0, 15.0, "sample", "run"), seen_at=14.0)

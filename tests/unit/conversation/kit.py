@@ -10,22 +10,20 @@ from typing import Any
 
 from desktop.agents.retry import RetryPolicy
 from desktop.conversation.agents import AgentBook, load_agents
+from desktop.conversation.call_log import call_journal, logged
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.definitions import AgentDefinition, SideDefinition
-from desktop.domain.effects import call_key
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import ModelClient
 from desktop.domain.threads import MessageRecord, Recovery
-from desktop.domain.tools import Category
 from desktop.pipeline.pipeline import Pipeline, Settings
 from desktop.pipeline.table import Registered
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.store import Store
 from desktop.supervision.bus import Bus
-from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
 from tests.unit.pipeline.kit import FakeTool, Person, Table
@@ -41,10 +39,6 @@ def skill_world(registered: Registered, *roots: SearchRoot) -> SkillWorld:
     return SkillWorld(fabric, registered)
 
 
-def _call_key(call: Any) -> str:
-    return call_key(call.request.message_id, call.request.block.call_id)
-
-
 class World:
     """Everything around one service."""
 
@@ -58,14 +52,13 @@ class World:
         agents: AgentBook = options.pop("agents", None) or load_agents(ROOT / "resources/agents")
         registered = options.pop("registered", None) or Table(*tools)
         self.skills = skill_world(registered, *options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),)))
-        journal = CallJournal(_call_key, repeatable=lambda call: call.category is Category.READ)  # type: ignore[attr-defined]
-        self.live = LiveRuns(self.store.effects, journal, self.bus.publish)
+        self.live = LiveRuns(self.store.effects, call_journal(), self.bus.publish)
         self.bus.listen(self.live.hear)
         if options.pop("supervised", False):
             options |= {"live": self.live, "chat_layers": (self.live.models,)}
         pipeline = Pipeline(
             self.skills.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05),
-            skills=self.skills.side, layers=(self.live.calls,),
+            skills=self.skills.side, layers=(self.live.calls,), journal=logged(self.live),
         )  # fmt: skip
         self.skills.runs.pipeline = pipeline
         self.slots = options.pop("slots", None) or RunSlots()

@@ -66,8 +66,8 @@ async def test_each_side_of_a_long_debate_has_its_own_summary_and_a_later_run_go
         assert len(told) == 2
         assert told[0].text != told[1].text
         assert "speaks 15" in texts(sides.requests[-1].messages)
-        kept = await w.store.runs.noted(thread_id=thread_id, kind="summary")
-        assert {entry["value"]["side"] for entry in kept} == {"a", "b"}
+        kept = await w.store.effects.summaries(thread_id)
+        assert {one["side"] for one in kept} == {"a", "b"}
         _, messages = await w.debates.as_side(thread_id, "a")
         assert SUMMARY_HEAD in texts(tuple(messages))
         other = tmp_path / "again"

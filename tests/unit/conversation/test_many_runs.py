@@ -51,7 +51,7 @@ def standing(w: World) -> dict[str, Any]:
     return {
         "tasks": len(asyncio.all_tasks()), "threads": threading.active_count(), "listeners": len(w.bus._listeners),
         "trees": len(live._trees), "below": len(live._below), "waiting": len(live._waiting),
-        "journals": len(live._journaled._runs), "active": len(w.service.running()),
+        "journals": len(live.journaled._runs), "active": len(w.service.running()),
         "measures": len(w.service._measures._measured), **kinds,
     }  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.effects import is_digest
 from desktop.domain.errors import KnownError, ModelServerError
 from desktop.domain.events import (
     ContextMeasured,
@@ -81,7 +82,7 @@ async def test_the_message_is_on_the_disk_before_the_model_is_asked(tmp_path: Pa
 @pytest.mark.spec("R-LOOP-4", "R-JRN-2", "R-JRN-5", "R-CTX-11")
 async def test_every_round_is_a_message_and_every_result_too(tmp_path: Path) -> None:
     model = ScriptedModel([calls("read_file", {"path": "a.txt"}, text="Let me look."), says("It says hi.")])
-    async with world(tmp_path, model, FakeTool(body=lambda *_: "hi")) as w:
+    async with world(tmp_path, model, FakeTool(body=lambda *_: "hi"), supervised=True) as w:
         thread = await w.thread()
         sent = await w.service.send(thread, "what does it say?")
         messages = await w.settled(thread)
@@ -93,9 +94,14 @@ async def test_every_round_is_a_message_and_every_result_too(tmp_path: Path) -> 
         finished = next(e for e in w.events if isinstance(e, ToolCallFinished))
         assert finished.result_message_id == messages[2].message_id
         assert finished.message_id == messages[1].message_id
-        journal = await w.store.runs.journal(run_id=sent.run_id)
-        assert [entry["kind"] for entry in journal] == ["llm", "tool", "llm", "end"]
-        assert [entry["sequence"] for entry in journal] == [1, 2, 3, 4]
+        log = await w.store.effects.load(sent.run_id)
+        assert [(one.kind, one.phase) for one in log] == [
+            *((kind, phase) for kind in ("llm", "tool", "llm") for phase in ("begun", "completed")),
+            ("end", "completed"),
+        ]  # fmt: skip
+        assert [one.sequence for one in log] == list(range(1, 8))
+        assert all(one.digest for one in log[:6])
+        assert all(is_digest(one.value) for one in log if one.phase == "completed" and one.kind != "end")
 
 
 @pytest.mark.spec("R-SES-2", "R-CTX-9")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.events import RunTreeChanged
+from desktop.domain.effects import is_digest
+from desktop.domain.events import RunTreeChanged, TextArrived
 from desktop.domain.models import TextDelta
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
@@ -14,7 +15,7 @@ from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.supervision.call_journal import fates
 from tests.unit.agents.script import Hang, Script
-from tests.unit.conversation.kit import world
+from tests.unit.conversation.kit import MODEL, world
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.supervision.kit import until
 
@@ -29,7 +30,7 @@ async def test_a_chats_run_is_journaled_told_and_leaves_nothing(tmp_path: Path) 
     begun: list[str] = []
 
     async def write(args, context):
-        begun.extend(line.phase for line in await w.store.effects.load(context.meta.run_id))
+        begun.extend(f"{line.kind} {line.phase}" for line in await w.store.effects.load(context.meta.run_id))
         return "written"
 
     tool = FakeTool("write-file", Category.WRITE, body=write)
@@ -37,9 +38,12 @@ async def test_a_chats_run_is_journaled_told_and_leaves_nothing(tmp_path: Path) 
         thread = await w.thread()
         sent = await w.service.send(thread, "write it")
         await w.settled(thread)
-        lines = [(line.kind, line.phase, line.value) for line in await w.store.effects.load(sent.run_id)]
-        assert begun == ["begun"]
-        assert lines == [("tool", "begun", ""), ("tool", "completed", ""), ("end", "completed", "")]
+        log = await w.store.effects.load(sent.run_id)
+        asked = ["llm begun", "llm completed"]
+        assert begun == [*asked, "tool begun"]
+        assert [f"{line.kind} {line.phase}" for line in log] == [*begun, "tool completed", *asked, "end completed"]
+        assert [line.agent for line in log if line.kind == "llm"] == ["0"] * 4
+        assert all(is_digest(line.value) for line in log if line.phase == "completed" and line.kind != "end")
         last = told(w)[-1]
         assert (last.state, last.rounds, last.thread_id) == (NodeState.COMPLETED, 2, thread)
         assert await w.store.effects.unfinished() == []
@@ -75,3 +79,33 @@ async def test_a_run_that_closing_cut_off_can_be_gone_on_with_and_tells_which_wr
         assert await w.store.effects.unfinished() == [sent.run_id]
         (fate,) = fates(await w.store.effects.load(sent.run_id)).values()
         assert (fate.tool, fate.repeatable, fate.result) == ("write-file", False, None)
+
+
+@pytest.mark.spec("R-JRN-2", "R-JRN-6")
+async def test_what_was_refused_and_what_failed_has_its_line_in_the_one_log_of_the_run(tmp_path: Path) -> None:
+    model = ScriptedModel([calls("write_file", {"path": "a"}), calls("no_such_tool", {})])
+    tool = FakeTool("write-file", Category.WRITE)
+    async with world(tmp_path, model, tool, person=Person("deny"), supervised=True) as w:
+        sent = await w.service.send(thread := await w.thread(), "write it")
+        await w.settled(thread)
+        log = await w.store.effects.load(sent.run_id)
+        assert [(one.kind, one.name, one.phase, one.summary) for one in log if one.phase != "begun"] == [
+            ("llm", MODEL, "completed", ""), ("tool", "write_file", "failed", "denied.permission"),
+            ("llm", MODEL, "completed", ""), ("tool", "no_such_tool", "failed", "not_found"),
+            ("llm", MODEL, "failed", ""), ("end", "", "failed", log[-1].summary),
+        ]  # fmt: skip
+        assert not fates(log), "nothing of it was ever begun"
+        assert tool.calls == []
+
+
+@pytest.mark.spec("R-JRN-2", "R-CAN-10")
+async def test_an_answer_that_is_stopped_has_no_outcome_in_the_log_and_the_run_ends_once(tmp_path: Path) -> None:
+    async with world(tmp_path, Script([TextDelta("half"), Hang()]), supervised=True) as w:
+        sent = await w.service.send(thread := await w.thread(), "go")
+        await w.until(TextArrived)
+        await w.service.stop(thread)
+        await w.settled(thread)
+        log = await w.store.effects.load(sent.run_id)
+        assert [(one.kind, one.phase) for one in log] == [
+            ("llm", "begun"), ("llm", "cancelled"), ("end", "cancelled")
+        ]  # fmt: skip

@@ -45,7 +45,7 @@ async def test_a_terminal_line_is_written_once(store, thread, kind):
 
 
 @pytest.mark.spec("R-SUP-13")
-async def test_unfinished_runs_are_found_after_a_restart_and_what_a_finished_one_gave_is_dropped(tmp_path):
+async def test_unfinished_runs_are_found_after_a_restart_and_of_what_a_finished_one_gave_digests_stay(tmp_path):
     path = tmp_path / "assent.db"
     store = Store(path)
     await store.open()
@@ -62,7 +62,7 @@ async def test_unfinished_runs_are_found_after_a_restart_and_what_a_finished_one
     assert await store.effects.unfinished() == ["late", "early"]
     await store.effects.forget("done")
     assert [(line.phase, line.value) for line in await store.effects.load("done")] == [
-        ("begun", ""), ("completed", ""), ("completed", ""),
+        ("begun", ""), ("completed", '"sha256:44136fa355b3678a"'), ("completed", ""),
     ]  # fmt: skip
     assert (await store.effects.load("late"))[1].value == "{}"
     await store.close()

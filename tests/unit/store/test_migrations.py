@@ -1,5 +1,6 @@
 """From an older format to a newer one: all or nothing, with a copy of the old file made first."""
 
+import json
 import shutil
 import sqlite3
 from pathlib import Path
@@ -102,3 +103,61 @@ def test_every_table_is_strict_and_every_pointer_is_checked(tmp_path):
     assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
+
+
+def _older(path: Path, folder: Path, before: int) -> sqlite3.Connection:
+    """A database as it was before a migration."""
+    shutil.copytree(MIGRATIONS, folder)
+    for script in folder.glob("*.sql"):
+        if int(script.name[:4]) >= before:
+            script.unlink()
+    return open_database(path, folder)
+
+
+@pytest.mark.spec("R-JRN-2", "R-JRN-5")
+async def test_two_logs_of_a_run_become_one_in_the_order_in_which_things_happened(tmp_path):
+    path = tmp_path / "data" / "assent.db"
+    connection = _older(path, tmp_path / "before", 10)
+    thread = "INSERT INTO threads VALUES (1,'t','T','none','','','',0,'',1,1,NULL,NULL,0,0,0,0,NULL)"
+    connection.execute(thread)
+    runs = {"both": "response", "old": "response", "cut": "interrupted", "lost": "error"}
+    connection.executemany(
+        "INSERT INTO runs VALUES (?,'t','a','m',1,9,?,'',0,0,0,0,NULL,'{}')", list(runs.items())
+    )  # fmt: skip
+    ask, end = ("llm", 1.0, 2.0, "completed"), ("end", 5.0, 5.0, "completed")
+    told = {
+        "both": [ask, ("tool", 2.1, 3.0, "completed"), ("llm", 3.1, 4.0, "failed"), end],
+        "old": [ask, ("tool", 2.1, 3.0, "failed"), end], "cut": [ask, ("end", 5.0, 5.0, "cancelled")],
+        "lost": [("summary", 1.0, 1.0, "completed"), end],
+    }  # fmt: skip
+    for run, entries in told.items():
+        for number, (kind, started, ended, status) in enumerate(entries, 1):
+            plain = {"name": f"the {kind}", "arguments_digest": "a1", "result_digest": "b2", "summary": "words",
+                     "started": started, "ended": ended,
+                     "value": {"upto": "m"} if kind == "summary" else None}  # fmt: skip
+            connection.execute(
+                "INSERT INTO journal VALUES (?,?,?,?,?)", (run, number, kind, status, json.dumps(plain))
+            )
+    effect = "INSERT INTO effects VALUES (?,?,'m:c',1,?,'write','d',?,?,?,'')"
+    for run in ("both", "cut", "lost"):
+        connection.execute(effect, (run, 1, "tool", "begun", 2.2, ""))
+    connection.execute(effect, ("both", 2, "tool", "completed", 2.9, '{"text":"x"}'))
+    connection.execute(effect, ("both", 3, "end", "completed", 4.9, ""))
+    connection.close()
+
+    store = Store(path)
+    await store.open()
+    logs = {run: await store.effects.load(run) for run in runs}
+    assert await store.effects.summaries("t") == [{"upto": "m"}]
+    await store.close()
+    asked = ["1 llm begun 1", "2 llm completed 2"]
+    assert {run: [f"{e.sequence} {e.kind} {e.phase} {e.at:g}" for e in log] for run, log in logs.items()} == {
+        "both": [*asked, "3 tool begun 2.2", "4 tool completed 2.9", "5 llm begun 3.1", "6 llm failed 4",
+                 "7 end completed 4.9"],
+        "old": [*asked, "3 tool begun 2.1", "4 tool failed 3", "5 end completed 5"],
+        "cut": [*asked, "3 tool begun 2.2"],
+        "lost": ["1 summary completed 1", "2 tool begun 2.2", "3 end completed 5"],
+    }  # fmt: skip
+    first = logs["both"][1]
+    assert (first.name, first.digest, first.value, first.summary) == ("the llm", "a1", '"sha256:b2"', "words")
+    assert logs["both"][3].value == '{"text":"x"}'

@@ -79,20 +79,3 @@ async def test_what_a_crash_left_open_is_closed_as_interrupted_at_the_next_start
     assert not (await store.open()).runs
     assert await store.search.check() == []
     await store.close()
-
-
-@pytest.mark.spec("R-JRN-2", "R-JRN-5")
-async def test_a_journal_keeps_its_order_and_ends_once(store, thread):
-    await store.runs.start(record=run("r"))
-    for number, kind in enumerate(("llm", "tool", "end"), 1):
-        store.runs.note({"run_id": "r", "sequence": number, "kind": kind, "status": "completed", "name": kind})
-    assert [e["name"] for e in await store.runs.journal(run_id="r")] == ["llm", "tool", "end"]
-
-
-@pytest.mark.expects_log("misses an entry")
-@pytest.mark.spec("R-JRN-5")
-async def test_a_journal_entry_that_cannot_be_written_is_logged(store, thread):
-    await store.runs.start(record=run("r"))
-    for number in (1, 2):
-        store.runs.note({"run_id": "r", "sequence": number, "kind": "end", "status": "completed"})
-    assert len(await store.runs.journal(run_id="r")) == 1

@@ -14,7 +14,7 @@ from desktop.pipeline.compose import compose
 from desktop.supervision.call_journal import CallJournal, fates
 from desktop.supervision.effect_journal import EffectJournal
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
-from tests.unit.supervision.kit import MemoryLog
+from tests.unit.supervision.kit import MemoryLog, until
 
 
 def spec(name: str) -> ToolSpec:
@@ -83,8 +83,7 @@ async def test_after_a_crash_the_journal_tells_what_was_done_what_was_not_and_wh
     with pytest.raises(ToolFailure):
         await world.call("failed", "write", fails)
     running = [asyncio.ensure_future(world.call(name, name, hangs)) for name in ("write", "look")]
-    while len(world.done) < 4:
-        await asyncio.sleep(0)
+    await until(lambda: len([one for one in world.log.records if one.phase == "begun"]) == 4)
     for task in running:
         task.cancel()
     await asyncio.gather(*running, return_exceptions=True)

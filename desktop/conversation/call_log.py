@@ -1,0 +1,40 @@
+"""A run's calls in its log (R-JRN-2): what names them there, and a line for those that were never made."""
+
+from __future__ import annotations
+
+from desktop.domain.effects import call_key
+from desktop.domain.middleware import FunctionContext
+from desktop.domain.tools import Category
+from desktop.pipeline.context import Call, CallRequest, Outcome
+from desktop.pipeline.pipeline import Journal
+from desktop.supervision.call_journal import JOURNALED, CallJournal
+from desktop.supervision.live_runs import LiveRuns
+
+
+def call_journal() -> CallJournal:
+    """The layer for the app's pipeline, which knows whether the gates raised a call to more than a read."""
+    return CallJournal(_call_id, repeatable=lambda call: isinstance(call, Call) and call.category is Category.READ)
+
+
+def _call_id(context: FunctionContext) -> str:
+    """Nested calls have ids of their own, within the message that the outermost was asked for in."""
+    return _key(context.request) if isinstance(context, Call) else ""
+
+
+def _key(request: CallRequest) -> str:
+    return call_key(request.message_id, request.block.call_id)
+
+
+def logged(live: LiveRuns, also: Journal | None = None) -> Journal:
+    """The pipeline's journal: calls that the gates refused, or that a person settled, join the run's log."""
+
+    def write(request: CallRequest, call: Call | None, outcome: Outcome) -> None:
+        if also is not None:
+            also(request, call, outcome)
+        if call is None or JOURNALED not in call.metadata:
+            block, run_id = request.block, request.parent.meta.run_id
+            live.journaled.settled(
+                run_id, _key(request), block.tool, block.arguments, outcome.state, outcome.result.code
+            )
+
+    return write
