@@ -5,6 +5,7 @@ All of it is plain text as it came; whoever shows it escapes what cannot be seen
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from desktop.domain.run_tree import NodeFacts, NodeState
@@ -118,6 +119,13 @@ def time_words(seconds: float) -> str:
     return seconds_words(seconds) if seconds < 10 or seconds >= 59.5 else f"{seconds:.0f} s"
 
 
+def when(at: float) -> str:
+    """``14:02``; of another day ``19 Nov 14:02``: what was kept may be old."""
+    then, now = time.localtime(at), time.localtime()
+    same = then[:3] == now[:3]
+    return clock(at) if same else f"{then.tm_mday} {time.strftime('%b', then)} {clock(at)}"
+
+
 def short_time(seconds: float) -> str:
     """``41 s``, ``3m 20s``, ``2h 05m``: what fits into a row."""
     if seconds < 59.5:
@@ -177,8 +185,8 @@ def _facts(line: AgentLine) -> Iterator[Fact]:
     if facts.waited_s >= 1:
         yield Fact("Waited", f"{time_words(facts.waited_s)} for you, not counted as time")
     if facts.started_at:
-        until = f", ended {clock(facts.ended_at)}" if facts.ended_at else ""
-        yield Fact("Began", f"{clock(facts.started_at)}{until}")
+        until = f", ended {when(facts.ended_at)}" if facts.ended_at else ""
+        yield Fact("Began", f"{when(facts.started_at)}{until}")
     if facts.priority is not Priority.NORMAL:
         yield Fact("Priority", facts.priority.name.lower())
 

@@ -117,7 +117,7 @@ class LiveRuns:
         metadata name its ``path`` as their ``node``. Otherwise as ``begin``."""
         caller = self._caller(meta, _place(meta))
         node = self._added(meta, caller, agent_id, caller.supervision.spawn_child(caller.agent_id), under)
-        node.side, node.thread_id = caller.side, meta.thread_id
+        node.thread_id = meta.thread_id
         return node
 
     def _caller(self, meta: RunMeta, supervision: Supervision) -> TreeNode:

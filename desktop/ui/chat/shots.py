@@ -269,6 +269,8 @@ def agent_pictures() -> dict[str, Callable[[], QWidget]]:
         "12-agents-budget": _beside("live", 4, _a_budget),
         "12-agents-cancel": _beside("live", 0, lambda panel: panel.ask_cancel("0")),
         "12-agents-over": _beside("over"),
+        "12-agents-stopping": _beside("stopping"),
+        "12-agents-interrupted": _beside("interrupted"),
         "12-agents-debate": _beside("debate", 1),
         "12-agents-long": _beside("long"),
         "12-agents-long-200": _beside("long"),

@@ -120,16 +120,14 @@ def _debate() -> list[NodeFacts]:
 
 
 def _judged() -> list[NodeFacts]:
-    """As it runs: a node a turn, an agent that a side has called, and a judge."""
+    """As it runs: both sides, an agent that one has called, and a judge."""
     return [
         node("0", "debate", NodeState.JOINING, doing="Caution", rounds=9, model="", budget=LIMITS,
              where="the run's budget", elapsed_s=312),
-        node("0.1", "Open data", NodeState.COMPLETED, side="a", rounds=1, elapsed_s=6, ended_at=time.time() - 290),
-        node("0.2", "Caution", NodeState.COMPLETED, side="b", rounds=1, elapsed_s=9, model="ollama/qwen3:30b",
-             ended_at=time.time() - 200),
-        node("0.3", "Open data", NodeState.COMPLETED, side="a", rounds=3, elapsed_s=15, ended_at=time.time() - 100),
-        node("0.4", "Caution", NodeState.JOINING, doing="archive", side="b", rounds=4, model="ollama/qwen3:30b"),
-        node("0.4.1", "archive", NodeState.THINKING, side="b", rounds=2, thread_id="log", elapsed_s=8),
+        node("0.1", "Open data", NodeState.JOINING, doing="Caution", side="a", rounds=4, elapsed_s=301),
+        node("0.2", "Caution", NodeState.JOINING, doing="archive", side="b", rounds=5, model="ollama/qwen3:30b",
+             elapsed_s=290),
+        node("0.2.1", "archive", NodeState.THINKING, rounds=2, thread_id="log", elapsed_s=8),
         replace(node("7f3a91c2:0.1", "judge", NodeState.THINKING, rounds=1, elapsed_s=3), parent="0"),
     ]  # fmt: skip
 
@@ -145,6 +143,17 @@ def _long() -> list[NodeFacts]:
         path += ".1"
         found.append(node(path, lies, NodeState.JOINING, doing=f"{name}/0", cost_known=False))
     return found
+
+
+def _stopping() -> list[NodeFacts]:
+    """Cancelled this moment: what winds up, and what had ended."""
+    return [replace(one, stopping=not one.state.over) for one in _tree()]
+
+
+def _interrupted() -> list[NodeFacts]:
+    """After a restart."""
+    detail, state = "Assent ended before it did.", NodeState.INTERRUPTED
+    return [one if one.state.over else replace(one, state=state, detail=detail, doing="") for one in _tree()]
 
 
 def _many() -> list[NodeFacts]:
@@ -181,5 +190,7 @@ SAMPLES: Mapping[str, Callable[[], RunTreeViewModel]] = {
     "judged": lambda: sample(_judged())[0],
     "long": lambda: sample(_long())[0],
     "many": lambda: sample(_many())[0],
+    "stopping": lambda: sample(_stopping())[0],
+    "interrupted": lambda: sample(_interrupted(), over=True)[0],
     "empty": lambda: sample(())[0],
 }

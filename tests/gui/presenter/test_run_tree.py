@@ -1,6 +1,7 @@
 """The agents of a run for the Run panel: their order, what is said of them, budgets that are typed, what is asked."""
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -336,6 +337,12 @@ class KeptDesk(SampleDesk):
     async def last(self, thread_id: str) -> KeptRun | None:
         self.asked.append(thread_id)
         return self.kept
+
+
+def test_what_began_on_another_day_says_which() -> None:
+    noon = time.mktime((2026, 3, 5, 12, 2, 0, 0, 0, -1))
+    told = {fact.name: fact.text for fact in facts_of(line(NodeState.COMPLETED, started_at=noon, ended_at=noon + 60))}
+    assert told["Began"] == "5 Mar 12:02, ended 5 Mar 12:03"
 
 
 async def test_a_thread_of_an_earlier_start_shows_its_last_run_once_somebody_looks() -> None:
