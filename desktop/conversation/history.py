@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, ToolResultBlock
@@ -17,6 +17,13 @@ async def messages_up_to(store: Store, thread_id: str, message_id: str) -> list[
     """The recent part of the path that ends in ``message_id``, oldest first."""
     above = await store.messages.path(thread_id=thread_id, before=message_id, limit=RECENT)
     return chat_messages([*above, await store.messages.get(message_id=message_id)])
+
+
+async def begins_later(store: Store, messages: Sequence[ChatMessage]) -> bool:
+    """Whether their thread has older messages than these."""
+    if not messages or not messages[0].source_id:
+        return False
+    return (await store.messages.get(message_id=messages[0].source_id)).parent_id is not None
 
 
 async def task_above(store: Store, message_id: str) -> MessageRecord:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
-from desktop.conversation.history import chat_messages, messages_up_to, task_above
+from desktop.conversation.history import begins_later, chat_messages, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
@@ -230,12 +230,14 @@ class RunExecution:
         if order.nudge and not calls and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
         asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
+        older = await begins_later(self._runtime.store, messages)
         task = await task_above(self._runtime.store, order.user_message_id)
         if all(message.source_id != task.message_id for message in messages):
             messages[:0] = chat_messages([task])  # its answer is longer than what is read
         return Given(
-            messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper(), task=task.message_id
-        )
+            messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper(), task=task.message_id,
+            older=older,
+        )  # fmt: skip
 
     async def _keeper(self) -> ContextKeeper | None:
         desk, thread_id = self._runtime.context, self._order.thread.thread_id

@@ -56,7 +56,7 @@ class Given:
     out; ``notes`` join its system text in this turn; ``asked`` is the person's text that may bring in skills
     (S-SK-5); ``rounds_used`` of the run so far; ``unfinished`` is what an
     answer that is gone on with left open; ``keeper`` has the thread's summary and pins; ``task`` is the id of the
-    message that began the work, which no window leaves out."""
+    message that began the work, which no window leaves out; ``older``: the thread has messages before these."""
 
     messages: Sequence[ChatMessage]
     pinned: Sequence[ChatMessage] = ()
@@ -66,6 +66,7 @@ class Given:
     unfinished: Unfinished | None = None
     keeper: ContextKeeper | None = None
     task: str = ""
+    older: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +206,11 @@ class SideTurn:
             keeper, model = given.keeper, request.model
             overlay = NOTHING if keeper is None else await keeper.current(messages, window, self._beside, model, size)
             view = window.view(messages, overlay)
+            account = replace(view.account, older=given.older and not view.account.summarised)
             self.runtime.bus.publish(
                 ContextMeasured(
                     thread_id=meta.thread_id, run_id=meta.run_id, used=view.tokens, window=size,
-                    compacted=view.compacted, account=view.account,
+                    compacted=view.compacted or account.older, account=account,
                 )
             )  # fmt: skip
             return whole_request(request, view, given, limit, number)

@@ -12,13 +12,17 @@ from typing import Any
 import pytest
 
 from desktop.agents.window import SUMMARY_HEAD, TASK_FOLLOWS
+from desktop.conversation.context_desk import ContextDesk
+from desktop.conversation.history import RECENT
 from desktop.domain.errors import ModelContextTooLong, ModelServerError
-from desktop.domain.messages import ToolResultBlock
+from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import ModelRequest
 from desktop.domain.supervision import ExecutionBudget
-from tests.unit.agents.script import Hang, call, calls, says
+from desktop.domain.threads import MessageRecord, RunRecord
+from tests.unit.agents.script import Hang, Script, call, calls, says
 from tests.unit.agents.test_loop import valid
-from tests.unit.conversation.kit import agent
+from tests.unit.conversation.kit import MODEL, agent
+from tests.unit.conversation.test_agent_tools import BOSS, HELPER, house, one
 from tests.unit.conversation.test_context import Chat, chat, is_summary
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.supervision.kit import until
@@ -247,3 +251,59 @@ async def test_a_result_larger_than_the_window_is_read_shortened_and_so_many_tha
         results = [b for m in await c.service.path(thread_id) for b in m.blocks if isinstance(b, ToolResultBlock)]
         assert len(results) == 61
         assert max(len(block.text) for block in results) > 20_000
+
+
+@pytest.mark.spec("R-AAT-4", "R-CTX-5", "R-CTX-9", "R-SUP-8")
+async def test_a_called_agent_has_a_summary_of_its_own_rounds_in_its_own_thread_and_its_caller_none(
+    tmp_path: Path,
+) -> None:
+    work, first = Work(), [calls(call("b1", HELPER, message=TASK))]
+
+    def answer(request: ModelRequest) -> Any:
+        if "You are helper" in request.system or is_summary(request):
+            return work(request)
+        return first.pop() if first else says("Thanks.")
+
+    agents = (one(BOSS, "boss"), one(HELPER, "helper", max_rounds=ROUNDS * 2))
+    async with house(tmp_path, Script(last=answer), *agents, tools=(reads(),)) as h:
+        w = h.world
+        desk = ContextDesk(w.store)
+        w.runtime = replace(w.runtime, context=desk, summaries=lambda: True, context_window=lambda _ref: 12_000)
+        w.service._runtime = w.runtime
+        thread_id, results = await h.ask()
+        assert [block.text for block in results] == [DONE]
+        (child,) = await h.children()
+        assert "Harbours were read." in (await desk.overlay(child.thread_id)).summary
+        assert (await desk.overlay(thread_id)).summary == ""
+        used = (await w.service.thread(thread_id)).usage
+        assert used.input_tokens == 100 * len(w.runtime.client.requests)  # type: ignore[attr-defined]
+        assert max(len(request.messages) for request in w.runtime.client.requests) < ROUNDS  # type: ignore[attr-defined]
+
+
+@pytest.mark.spec("R-CTX-5", "R-CTX-9")
+async def test_an_answer_longer_than_what_is_read_of_a_thread_goes_on_with_the_task_that_began_it(
+    tmp_path: Path,
+) -> None:
+    async with long(tmp_path, Work(rounds=0), allowed=False) as c:
+        store, thread_id = c.world.store, await c.world.thread()
+        await store.runs.start(record=RunRecord("run", thread_id, 1.0, "assistant", MODEL))
+        records = [MessageRecord("task", thread_id, None, "user", (TextBlock(TASK),), 1.0)]
+        for n in range(RECENT // 2 + 5):
+            asked = (ToolCallBlock(f"c{n}", "read-file", {"path": f"p{n}"}),)
+            records.append(MessageRecord(
+                f"m{n}", thread_id, records[-1].message_id, "assistant", asked, 2.0 + n, stop_reason="tool_calls",
+                run_id="run",
+            ))  # fmt: skip
+            done = (ToolResultBlock(f"c{n}", "read-file", f"harbour {n}"),)
+            records.append(MessageRecord(f"r{n}", thread_id, f"m{n}", "tool", done, 2.5 + n, run_id="run"))
+            if n == 100:
+                steered = (TextBlock("Leave out the dinghies."),)
+                records.append(MessageRecord("more", thread_id, f"r{n}", "user", steered, 2.6 + n, run_id="run"))
+        await store.messages.add_many(records=records)
+        await store.runs.end(run_id="run", reason="interrupted", at=900.0)
+        await c.service.continue_answer(thread_id)
+        path = await c.world.settled(thread_id)
+        assert path[-1].text == DONE
+        assert [m.text for m in c.asked[0].messages if m.role == "user"] == [TASK, "Leave out the dinghies."]
+        assert valid(c.asked[0].messages)
+        assert c.account.older
