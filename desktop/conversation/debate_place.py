@@ -95,6 +95,8 @@ class DebatePlace:
         if node.token.cancelled:
             self._end(side)
             return
+        node.budget.rests(True)
+        side.rests.callback(node.budget.rests, False)
         side.rests.enter_context(node.idles(NodeState.JOINING, other))
         side.rests.callback(node.token.on_cancel(partial(_soon, asyncio.get_running_loop(), self._end, side)))
 

@@ -37,6 +37,7 @@ class BudgetTracker:
         self.used = Usage(cost_usd=0.0)
         self.total = Usage(cost_usd=0.0)
         self.rounds = 0
+        self._asking = 0
         self.tool_calls = 0
         self.cost_known = True
         self.told = False
@@ -45,6 +46,8 @@ class BudgetTracker:
         self.clock: BranchClock = BranchClock(clock, parent.clock if parent is not None else None)
         self._time = clock
         self._waited = 0.0
+        self._rested = 0.0
+        self._rests_since: float | None = None
         self._parent = parent
 
     def child(self, budget: ExecutionBudget, where: str) -> BudgetTracker:
@@ -76,6 +79,13 @@ class BudgetTracker:
         if self._parent is not None:
             self._parent.consume(usage, rounds=rounds)
 
+    def asks(self, change: int) -> None:
+        """So many more (1) or fewer (-1) requests of this branch are under way; each may become a round."""
+        at: BudgetTracker | None = self
+        while at is not None:
+            at._asking += change
+            at = at._parent
+
     def waited(self, seconds: float) -> None:
         """A person was asked for this long. Not for a budget whose clock is ``told`` when waiting begins (R-SUP-10)."""
         if self.told:
@@ -83,6 +93,13 @@ class BudgetTracker:
         self._waited += seconds
         if self._parent is not None:
             self._parent.waited(seconds)
+
+    def rests(self, resting: bool) -> None:
+        """From now on it is not this one's turn, or it is again: time in between is none that it used."""
+        now = self._time()
+        if self._rests_since is not None:
+            self._rested += now - self._rests_since
+        self._rests_since = now if resting else None
 
     def replayed(self, usage: Usage, rounds: int) -> None:
         """A branch that had ended before the app was started again had used this much."""
@@ -99,31 +116,32 @@ class BudgetTracker:
 
     @property
     def elapsed_s(self) -> float:
-        """Wall time since the start, without waiting for a person."""
-        return self.clock.elapsed - self._waited
+        """Wall time since the start, without waiting for a person, and without rests."""
+        resting = self._time() - self._rests_since if self._rests_since is not None else 0.0
+        return self.clock.elapsed - self._waited - self._rested - resting
 
     @property
     def time_left_s(self) -> float | None:
         """Seconds until this node's own deadline; None without one."""
         return None if self.budget.deadline_s is None else self.budget.deadline_s - self.elapsed_s
 
-    def broken(self) -> Limit | None:
-        """The first limit that is used up, here or above."""
+    def broken(self, *, asking: bool = False) -> Limit | None:
+        """The first limit that is used up, here or above; ``asking``: requests under way count as rounds."""
         budget, used = self.budget, self.used
         pairs = (
             ("max_tokens", budget.max_tokens, used.input_tokens + used.output_tokens),
             ("max_cost_usd", budget.max_cost_usd, used.cost_usd or 0.0),
-            ("max_rounds", budget.max_rounds, self.rounds),
+            ("max_rounds", budget.max_rounds, self.rounds + (self._asking if asking else 0)),
             ("deadline_s", budget.deadline_s, self.elapsed_s),
         )
         for name, value, consumed in pairs:
             if value is not None and consumed >= value:
                 return Limit(name, value, self.where_of(name))
-        return self._parent.broken() if self._parent is not None else None
+        return self._parent.broken(asking=asking) if self._parent is not None else None
 
     def check(self) -> None:
         """Raise BudgetExhausted before a model call that the budget does not allow any more (R-SUP-7)."""
-        limit = self.broken()
+        limit = self.broken(asking=True)
         if limit is not None:
             raise BudgetExhausted(f"The budget is used up: {limit}.", limit=str(limit), next_step=_NEXT)
 

@@ -18,7 +18,7 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.conversation.debate_kit import debate_world, setup
-from tests.unit.conversation.test_agent_tools import BOSS, asks, call, house, one
+from tests.unit.conversation.test_agent_tools import BOSS, HELPER, asks, call, house, one
 from tests.unit.conversation.test_one_tree import told
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.supervision.kit import until
@@ -52,6 +52,22 @@ async def test_an_agent_within_a_call_has_a_node_below_its_callers_and_so_has_th
         assert all(n.model.endswith("scripted") for n in nodes.values())
         assert not any("agent-" in n.doing or n.doing == "agent" for n in nodes.values())
         assert (h.world.live._trees, h.world.live._below) == ({}, {})
+
+
+@pytest.mark.spec("R-AAT-4", "R-AAT-8", "R-SUP-8")
+async def test_an_agent_that_it_calls_stands_below_it_with_a_thread_of_its_own(tmp_path: Path) -> None:
+    model = ScriptedModel([
+        calls("first", {}), calls("helper_agent", {"message": "go"}), says("helped"), says("told"), says("done"),
+    ])  # fmt: skip
+    skills = {**SKILLS, "first": "allowed-tools: helper-agent", "helper": ""}
+    async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), skills=skills) as h:
+        thread, _ = await h.ask()
+        (child,) = await h.children()
+        nodes = told(h.world)
+        assert {path: (n.agent, n.thread_id, n.rounds, n.depth) for path, n in nodes.items()} == {
+            "0": (BOSS, thread, 5, 0), "0.1": ("first", thread, 3, 1), "0.1.1": (HELPER, child.thread_id, 1, 2),
+        }  # fmt: skip
+        assert {n.state for n in nodes.values()} == {NodeState.COMPLETED}
 
 
 @pytest.mark.spec("R-CAN-4", "R-CAN-10")

@@ -91,7 +91,8 @@ async def test_what_a_called_agent_asks_stands_on_its_callers_card_and_stops_the
 
 @pytest.mark.spec("R-SUP-5", "R-SUP-8", "R-JRN-5")
 async def test_each_side_of_a_debate_is_a_node_below_the_debate_for_all_of_its_turns(tmp_path: Path) -> None:
-    model = ScriptedModel([says("a1"), calls("write_file", {"path": "x"}), says("b1"), says("a2")])
+    slow = [{"wait": 0.3}, *calls("write_file", {"path": "x"})]
+    model = ScriptedModel([says("a1"), slow, says("b1"), says("a2")])
     tool = FakeTool("write-file", Category.WRITE)
     async with debate_world(tmp_path, model, tool, person=Person("allow_once"), allowed="write-file") as w:
         thread, state = await w.run(setup(max_turns=3, b={"model": "other/second"}))
@@ -102,6 +103,7 @@ async def test_each_side_of_a_debate_is_a_node_below_the_debate_for_all_of_its_t
         }  # fmt: skip
         assert (nodes["0"].rounds, nodes["0"].state, nodes["0"].thread_id) == (4, NodeState.LIMIT, thread)
         assert nodes["0.2"].tool_calls == 1
+        assert nodes["0.1"].elapsed_s <= nodes["0"].elapsed_s - 0.3, "while the other speaks it uses no time"
         assert nodes["0.2"].model.startswith("other/")
         (run,) = await w.store.runs.of_thread(thread_id=thread)
         log = [one for one in await w.store.effects.load(run.run_id) if one.phase != "begun"]

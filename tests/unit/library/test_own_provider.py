@@ -50,6 +50,17 @@ def bench_of(
     return bench
 
 
+class Seen:
+    """What stands around every model request."""
+
+    def __init__(self) -> None:
+        self.requests: list[Any] = []
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        self.requests.append(context.request)
+        await call_next()
+
+
 STREAMS = """
 import asyncio
 frontmatter = {"name": "agent-careful", "description": "x", "metadata": {"category": "read", "visibility": "hidden",
@@ -110,12 +121,14 @@ def _said(message: Any) -> str:
     return str(message.text or message.blocks[0].text)
 
 
-@pytest.mark.spec("R-PRV-1", "R-AG-3", "R-AG-4", "R-SK-14")
+@pytest.mark.spec("R-PRV-1", "R-AG-3", "R-AG-4", "R-SK-14", "R-SUP-7")
 async def test_it_runs_the_loop_with_nothing_but_plain_data(tmp_path: Path, confinement: Confinement) -> None:
     rounds = (calls("look", {"path": "a"}, text="Hm."), says("A draft."), says("The answer."))
-    bench = bench_of(tmp_path, confinement, *rounds)
+    bench, layer = bench_of(tmp_path, confinement, *rounds), Seen()
+    bench.lent["layers"] = (layer,)
     outcome = await bench.call("task", allowed="task look write-file")
     assert outcome.result.text == "The answer.", outcome.result
+    assert layer.requests == bench.model.requests, "what holds a model request holds its requests too"
     heard = [[_said(message) for message in request.messages] for request in bench.model.requests]
     assert heard[1] == ["Execute the task.", "Hm.", "seen"]
     assert heard[2][-1].startswith("Check this answer.")
