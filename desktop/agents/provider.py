@@ -246,7 +246,6 @@ class _Work:
     async def _beside(self, request: ModelRequest) -> Answer:
         """A question to the model that is no round: the same way, counted."""
         host = self._host
-        host.budget.check()
         answer = await _asked(host, request, self._call.meta)
         host.budget.consume(answer.message.usage, rounds=0)
         return answer

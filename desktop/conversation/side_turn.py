@@ -220,7 +220,6 @@ class SideTurn:
     async def _beside(self, request: ModelRequest) -> Answer:
         """A question to the model beside the rounds, the way of all others: bounded, queued, counted, journaled."""
         runtime, budget = self.runtime, self.budget
-        budget.check()
         runtime.bus.publish(ContextSummarising(thread_id=self.meta.thread_id, run_id=self.meta.run_id))
         answerer = Answerer(runtime.client, retry=runtime.retry)
         answer = await ask_within(runtime.chat_layers, answerer, request, self.meta, lambda _event: None)

@@ -15,7 +15,8 @@ from desktop.agents.window import SUMMARY_HEAD, TASK_FOLLOWS
 from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.history import RECENT
 from desktop.domain.errors import ModelContextTooLong, ModelServerError
-from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.events import RunTreeChanged
+from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import ModelRequest
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, RunRecord
@@ -55,6 +56,12 @@ def texts(request: ModelRequest) -> str:
     return "".join(block.text for m in request.messages for block in m.blocks if hasattr(block, "text"))
 
 
+def unknown(messages: Sequence[ChatMessage], path: Sequence[MessageRecord]) -> list[ChatMessage]:
+    """Messages that are not known to be those of the thread: none of them could be pinned or summarised."""
+    stored = {record.message_id for record in path}
+    return [message for message in messages if message.source_id not in stored]
+
+
 def tasks(requests: Sequence[ModelRequest]) -> set[int]:
     return {sum(m.text == TASK for m in request.messages) for request in requests}
 
@@ -83,6 +90,9 @@ async def test_older_rounds_of_a_run_at_work_are_summarised_and_the_task_stays_w
         assert c.account.dropped == 0
         assert c.account.summarised + c.account.kept == len(path) - 1
         assert "Harbours were read." in (await c.desk.overlay(thread_id)).summary
+        assert unknown(last[1:], path) == []
+        nodes = [node for event in c.world.events if isinstance(event, RunTreeChanged) for node in event.nodes]
+        assert nodes[-1].rounds == len(c.asked)
 
 
 @pytest.mark.spec("R-CTX-9", "R-JRN-2")
@@ -90,15 +100,16 @@ async def test_a_run_that_was_killed_goes_on_with_the_summary_it_had_and_makes_n
     killed, again = tmp_path / "killed", tmp_path / "again"
     killed.mkdir()
     again.mkdir()
-    hangs = Work(rounds=12)
 
-    def work(request: ModelRequest) -> Any:
-        return [Hang()] if not is_summary(request) and hangs.round == 11 else hangs(request)
+    async def reading(args: Any, context: Any) -> str:
+        if args["path"] == "p14":
+            await context.meta.cancellation.wait()
+        return f"harbour {args['path']}: " + "b" * 3_000
 
-    async with long(killed, work) as c:  # type: ignore[arg-type]
+    async with long(killed, Work(), tool=FakeTool("read-file", body=reading, timeout_s=60)) as c:
         thread_id = await c.world.thread()
         await c.service.send(thread_id, TASK)
-        await until(lambda: len(c.asked) == 12)
+        await until(lambda: len(c.asked) == 14)
         made = len(c.summaries)
         for file in killed.glob("assent.db*"):  # what the disk has at this moment
             shutil.copy(file, again / file.name)
@@ -113,6 +124,8 @@ async def test_a_run_that_was_killed_goes_on_with_the_summary_it_had_and_makes_n
         assert c.asked[0].messages[0].text.startswith(SUMMARY_HEAD)
         assert tasks(c.asked) == {1}
         assert valid(c.asked[0].messages)
+        assert "harbour p14:" in texts(c.asked[0])
+        assert unknown(c.asked[0].messages[1:], path) == []
 
 
 @pytest.mark.spec("R-CTX-7")
@@ -136,6 +149,7 @@ async def test_a_run_that_is_stopped_while_it_summarises_ends_and_keeps_no_half_
         await c.service.stop(thread_id)
         await c.world.settled(thread_id)
         assert (c.world.ends()[-1].reason, len(c.asked), c.script.cancelled) == ("cancelled", rounds, 1)
+        assert c.world.kinds().count("MessageOpened") == rounds
         assert (await c.desk.overlay(thread_id)).summary == ""
 
 
@@ -204,6 +218,7 @@ async def test_what_a_person_adds_during_the_run_does_not_push_out_what_began_it
         assert tasks(c.asked) == {1}
         assert "Leave out the dinghies." in texts(c.asked[-1])
         assert c.account.dropped > 0
+        assert unknown(c.asked[-1].messages, await c.service.path(thread_id)) == []
 
 
 def sized(c: Chat, window: int) -> None:

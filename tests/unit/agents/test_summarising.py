@@ -1,0 +1,87 @@
+"""A summary as it is asked for and kept: bounded by the window, with the files that were really read and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from desktop.agents.answer import Answer
+from desktop.agents.summarising import MOST_FILES, renewed, summarise
+from desktop.agents.window import PromptWindow
+from desktop.domain.context import MAX_SUMMARY, Overlay
+from desktop.domain.errors import CancellationError, KnownError, ModelContextTooLong
+from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, user_message
+from desktop.domain.models import ModelRef, ModelRequest
+
+MODEL = ModelRef("test", "scripted")
+
+
+class Model:
+    """Answers every request for a summary with one text."""
+
+    def __init__(self, text: str = "In short.", reason: Any = "end", error: Exception | None = None) -> None:
+        self.answer = Answer(ChatMessage("assistant", (TextBlock(text),), reason), error)
+        self.requests: list[ModelRequest] = []
+
+    async def __call__(self, request: ModelRequest) -> Answer:
+        self.requests.append(request)
+        return self.answer
+
+
+def wrote(path: str) -> ChatMessage:
+    return ChatMessage("assistant", (ToolCallBlock("c", "write_file", {"path": path}),))
+
+
+@pytest.mark.spec("R-CTX-6")
+@pytest.mark.parametrize("window", [None, 200_000, 8_000, 2_000])
+async def test_neither_a_summary_nor_the_request_for_it_outgrows_the_window(window: int | None) -> None:
+    model, most = Model("s" * 100_000), min(MAX_SUMMARY, (window or 60_000))
+    messages = [wrote(f"{n}/" + "p" * 290) for n in range(200)]
+    text = await summarise(model, MODEL, messages, "e" * 24_000, window)
+    assert len(text) <= most
+    assert "199/" in text
+    assert " 0/" not in text
+    assert text.count("p" * 290) <= MOST_FILES
+    asked = model.requests[0]
+    assert len(asked.messages[0].text) <= (window or 60_000) * 4 * 0.8
+    again = await summarise(model, MODEL, [wrote("new.txt")], text, window)
+    assert "new.txt" in again
+    assert "199/" in again
+
+
+@pytest.mark.spec("R-CTX-7")
+@pytest.mark.parametrize(
+    ("model", "raised"),
+    [
+        (Model(""), "No summary"), (Model("half", "cut"), "No summary"), (Model("half", "aborted"), "No summary"),
+        (Model("", "error", ModelContextTooLong("too long")), "too long"), (Model("", "error", OSError("bug")), "No s"),
+    ],
+)  # fmt: skip
+async def test_what_is_no_whole_answer_is_no_summary(model: Model, raised: str) -> None:
+    with pytest.raises(KnownError, match=raised):
+        await summarise(model, MODEL, [user_message("a")], "")
+
+
+@pytest.mark.spec("R-CAN-10")
+async def test_a_summary_that_is_stopped_is_stopped_and_no_failure() -> None:
+    with pytest.raises(CancellationError):
+        await summarise(Model("", "aborted", CancellationError("stop")), MODEL, [user_message("a")], "")
+
+
+@pytest.mark.spec("R-CTX-5")
+async def test_results_without_an_id_of_their_own_go_into_the_summary_with_their_call() -> None:
+    messages = []
+    for n in range(9):
+        call = ToolCallBlock(f"c{n}", "look", {})
+        messages.append(ChatMessage("assistant", (call,), source_id=f"m{n}"))
+        messages.append(ChatMessage("tool", (ToolResultBlock(f"c{n}", "look", f"seen {n} " + "x" * 4_000),)))
+    model, window = Model(), PromptWindow(context_window=9_000)
+    made = await renewed(window, messages, Overlay(), model, MODEL, 9_000)
+    assert made is not None
+    last = int(made.upto[1:])
+    assert f"seen {last} " in model.requests[0].messages[0].text
+    assert made.summarised == 2 * (last + 1)
+    sent = window.view(messages, made).messages
+    assert [m.role for m in sent[1:3]] == ["assistant", "tool"]
+    assert sent[1].source_id == f"m{last + 1}"
