@@ -17,6 +17,7 @@ from desktop.domain.errors import CancellationError, LimitReached, ModelError, M
 from desktop.domain.ids import short_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, StopReason, TextBlock, ToolCallBlock
+from desktop.domain.middleware import Rest
 from desktop.domain.models import (
     Answer,
     Finished,
@@ -98,10 +99,13 @@ class Answerer:
         self._max = max_characters
         self._sleep = sleep
 
-    async def ask(self, request: ModelRequest, meta: RunMeta, tell: LoopListener) -> Answer:
-        """The answer. Failures and aborts are in it, with the text that had come; only CancelledError leaves this.
+    async def ask(
+        self, request: ModelRequest, meta: RunMeta, tell: LoopListener, rest: Rest | None = None
+    ) -> Answer:
+        """The answer. Failures and aborts are in it, with the text that had come; what leaves this is CancelledError,
+        and what ``rest`` raises where another attempt is not allowed any more (BudgetExhausted).
 
-        A request is repeated only while nothing of its answer has been shown.
+        A request is repeated only while nothing of its answer has been shown; ``rest`` is how it waits for that.
         """
         failures = 0
         while True:
@@ -120,15 +124,15 @@ class Answerer:
                     cut = isinstance(error, ModelStreamCut)
                     return Answer(build.message("cut" if cut else "error"), error)
                 tell(Retrying(failures + 1, delay, error))
-                if not await self._wait(delay, meta):
+                if not await self._wait(delay, meta, rest):
                     return Answer(build.message("aborted"), CancellationError(meta.cancellation.reason or "deadline"))
             except Exception as error:  # the boundary of model clients: their bugs end a round, not the app
                 return Answer(build.message("error"), error)
 
-    async def _wait(self, delay: float, meta: RunMeta) -> bool:
+    async def _wait(self, delay: float, meta: RunMeta, rest: Rest | None) -> bool:
         try:
             async with Interrupt(meta.cancellation):
-                await self._sleep(delay)
+                await (self._sleep(delay) if rest is None else rest(lambda: self._sleep(delay)))
         except CancellationError:
             return False
         return True

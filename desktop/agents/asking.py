@@ -26,7 +26,7 @@ async def ask_within(
     context = ChatContext(meta, request=request)
 
     async def core() -> None:
-        context.response = await answerer.ask(context.request or request, meta, tell)
+        context.response = await answerer.ask(context.request or request, meta, tell, context.rest)
 
     await compose(layers)(context, core)
     response = context.response

@@ -18,6 +18,7 @@ from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
+from desktop.domain.middleware import Rest
 from desktop.domain.models import Answer, ModelRef, ModelRequest
 
 Runner = Callable[[RunContext, Inbox], Awaitable[Any]]
@@ -54,12 +55,14 @@ class JournaledAnswerer(Answerer):
         self._ctx = ctx
         self._inner = inner
 
-    async def ask(self, request: ModelRequest, meta: RunMeta, tell: LoopListener) -> Answer:
+    async def ask(
+        self, request: ModelRequest, meta: RunMeta, tell: LoopListener, rest: Rest | None = None
+    ) -> Answer:
         """The answer, with the failures and aborts of ``Answerer.ask``."""
         partial: list[Answer] = []
 
         async def do() -> ChatMessage:
-            answer = await self._inner.ask(request, meta, tell)
+            answer = await self._inner.ask(request, meta, tell, rest)
             if answer.error is not None:
                 partial.append(answer)
                 raise answer.error
@@ -99,7 +102,9 @@ class _Asking(Answerer):
     def __init__(self, ctx: RunContext) -> None:
         self._ctx = ctx
 
-    async def ask(self, request: ModelRequest, meta: RunMeta, tell: LoopListener) -> Answer:
+    async def ask(
+        self, request: ModelRequest, meta: RunMeta, tell: LoopListener, rest: Rest | None = None
+    ) -> Answer:
         """The answer or the failure."""
         try:
             return Answer(await self._ctx.llm(request))

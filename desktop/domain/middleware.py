@@ -13,6 +13,9 @@ from desktop.domain.tools import ToolResult
 
 CallNext = Callable[[], Awaitable[None]]
 
+Rest = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
+"""Awaits what it is given, holding no place that others wait for (R-SUP-14). Raises what asking anew may raise."""
+
 
 class MiddlewareTermination(AssentError):
     """Halts the chain: an error result at function level, run status ``terminated`` at the others (R-MW-4)."""
@@ -39,11 +42,12 @@ class AgentContext(MiddlewareContext):
 
 @dataclass(slots=True)
 class ChatContext(MiddlewareContext):
-    """Around one model request."""
+    """Around one model request. ``rest`` is how to wait before another attempt, where places are shared."""
 
     level: ClassVar[str] = "chat"
     request: ModelRequest | None = None
     response: Any = None
+    rest: Rest | None = None
 
 
 @dataclass(slots=True)

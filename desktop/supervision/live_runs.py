@@ -24,6 +24,7 @@ from desktop.domain.supervision import Supervision
 from desktop.domain.tools import ToolSpec
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.call_journal import CallJournal
+from desktop.supervision.choke_point import Admission
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.tree import ROOT, Publish, RunTree, TreeNode
@@ -274,16 +275,10 @@ class ModelGate:
         if node is None:
             await call_next()
             return
-        await node.may_call(model=True)
-        node.check_budget()
-        if self._queue.full:
-            node.does(NodeState.QUEUED)
-        async with self._queue.place(node.supervision.priority, context.meta.cancellation):
-            node.does(NodeState.THINKING, model=str(context.request.model) if context.request is not None else "")
-            try:
-                await self._journal.ask(node.path, context, call_next)
-            finally:
-                node.does(NodeState.WORKING)
+        model = str(context.request.model) if context.request is not None else ""
+        async with Admission(node, self._queue, context.meta.cancellation, model) as admission:
+            context.rest = admission.rest
+            await self._journal.ask(node.path, context, call_next)
 
 
 class CallGate:

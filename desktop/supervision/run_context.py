@@ -23,6 +23,7 @@ from desktop.domain.models import ModelRequest
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority
 from desktop.domain.tools import ToolResult
+from desktop.supervision.choke_point import Admission
 from desktop.supervision.effect_journal import Asked, EffectJournal, Place, Recalled
 from desktop.supervision.effect_values import (
     RequestDigests,
@@ -119,35 +120,35 @@ class AgentRun:
         if found is None or found.phase == "begun":
             message = await self._asked_now(request, asked, place, do)
         else:
-            message = message_from_plain(Recalled(found).value())
+            message = self._answered_before(found)
         self.node.budget.consume(message.usage)
         return message
 
     async def _asked_now(
         self, request: ModelRequest, asked: Asked, place: Place, do: Callable[[], Awaitable[ChatMessage]]
     ) -> ChatMessage:
-        """The one choke point before a model call: pause, budget, queue, in this order."""
-        node = self.node
-        await node.may_call(model=True)
-        node.check_budget()
-        if self._queue.full:
-            node.does(NodeState.QUEUED)
-
+        """Through the one choke point."""
         made: list[tuple[ChatMessage, dict[str, Any]]] = []
 
         async def plain() -> dict[str, Any]:
-            message = await do()
+            try:
+                message = await do()
+            except Exception:
+                self.node.budget.consume(None)  # the request was made: an agent that tries again is bounded
+                raise
             made.append((message, message_to_plain(message)))
             return made[0][1]
 
-        await self._queue.acquire(node.supervision.priority, node.token)
-        try:
-            node.does(NodeState.THINKING, model=asked.name)
+        async with Admission(self.node, self._queue, self.node.token, asked.name):
             given = await self._do(place, asked, plain)
             return made[0][0] if given is made[0][1] else message_from_plain(given)
-        finally:
-            self._queue.release()
-            node.does(NodeState.WORKING)
+
+    def _answered_before(self, found: EffectRecord) -> ChatMessage:
+        try:
+            return message_from_plain(Recalled(found).value())
+        except KnownError:
+            self.node.budget.consume(None)
+            raise
 
     async def tool(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """One tool call through every gate."""

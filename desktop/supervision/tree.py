@@ -16,6 +16,7 @@ from desktop.domain.errors import BudgetExhausted, NotFound
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
 from desktop.domain.run_tree import NodeFacts, NodeState
+from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Supervision
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.headcount import Headcount, Seat
@@ -94,15 +95,16 @@ class TreeNode:
         self._tree.touch(self)
 
     async def may_call(self, *, model: bool = False) -> None:
-        """Wait here while paused (R-SUP-6). Only a model call waits for a place that another agent has taken."""
+        """Wait here while paused (R-SUP-6), until resumed or stopped. Only a model call waits for a place that another
+        agent has taken. Raises CancellationError."""
         self.token.check()
         while self.paused or (model and not self.seat.held):
             state = NodeState.PAUSED if self.paused else NodeState.PREEMPTED
             self._wake.clear()
             self.does(state)
             with self._standing(person=state is NodeState.PAUSED):
-                await self._wake.wait()
-            self.token.check()
+                async with Interrupt(self.token):
+                    await self._wake.wait()
 
     def wake(self) -> None:
         """Something about its place or a pause has changed."""
