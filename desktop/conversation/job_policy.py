@@ -40,11 +40,11 @@ class JobPermission:
 
     def refusal(self, facts: CallFacts) -> str:
         """Why the call may not be made, or "". The category is that of this very call (R-CRON-4)."""
-        if facts.category is Category.ADMIN:
-            return self._admin(facts)
         if self._listed is None:
             reads = facts.category is Category.READ
             return "" if reads else f"{facts.tool} changes things and is not on the job's list"
+        if facts.category is Category.ADMIN:
+            return self._admin(facts)
         return "" if self._fits(facts) else f"{facts.tool} is not on the job's list, or not for this"
 
     def _fits(self, facts: CallFacts) -> bool:
@@ -56,7 +56,7 @@ class JobPermission:
         """Only by exact name, never by a glob or a tag (R-CRON-3)."""
         if facts.tool not in self._policy.allow_admin:
             return f"this call of {facts.tool} is admin, which the job does not allow by name"
-        if self._listed is not None and not self._fits(facts):
+        if not self._fits(facts):
             return f"{facts.tool} is not on the job's list, or not for this"
         return "" if self._admin_allowed() else "admin calls of jobs are switched off in Settings"
 
@@ -83,6 +83,9 @@ def _list_problems(policy: JobPolicy, mask: Mask) -> Iterator[DefinitionProblem]
         if place_of_key(text, mask) is not None:
             words = f"{HOLDS_A_KEY}, which is written nowhere: put * in its place."
             yield DefinitionProblem(f"policy.allowed_tools[{at}]", "job.key", words)
+    if policy.allow_admin and policy.allowed_tools is None:
+        words = "A job that only reads makes no admin calls: list its tools, or leave this empty."
+        yield DefinitionProblem("policy.allow_admin", "job.admin_unlisted", words, warning=True)
     for at, name in enumerate(policy.allow_admin[:MOST]):
         if not _NAME.fullmatch(name):
             words = f"{mask(name)[:80]!r} is no name of a tool; admin is allowed by exact name only."

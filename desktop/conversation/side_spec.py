@@ -92,10 +92,11 @@ async def ready(runtime: Runtime, spec: SideSpec) -> Ready:
         allowed = runtime.skills.together(allowed, runtime.skills.allowed(" ".join(spec.tools)))
     if spec.within is not None:
         allowed = runtime.skills.together(spec.within, allowed)
+    if spec.only_reading:
+        allowed = ReadOnly(allowed)  # here, so that it holds for the agents below too
     above = spec.chain or (spec.agent,)
     chain = above if above[-1] == skill.name else (*above, skill.name)
-    own = not_itself(allowed, skill.name)
-    caller = Caller("native", chain, ReadOnly(own) if spec.only_reading else own)
+    caller = Caller("native", chain, not_itself(allowed, skill.name))
     visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name)
     return Ready(spec, skill, allowed, caller, visible, mode_of(skill.metadata, runtime.tool_mode(spec.agent)))
 

@@ -84,3 +84,25 @@ async def test_an_agent_that_takes_over_a_jobs_conversation_is_bound_by_the_jobs
         shown = await h.world.settled(thread)
         assert (await h.world.service.thread(thread)).agent == HELPER
         assert (shown[-1].text, change.calls, person.asked) == ("I could not.", [], [])
+
+
+@pytest.mark.spec("R-CRON-2", "R-CRON-3", "R-AAT-4")
+async def test_a_job_that_only_reads_changes_nothing_through_an_agent_that_it_calls(tmp_path: Path) -> None:
+    """Neither by the list that is handed down nor by the gate: a name for admin calls is none beside no list."""
+    change, rule = FakeTool("change", category=Category.WRITE), FakeTool("rule", category=Category.ADMIN)
+    model = ScriptedModel([
+        calls("helper_agent", {"message": "Go."}), calls("change", {"path": "a"}), calls("rule", {"path": "a"}),
+        calls("look", {"path": "a"}), says("I looked."), says("Done."),
+    ])  # fmt: skip
+    skills = {"boss": "", "helper": "allowed-tools: look change rule\nmetadata: {category: read}"}
+    agents = (one(BOSS, "boss"), one(HELPER, "helper"))
+    async with house(tmp_path, model, *agents, tools=(FakeTool("look"), change, rule), skills=skills) as h:
+        terms = terms_of(JobPolicy(None, ("rule",)), ExecutionBudget(), lambda: True, Where("/w", "/h"))
+        thread = await h.world.thread(agent=BOSS)
+        await h.world.service.run_job(thread, "Go.", terms)
+        await h.world.settled(thread)
+        assert [tool["name"] for tool in model.requests[1].tools] == ["look"]
+        (child,) = await h.children()
+        results = [b for m in await h.world.service.path(child.thread_id) for b in m.blocks if b.kind == "tool_result"]
+        assert [(b.tool, b.is_error) for b in results] == [("change", True), ("rule", True), ("look", False)]
+        assert (change.calls, rule.calls) == ([], [])

@@ -33,6 +33,7 @@ class Call:
     parts: tuple[CommandPart, ...] = ()
     stale: bool = False
     original: None = None
+    barred: str = ""
     place: str = ""
     logged: list[int] = field(default_factory=list)
 
@@ -92,7 +93,8 @@ MATRIX = [
     ("bash", ADMIN, listed("bash", admin=("bash",)), False, False),
     ("bash", ADMIN, listed("bash", admin=("bash",)), True, True),
     ("bash", ADMIN, listed("read-file", admin=("bash",)), True, False),
-    ("bash", ADMIN, JobPolicy(allow_admin=("bash",)), True, True),
+    ("bash", ADMIN, JobPolicy(allow_admin=("bash",)), True, False),
+    ("bash", WRITE, JobPolicy(allow_admin=("bash",)), True, False),
     ("bash", ADMIN, listed("*", "ba*", "bash", admin=("ba*",)), True, False),
     ("bash", ADMIN, listed("*", "bash", admin=("*",)), True, False),
     ("bash", ADMIN, listed("bash", admin=("Bash",)), True, False),
@@ -149,3 +151,5 @@ def test_everything_wrong_with_a_policy_is_said_at_once() -> None:
         "policy.max_rounds", "policy.max_tokens", "policy.max_cost", "policy.deadline_s",
     ]  # fmt: skip
     assert not list(policy_problems(listed("read-file", "write-*", admin=("bash",))))
+    (useless,) = policy_problems(JobPolicy(None, ("bash",)))
+    assert (useless.path, useless.warning) == ("policy.allow_admin", True)
