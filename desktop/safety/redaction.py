@@ -38,6 +38,19 @@ _TEXT = re.compile(
 )
 
 
+# Whatever ``_TEXT`` finds in plain ASCII has one of these, in small letters. Asked first, they spare nearly every text
+# the slow search: it goes back to each letter of each word, a millisecond for 4 KB.
+_WORDS = (
+    "bearer", "basic", "key", "token", "secret", "passw", "authorization", "://", "eyj", "akia", "asia", "-----begin",
+)  # fmt: skip
+_SHAPES = re.compile(
+    r"(?:bearer|basic)\s|(?:key|token|secret|password|passwd|authorization)[\"']?\s*[:=]|://[^\s:/@]+:"
+    r"|eyj[a-z0-9_\-]{8}|a[ks]ia[a-z0-9]{12}|-----begin"
+)
+_RUN = re.compile(r"[a-z0-9_\-]{18}")
+_KEYS = re.compile(r"(?:[spr]k|xai|r8|hf|gh[posu]|github_pat|glpat|pplx|nvapi|aiza|xox[abpr])[\-_]?[a-z0-9_\-]{16}")
+
+
 class Redactor:
     """Implements ``domain.safety.Redactor``; knows every secret value that passed through the keyring."""
 
@@ -89,7 +102,8 @@ class Redactor:
 
     def redact_text(self, text: str) -> str:
         """Known values, and whatever looks like a secret (R-SEC-4)."""
-        return _TEXT.sub(_keep_name, self.mask_known(text))
+        masked = self.mask_known(text)
+        return _TEXT.sub(_keep_name, masked) if _may_hold(masked) else masked
 
     def redact_data(self, value: Any) -> Any:
         """A copy of JSON-like data without secrets; anything else becomes its redacted text."""
@@ -149,6 +163,16 @@ class StreamMasker:
     def _spans(self, text: str) -> list[Span]:
         spans = self._known.spans(text)
         return merged([(0, self._covered), *spans]) if self._covered else spans
+
+
+def _may_hold(text: str) -> bool:
+    """False only for a text in which ``_TEXT`` finds nothing. Letters beyond ASCII may be spellings of others."""
+    if not text.isascii():
+        return True
+    small = text.lower()
+    if any(word in small for word in _WORDS) and _SHAPES.search(small) is not None:
+        return True
+    return _RUN.search(small) is not None and _KEYS.search(small) is not None
 
 
 def _without(text: str, spans: list[Span]) -> str:

@@ -5,10 +5,10 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from desktop.safety.redaction import REDACTED, Redactor
+from desktop.safety.redaction import _TEXT, REDACTED, Redactor, _keep_name
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N"
 
@@ -52,6 +52,22 @@ def test_what_looks_like_a_secret_is_gone_from_text(text: str, secret: str) -> N
 )
 def test_ordinary_text_stays(text: str) -> None:
     assert Redactor().redact_text(text) == text
+
+
+PARTS = (
+    "bearer", "Basic", " ", "\n", "api_key", "API-KEY", "apikey", "x_key", "my_Token", "token", "a_secret", "passwd",
+    "Password", "authorization", '"', "'", "=", ":", "://", "http", "user", "@", "host", "eyJ", "abcdefgh", "AKIA",
+    "asia", "ABCDEFGHIJKL", "sk-", "SK", "pk_", "rk", "gsk_", "xai-", "r8_", "hf", "ghp_", "gho", "github_pat_", "glpat-",
+    "pplx-", "nvapi", "AIza", "xoxb-", "0123456789abcdef", "0123456789abcde", "-----BEGIN", "RSA ", "PRIVATE KEY-----", "-", "_",
+    ".", "/", "\u017f", "\u212a", "é", "task-",
+)  # fmt: skip
+
+
+@pytest.mark.spec("R-SEC-4")
+@given(st.lists(st.sampled_from(PARTS), max_size=9).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_the_question_that_is_asked_first_lets_nothing_through_that_the_search_would_find(text: str) -> None:
+    assert Redactor().redact_text(text) == _TEXT.sub(_keep_name, text)
 
 
 @pytest.mark.spec("R-SEC-4")
