@@ -55,11 +55,11 @@ def test_ordinary_text_stays(text: str) -> None:
 
 
 PARTS = (
-    "bearer", "Basic", " ", "\n", "api_key", "API-KEY", "apikey", "x_key", "my_Token", "token", "a_secret", "passwd",
-    "Password", "authorization", '"', "'", "=", ":", "://", "http", "user", "@", "host", "eyJ", "abcdefgh", "AKIA",
-    "asia", "ABCDEFGHIJKL", "sk-", "SK", "pk_", "rk", "gsk_", "xai-", "r8_", "hf", "ghp_", "gho", "github_pat_", "glpat-",
-    "pplx-", "nvapi", "AIza", "xoxb-", "0123456789abcdef", "0123456789abcde", "-----BEGIN", "RSA ", "PRIVATE KEY-----", "-", "_",
-    ".", "/", "\u017f", "\u212a", "é", "task-",
+    "bearer", "Basic", " ", "\n", "api_key", "API-KEY", "apikey", "x_key", "my_Token", "token", "a_secret",
+    "passwd", "Password", "authorization", '"', "'", "=", ":", "://", "http", "user", "@", "host", "eyJ",
+    "abcdefgh", "AKIA", "asia", "ABCDEFGHIJKL", "sk-", "SK", "pk_", "rk", "gsk_", "xai-", "r8_", "hf", "ghp_",
+    "gho", "github_pat_", "glpat-", "pplx-", "nvapi", "AIza", "xoxb-", "0123456789abcdef", "0123456789abcde",
+    "-----BEGIN", "RSA ", "PRIVATE KEY-----", "-", "_", ".", "/", "\u017f", "\u212a", "é", "task-",
 )  # fmt: skip
 
 
