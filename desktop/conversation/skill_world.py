@@ -6,11 +6,12 @@ One of these serves all runs. What blocks (files) happens in threads; ``shared``
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import threading
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.agents.sessions import Sessions
 from desktop.conversation.activation import chosen
@@ -26,13 +27,18 @@ from desktop.pipeline.skill_run import CodeWorker, SkillRuns
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.table import Registered, SkillTable
 from desktop.skills.cascade.cascade import Cascades, Promotions, promotions
-from desktop.skills.directives import DirectiveCall, Resolver, env_resolver, expand, value_resolver
 from desktop.skills.patterns.lists import AllowedList, intersect
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.supervision.topics import Topics
 
+if TYPE_CHECKING:
+    from desktop.skills.directives import DirectiveCall, Expanded, Resolver
+
 MAX_INLINE = 200_000
 """Bytes of one file that ``:inline[]`` puts in."""
+
+DIRECTIVES = "desktop.skills.directives"
+"""Imported with the first text that is expanded."""
 
 PATIENCE_S = 20.0
 """Seconds for the directives of one text, all together."""
@@ -54,6 +60,7 @@ class SkillWorld:
         self._files = files
         self._safety = safety
         self._patience = patience
+        self._directives: Any = None
         self.topics = Topics()
         self.runs = SkillRuns(self.allowed_of, python)
         self.table = SkillTable(registered, fabric, self.runs)
@@ -134,7 +141,9 @@ class SkillWorld:
             body = await asyncio.to_thread(self.fabric.body, definition)
         except KnownError as error:
             raise ToolFailure(f"{definition.name} cannot be read: {error}", next_step=error.next_step) from error
-        done = await expand(body, self._resolvers(definition, args, config, context))
+        if self._directives is None:
+            self._directives = await asyncio.to_thread(importlib.import_module, DIRECTIVES)
+        done: Expanded = await self._directives.expand(body, self._resolvers(definition, args, config, context))
         failed = next((problem for problem in done.problems if problem.code in ("failed", "limit")), None)
         if failed is not None:
             raise ToolFailure(f"{definition.name}, line {failed.line} of its text: {failed.message}.")
@@ -145,12 +154,12 @@ class SkillWorld:
     ) -> dict[str, Resolver]:
         safety = self._safety() if self._safety is not None else None
         allowed = safety.environment_allowlist if safety is not None else ()
-        folder = os.path.dirname(definition.path)
+        folder, of = os.path.dirname(definition.path), self._directives
         return {
-            "arg": value_resolver(args),
-            "config": value_resolver(config),
-            "context": value_resolver(context),
-            "env": env_resolver(os.environ, allowed),
+            "arg": of.value_resolver(args),
+            "config": of.value_resolver(config),
+            "context": of.value_resolver(context),
+            "env": of.env_resolver(os.environ, allowed),
             "skill": self._named,
             "tool": self._named,
             "path": lambda call: os.path.normpath(os.path.join(folder, call.arg)),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -20,13 +21,13 @@ from desktop.domain.processes import Child, ChildRefused, ChildStream
 from desktop.models import providers
 from desktop.models.catalogue import Catalogue
 from desktop.models.credentials import Credentials, credentials
-from desktop.models.demo import DemoModel
 from desktop.models.failures import model_error
 from desktop.models.incoming import Incoming
+from desktop.models.late_demo import LateDemo
 from desktop.models.outgoing import Change, SentWindows, parts
 from desktop.models.router import Connections, ModelRouter
-from desktop.models.scripted import ScriptedModel
 
+SCRIPTED_MODEL = "desktop.models.scripted"
 OWN_GRACE = 5.0  # seconds beyond the request's limits before this side ends a stream that the host should have ended
 
 
@@ -184,7 +185,6 @@ def build(
     given only by a test or on the command line (it adds the model ``scripted/scripted``).
     """
     known = Connections(connections, addresses or providers.LocalAddresses())
-    demo = DemoModel() if demo_pace_s is None else DemoModel(pace_s=demo_pace_s)
-    scripted = None if script is None else ScriptedModel.load(script)
-    client = ModelRouter(HostModelClient(child, secrets, known), demo, scripted)
+    scripted = None if script is None else importlib.import_module(SCRIPTED_MODEL).ScriptedModel.load(script)
+    client = ModelRouter(HostModelClient(child, secrets, known), LateDemo(demo_pace_s), scripted)
     return Models(client, Catalogue(child, secrets, known, scripted=scripted is not None), known, client.special)

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.presenter.skills import words_of
-from desktop.presenter.skills_lines import LineEnds
+from desktop.presenter.skills_lines import Conflict, LineEnds
 from desktop.skills.editing.files import EditConflict
 from desktop.skills.editing.yaml_text import REMOVE, NotEditable, change_key
 
@@ -29,15 +29,6 @@ CHECK_AFTER = 200
 """Milliseconds after the last key before the text is checked."""
 FORM_KEYS = ("name", "description", "allowed-tools", "tags", "visibility", "category", "params", "returns", "model")
 _OUTSIDE_METADATA = frozenset({"name", "description", "allowed-tools"})
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """The file is not what it was when it was opened. ``theirs`` None: it is gone."""
-
-    path: str
-    mine: str
-    theirs: str | None
 
 
 @dataclass(frozen=True, slots=True)

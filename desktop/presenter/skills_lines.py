@@ -1,10 +1,20 @@
-"""Line ends of a file while it is edited: an editor knows one kind, the file keeps its own (R-SK-11). No Qt."""
+"""A file while it is edited: its line ends, of which an editor knows one kind (R-SK-11), and its changes. No Qt."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 _ENDS = re.compile("\r\n|\r|\n|\u2029")
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The file is not what it was when it was opened. ``theirs`` None: it is gone."""
+
+    path: str
+    mine: str
+    theirs: str | None
 
 
 class LineEnds:

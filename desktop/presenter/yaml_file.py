@@ -13,8 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.errors import AssentError
 from desktop.domain.skills import SkillProblem
-from desktop.presenter.skills_editing import Conflict
-from desktop.presenter.skills_lines import LineEnds
+from desktop.presenter.skills_lines import Conflict, LineEnds
 from desktop.tools.person_file import ToolsFile, ToolsFileConflict
 
 if TYPE_CHECKING:

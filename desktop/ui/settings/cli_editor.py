@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.presenter.skills_editing import Conflict
+from desktop.presenter.skills_lines import Conflict
 from desktop.presenter.yaml_file import YamlFileViewModel
 from desktop.ui.skills.cards import problem_rows
 from desktop.ui.skills.conflict import ConflictView

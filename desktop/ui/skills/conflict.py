@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame
 
-from desktop.presenter.skills_editing import Conflict
+from desktop.presenter.skills_lines import Conflict
 from desktop.ui.approvals.background import Background
 from desktop.ui.approvals.diffing import Diff, diff
 from desktop.ui.approvals.lines_view import LinesView

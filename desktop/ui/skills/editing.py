@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.skills import SkillDetail
-from desktop.presenter.skills_editing import Conflict, SkillEditor
+from desktop.presenter.skills_editing import SkillEditor
+from desktop.presenter.skills_lines import Conflict
 from desktop.ui.skills.cards import problem_rows
 from desktop.ui.skills.conflict import ConflictView
 from desktop.ui.skills.form import FrontmatterForm

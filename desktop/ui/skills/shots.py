@@ -10,7 +10,8 @@ from typing import Any, cast
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.domain.tools import Category
 from desktop.presenter.skills import FacetCounts, MayCall, SkillDetail, SkillsViewModel
-from desktop.presenter.skills_editing import Conflict, FormState, SkillEditor, values_of
+from desktop.presenter.skills_editing import FormState, SkillEditor, values_of
+from desktop.presenter.skills_lines import Conflict
 from desktop.presenter.skills_list import SkillRow
 from desktop.presenter.skills_models import SkillsModels
 from desktop.presenter.skills_projects import SkillProjects

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.presenter.skills_editing import Conflict
-from desktop.presenter.skills_lines import LineEnds
+from desktop.presenter.skills_lines import Conflict, LineEnds
 from tests.gui.skills.kit import PARAMS, Desk, skill, until
 
 KEPT = """\
