@@ -20,7 +20,7 @@ from desktop.agents.host import HOST, Host
 from desktop.agents.loop import LoopConfig, RoundLoop, Verdict
 from desktop.agents.loop_events import LoopEvent, Retrying
 from desktop.agents.shrink import estimate_fixed
-from desktop.agents.summarising import ContextKeeper, KeptInMemory
+from desktop.agents.summarising import ContextKeeper, KeptInMemory, Numbers
 from desktop.agents.window import LAST_MESSAGES, NOTHING, PromptWindow
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
@@ -173,7 +173,7 @@ class _Work:
         self._hook = Hook(ctx, args.get("hookRef"), host.spawn)
         self._tools = _Calls(host, ctx, self._hook, args.get("invokeRef"))
         self._request = ModelRequest(host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")))
-        self._numbers = _Numbers()
+        self._numbers = Numbers()
         asked = ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),))
         self._messages = [
             replace(message, source_id=self._numbers.next()) for message in (*_history(args.get("history")), asked)
@@ -279,29 +279,6 @@ class _Work:
         """Before a repetition: what the failed round left is no part of the conversation."""
         while self._messages and self._messages[-1].role == "assistant":
             self._messages.pop()
-
-
-class _Numbers:
-    """Numbers the messages of an agent, which nobody stores: a summary says by them how far it goes."""
-
-    def __init__(self) -> None:
-        self._last = 0
-
-    def next(self) -> str:
-        """Another one."""
-        self._last += 1
-        return str(self._last)
-
-    async def round_started(self, number: int) -> None:
-        """Nothing to do."""
-
-    async def message_finished(self, message: ChatMessage) -> str:
-        """Its number."""
-        return self.next()
-
-    async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> list[str]:
-        """Their numbers."""
-        return [self.next() for _ in results]
 
 
 def _after(before: str, text: str) -> str:

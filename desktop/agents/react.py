@@ -7,12 +7,15 @@ of its model requests and tool calls is journaled, bounded and done once over re
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from desktop.agents.answer import Answerer
 from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
 from desktop.agents.loop_events import LoopListener, LoopResult
+from desktop.agents.shrink import estimate_fixed
+from desktop.agents.summarising import ContextKeeper, KeptInMemory, Numbers
+from desktop.agents.window import NOTHING, PromptWindow
 from desktop.domain.agent import Inbox, RunContext
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
@@ -118,18 +121,43 @@ def _without_words(request: ModelRequest, error: Exception) -> Answer:
 
 def loop_runner(
     model: ModelRef, *, system: str = "", tools: Sequence[Mapping[str, Any]] = (), config: LoopConfig | None = None,
-    parallel: Callable[[str], bool] = lambda _name: False, prepare: Prepare | None = None,
+    parallel: Callable[[str], bool] = lambda _name: False, prepare: Prepare | None = None, window: int | None = None,
+    summaries: bool = False,
 ) -> Runner:  # fmt: skip
-    """A runner that asks ``model`` until it answers with a text, which is the result. Raises what ended the loop."""
+    """A runner that asks ``model`` until it answers with a text, which is the result. Raises what ended the loop.
 
-    async def whole(messages: Sequence[ChatMessage]) -> ModelRequest:
-        return ModelRequest(model, tuple(messages), system, tuple(tools))
+    ``window`` is the model's, in tokens; ``summaries``: what it does not take is summarised, an effect of the run like
+    any other request. A run that goes on after a restart needs the same of both.
+    """
+    asked = ModelRequest(model, (), system, tuple(tools))
 
     async def run(ctx: RunContext, inbox: Inbox) -> Any:
-        loop = RoundLoop(_Asking(ctx), ContextTools(ctx, parallel), config=config or LoopConfig())
-        return _text_of(await loop.run(inbox, prepare or whole, ctx.meta))
+        asking, numbers = _Asking(ctx), Numbers()
+        messages = [replace(message, source_id=numbers.next()) for message in inbox]
+        fitted = prepare or _fitted(asked, window, summaries, asking, ctx.meta, messages)
+        loop = RoundLoop(asking, ContextTools(ctx, parallel), numbers, config=config or LoopConfig())
+        return _text_of(await loop.run(messages, fitted, ctx.meta))
 
     return run
+
+
+def _fitted(
+    request: ModelRequest, size: int | None, summaries: bool, asking: Answerer, meta: RunMeta,
+    inbox: Sequence[ChatMessage],
+) -> Prepare:  # fmt: skip
+    """Each request through the window (R-CTX-9)."""
+    task = next((message.source_id for message in reversed(inbox) if message.role == "user"), "")
+    window = PromptWindow(context_window=size, fixed=estimate_fixed(request), task=task)
+    keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=lambda: summaries)
+
+    async def ask(asked: ModelRequest) -> Answer:
+        return await asking.ask(asked, meta, lambda _event: None)
+
+    async def fitted(messages: Sequence[ChatMessage]) -> ModelRequest:
+        overlay = await keeper.current(messages, window, ask, request.model, size)
+        return replace(request, messages=window.view(messages, overlay).messages)
+
+    return fitted
 
 
 def _text_of(result: LoopResult) -> str:

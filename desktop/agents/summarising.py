@@ -75,6 +75,29 @@ class KeptInMemory:
         return made
 
 
+class Numbers:
+    """Numbers the messages of an agent, which nobody stores: a summary says by them how far it goes."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def next(self) -> str:
+        """Another one."""
+        self._last += 1
+        return str(self._last)
+
+    async def round_started(self, number: int) -> None:
+        """Nothing to do."""
+
+    async def message_finished(self, message: ChatMessage) -> str:
+        """Its number."""
+        return self.next()
+
+    async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> list[str]:
+        """Their numbers."""
+        return [self.next() for _ in results]
+
+
 @dataclass(slots=True, kw_only=True)
 class ContextKeeper:
     """What one run knows of its overlay. ``allowed``: whether summaries are made at all (a setting, off by default,

@@ -12,18 +12,20 @@ from desktop.agents.loop import LoopConfig
 from desktop.agents.orchestrator import OrchestratorAgent, Task, fan_out
 from desktop.agents.react import JournaledAnswerer, ReActAgent, loop_runner
 from desktop.agents.retry import RetryPolicy
+from desktop.agents.summarising import SYSTEM
 from desktop.domain.errors import ModelBadRequest, ToolFailure
 from desktop.domain.events import MessageClosed, RetryScheduled, RunEnded, RunStarted, TextArrived, ToolCallFinished
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, Usage
 from desktop.domain.middleware import ChatContext, FunctionContext
-from desktop.domain.models import ModelRef, TextDelta
+from desktop.domain.models import ModelRef, ModelRequest, TextDelta
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.compose import compose
 from desktop.supervision.bus import Bus
 from desktop.supervision.run_context import EffectPorts
 from tests.unit.agents.script import Script, says
+from tests.unit.agents.test_loop import valid
 from tests.unit.supervision.kit import ROOT, Bench, Made, ask, request, said
 
 MODEL = ModelRef("m", "m")
@@ -58,6 +60,31 @@ async def test_the_loop_as_an_agent_acts_answers_and_goes_on_after_a_restart():
     assert bench.done == ["llm go", "write a", "llm "]
     again = await hosted(cut(bench, 4), agent)
     assert (again.value, again.rounds, bench.done) == ("it is done", 2, ["llm "])
+
+
+@pytest.mark.spec("R-CTX-1", "R-CTX-9", "R-JRN-2", "R-SUP-16")
+async def test_the_loop_as_an_agent_summarises_its_older_rounds_once_whatever_line_it_is_cut_off_at():
+    asked: list[ModelRequest] = []
+
+    async def answer(request):
+        asked.append(request)
+        if request.system == SYSTEM:
+            return said("Much was read.")
+        rounds = sum(one.system != SYSTEM for one in asked)
+        return said("done") if rounds >= 16 else calling("write", of="a" * 2_000)
+
+    agent = ReActAgent(ROOT, loop_runner(MODEL, tools=({"name": "write"},), window=4_000, summaries=True))
+    bench = Bench(answer=answer)
+    assert (await hosted(bench, agent)).value == "done"
+    summaries = [request for request in asked if request.system == SYSTEM]
+    lines, whole = list(bench.log.records), len(asked)
+    assert 2 <= len(summaries) <= 10
+    assert all(request.messages[-1].text == "go" or valid(request.messages) for request in asked)
+    assert all("go" in [m.text for m in request.messages] for request in asked if request.system != SYSTEM)
+    last = max(at for at, line in enumerate(lines) if line.kind == "llm" and line.phase == "completed")
+    bench.log.records = lines[:last]
+    assert (await hosted(bench, agent)).value == "done"
+    assert (len(asked), asked[-1].system == SYSTEM) == (whole + 1, False)
 
 
 @pytest.mark.spec("R-SUP-11", "R-SUP-16")

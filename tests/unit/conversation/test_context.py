@@ -172,6 +172,7 @@ async def test_a_summary_of_one_branch_is_not_read_in_another(tmp_path: Path) ->
         sent = "".join(message.text for message in c.asked[-1].messages)
         assert SUMMARY_HEAD not in sent
         assert "question 0" in sent
+        assert (await c.desk.overlay(thread_id)).summary == ""
 
 
 async def test_pins_are_bounded_and_belong_to_their_thread(tmp_path: Path) -> None:
@@ -191,3 +192,17 @@ async def test_pins_are_bounded_and_belong_to_their_thread(tmp_path: Path) -> No
         await c.world.store.threads.delete(thread_id=thread_id, at=1.0)
         await c.world.store.threads.purge(thread_id=thread_id)
         assert await c.desk.overlay(thread_id) == Overlay()
+
+
+async def test_a_summary_that_comes_after_the_person_changed_something_does_not_undo_that(tmp_path: Path) -> None:
+    async with chat(tmp_path) as c:
+        thread_id = await c.world.thread()
+        await c.talk(thread_id, "hello")
+        first, leaf = [m.message_id for m in await c.service.path(thread_id)]
+        made = Overlay("They spoke.", leaf, summarised=2)  # begun before the person pinned and declined
+        await c.desk.pin(thread_id, first, True)
+        assert await c.desk.summarised(thread_id, made) == replace(made, pins=frozenset({first}))
+        await c.desk.undo_summary(thread_id)
+        assert await c.desk.summarised(thread_id, made) == Overlay(pins=frozenset({first}), off=True)
+        assert await c.desk.overlay(thread_id) == Overlay(pins=frozenset({first}), off=True)
+        assert await c.desk.overlay("nowhere") == Overlay()

@@ -11,6 +11,7 @@ import pytest
 
 from desktop.agents.summarising import SYSTEM
 from desktop.agents.window import SUMMARY_HEAD
+from desktop.conversation.debate_context import side_overlays
 from desktop.conversation.debates import DebateService
 from desktop.domain.messages import ChatMessage
 from desktop.domain.models import ModelRequest
@@ -68,6 +69,9 @@ async def test_each_side_of_a_long_debate_has_its_own_summary_and_a_later_run_go
         assert "speaks 15" in texts(sides.requests[-1].messages)
         kept = await w.store.effects.summaries(thread_id)
         assert {one["side"] for one in kept} == {"a", "b"}
+        path = await w.service.path(thread_id)
+        assert set(await side_overlays(w.runtime, thread_id, path)) == {"a", "b"}
+        assert await side_overlays(w.runtime, thread_id, path[:1]) == {}  # of turns that broke off
         _, messages = await w.debates.as_side(thread_id, "a")
         assert SUMMARY_HEAD in texts(tuple(messages))
         other = tmp_path / "again"
