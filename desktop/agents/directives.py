@@ -209,9 +209,7 @@ class Course:
         used = event.get("usage")
         if not isinstance(used, Mapping) or event.get("counted") is True:
             return
-        numbers = [used.get(key) for key in ("inputTokens", "outputTokens")]
-        inputs, outputs = (n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else 0 for n in numbers)
-        self._host.budget.consume(Usage(inputs, outputs))
+        self._host.budget.consume(Usage.told(used.get("inputTokens"), used.get("outputTokens")))
         limit = self._host.budget.broken()
         if limit is not None:
             self._limit = limit

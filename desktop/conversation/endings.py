@@ -12,6 +12,7 @@ from desktop.domain.errors import KnownError, LimitReached, ModelRateLimited
 from desktop.domain.events import EndReason
 from desktop.domain.limits import Limit
 from desktop.domain.messages import NoticeBlock
+from desktop.domain.middleware import MiddlewareTermination
 
 CLOSING = "the app is closing"
 MAX_DETAIL = 600
@@ -76,6 +77,8 @@ def _at_limit(limit: Limit) -> Ending:
 
 def failed(error: Exception) -> Ending:
     """An exception as an ending; one that is not ours says so and shows no internals."""
+    if isinstance(error, MiddlewareTermination):
+        return Ending("terminated", str(error)[:MAX_DETAIL], "terminated")
     if not isinstance(error, KnownError):
         return Ending("error", "Something went wrong inside Assent; the log has the details.", "bug", "Try again.")
     return Ending(

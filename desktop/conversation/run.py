@@ -120,11 +120,14 @@ class RunExecution:
         """The tree is told how the run ended; one whose time ran out ends at that limit (R-SUP-11). A run that the
         closing app cut off keeps its journal open, to be gone on with."""
         live, tree = self._runtime.live, self._tree
-        if live is None or tree is None:
+        if live is None:
             return ending
-        if tree.root.stopped is not None and ending.reason == "cancelled":
-            error = exhausted(tree.root.stopped)
+        node = live.node_of(self._meta())
+        if node is not None and node.stopped is not None and ending.reason == "cancelled":
+            error = exhausted(node.stopped)
             ending = Ending("budget", str(error), error.code, error.next_step, error.limit)
+        if tree is None:
+            return ending
         cut_off = ending.reason == "interrupted"
         try:
             await live.close(self._order.run_id, AgentOutcome(ending.status, detail=ending.detail), leave_open=cut_off)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from desktop.domain.errors import ProtocolViolation
@@ -126,14 +126,7 @@ def usage(plain: Any, *, free: bool) -> Usage | None:
     """Usage as reported, or None. Its cost stays None where no price is known."""
     if not isinstance(plain, dict):
         return None
-    cost = plain.get("cost")
-    known = float(cost) if isinstance(cost, (int, float)) and cost >= 0 else None
-    return Usage(
-        _count(plain, "input"), _count(plain, "output"), _count(plain, "reasoning"), _count(plain, "cached"),
-        cost_usd=0.0 if free else known,
-    )  # fmt: skip
-
-
-def _count(plain: Mapping[str, Any], name: str) -> int:
-    value = plain.get(name)
-    return value if isinstance(value, int) and value > 0 else 0
+    told = Usage.told(
+        *(plain.get(name) for name in ("input", "output", "reasoning", "cached")), cost=plain.get("cost")
+    )
+    return replace(told, cost_usd=0.0) if free else told

@@ -198,3 +198,41 @@ async def test_the_thread_of_a_called_agent_lives_as_long_as_it_is_to_be_kept(tm
         assert await forget_children(h.world.runtime) == left, "after a crash, at the next start"
         if kept == "permanent":
             assert (await h.world.service.path(result.facts["thread_id"]))[-1].text == "helped"
+
+
+@pytest.mark.spec("R-SUP-8", "R-SUP-11")
+async def test_a_branch_whose_time_is_up_ends_at_that_limit_and_says_who_set_it(tmp_path: Path) -> None:
+    model = Script(asks(call("1", "helper_agent", message="Go.")), [Hang()], speaks("done"))
+    async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper")) as h:
+        thread = await h.world.thread(agent=BOSS)
+        sent = await h.world.service.send(thread, "Please.")
+        await until(lambda: told(h.world).get("0.1") is not None and told(h.world)["0.1"].state is NodeState.THINKING)
+        h.world.live.tree(sent.run_id).change_budget("0.1", ExecutionBudget(deadline_s=0.01), "you, in the Run panel")
+        path = await h.world.settled(thread)
+        (result,) = [b for m in path for b in m.blocks if b.kind == "tool_result"]
+        assert result.facts["end_reason"] == "budget"
+        assert "deadline_s 0.01 (set by you, in the Run panel)" in result.text
+        assert path[-1].text == "done"
+
+
+@pytest.mark.spec("R-CAN-10", "R-SUP-6")
+async def test_a_paused_run_with_a_paused_agent_below_it_is_stopped_and_nothing_of_it_stays(tmp_path: Path) -> None:
+    model = Script(asks(call("1", "helper_agent", message="Go.")), asks(call("2", "read_file")), speaks("never"))
+    held = asyncio.Event()
+
+    async def wait(args, context):
+        await held.wait()
+        return "read"
+
+    tool = FakeTool("read-file", body=wait)
+    async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), tools=(tool,)) as h:
+        thread = await h.world.thread(agent=BOSS)
+        sent = await h.world.service.send(thread, "Please.")
+        await until(lambda: bool(tool.calls))
+        h.world.live.tree(sent.run_id).pause("0")
+        held.set()
+        await until(lambda: h.world.live.tree(sent.run_id).nodes["0.1"].state is NodeState.PAUSED)
+        await h.world.service.stop(thread)
+        await h.world.settled(thread)
+        assert [end.reason for end in h.world.ends()] == ["cancelled", "cancelled"]
+        assert (h.world.live._trees, h.world.live._below) == ({}, {})

@@ -67,6 +67,20 @@ def test_nothing_used_adds_nothing_to_a_known_cost():
     assert Usage(10, 5, cost_usd=None).plus(Usage(1, 1, cost_usd=0.1)).cost_usd is None
 
 
+@pytest.mark.spec("R-SUP-7")
+@pytest.mark.parametrize(
+    ("said", "taken"),
+    [
+        ((7, 3, 0, 2, 0.5), Usage(7, 3, 0, 2, 0.5)), ((10**19, -4, True, "9", 10**30), Usage(10**9, 0, 0, 0, 10.0**6)),
+        ((1.5, None, [], {}, float("inf")), Usage()), ((0, 0, 0, 0, float("nan")), Usage()),
+        ((1, 1, 0, 0, True), Usage(1, 1)), ((1, 1, 0, 0, "0.1"), Usage(1, 1)), ((1, 1, 0, 0, -1), Usage(1, 1)),
+    ],
+)  # fmt: skip
+def test_usage_that_a_server_says_is_never_more_than_a_round_can_use(said, taken):
+    *counts, cost = said
+    assert Usage.told(*counts, cost=cost) == taken
+
+
 @pytest.mark.spec("R-SUP-1", "R-SUP-2", "R-SUP-3")
 def test_a_root_is_minted_and_a_child_is_derived_from_it():
     budget = SpawnBudget()
