@@ -13,7 +13,11 @@ from desktop.supervision.live_runs import LiveRuns
 
 def call_journal() -> CallJournal:
     """The layer for the app's pipeline, which knows whether the gates raised a call to more than a read."""
-    return CallJournal(_call_id, repeatable=lambda call: isinstance(call, Call) and call.category is Category.READ)
+    return CallJournal(
+        _call_id,
+        repeatable=lambda call: isinstance(call, Call) and call.category is Category.READ,
+        edited=lambda call: isinstance(call, Call) and call.edited,
+    )
 
 
 def _call_id(context: FunctionContext) -> str:

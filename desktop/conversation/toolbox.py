@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run_code import RunCode
 from desktop.domain.cancellation import RunMeta
@@ -30,13 +33,19 @@ class Toolbox:
         self._budget = budget
         self._code = code
 
-    async def run(self, call: ToolCallBlock, again: str = "") -> ToolResultBlock:
-        """One call through every gate; its result is stored under the id given here; ``again``: see ``CallRequest``."""
+    async def run(
+        self, call: ToolCallBlock, again: str = "", original: Mapping[str, Any] | None = None, barred: str = ""
+    ) -> ToolResultBlock:
+        """One call through every gate; its result is stored under the id given here. ``again``, ``original`` and
+        ``barred``: see ``CallRequest``."""
         result_id = self._recorder.result_ids[call.call_id] = new_id()
         block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
         outcome = await self._pipeline.invoke(
-            CallRequest(block, caller, self._root, self._sink, self._recorder.message_id, result_id, again=again)
-        )
+            CallRequest(
+                block, caller, self._root, self._sink, self._recorder.message_id, result_id, again=again,
+                original=original, barred=barred,
+            )
+        )  # fmt: skip
         self._budget.tool_calls += 1
         waited = outcome.facts.get("waited_ms", 0)
         if waited:

@@ -6,26 +6,32 @@ not done again; what may have been done is done again only when a person says so
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from desktop.conversation.recorder import RunRecorder
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.effects import EffectLog, EffectRecord, call_key
-from desktop.domain.errors import CancellationError
-from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
+from desktop.domain.errors import CancellationError, KnownError
+from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.threads import MessageRecord
 from desktop.domain.tools import ToolResult
+from desktop.pipeline.context import changed
 from desktop.pipeline.execute import cut
-from desktop.pipeline.pipeline import OUTPUT_LIMIT
+from desktop.pipeline.pipeline import OUTPUT_LIMIT, changed_note
 from desktop.store import Store
 from desktop.supervision.call_journal import Fate, fates
 from desktop.supervision.effect_journal import EffectJournal
 
 UNKNOWN = "This had begun when Assent ended, and nobody knows whether it was done."
 STOPPED = "stopped by the person"
+MASKED = "its arguments held a secret, which Assent does not keep."
+FIRST = 8
 MOST = 200
 """Messages looked at above the end of an answer: a call's results come right below it."""
+_log = logging.getLogger(__name__)
 _NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 
 
@@ -43,7 +49,9 @@ class Unfinished:
 class Caller(Protocol):
     """Makes calls: the toolbox of a turn."""
 
-    async def run(self, call: ToolCallBlock, again: str = "") -> ToolResultBlock:
+    async def run(
+        self, call: ToolCallBlock, again: str = "", original: Mapping[str, Any] | None = None, barred: str = ""
+    ) -> ToolResultBlock:
         """Through every gate."""
         ...
 
@@ -58,10 +66,10 @@ class Effects(EffectLog, Protocol):
 
 async def unfinished_above(store: Store, thread_id: str, leaf: str) -> Unfinished | None:
     """What the answer that ends in ``leaf`` has left open; None where it ends with a person."""
-    path = await store.messages.path(thread_id=thread_id, before=leaf, limit=MOST)
-    path = [*path, await store.messages.get(message_id=leaf)]
     answered: set[str] = set()
-    for message in reversed(path):
+    async for message in _upwards(store, thread_id, leaf):
+        if _only_tells(message):
+            continue  # an attempt to go on that failed before it came to the calls
         if message.role == "assistant":
             calls = [b for b in message.blocks if isinstance(b, ToolCallBlock) and b.call_id not in answered]
             runs = await _runs_since(store, thread_id, message.run_id)
@@ -75,6 +83,24 @@ async def unfinished_above(store: Store, thread_id: str, leaf: str) -> Unfinishe
             return None
         answered.update(block.call_id for block in message.blocks if isinstance(block, ToolResultBlock))
     return None
+
+
+async def _upwards(store: Store, thread_id: str, leaf: str) -> AsyncIterator[MessageRecord]:
+    """``leaf`` and what is above it; read in pieces, for nearly always the first few tell."""
+    yield await store.messages.get(message_id=leaf)
+    seen, size, before = 1, FIRST, leaf
+    while seen < MOST:
+        path = await store.messages.path(thread_id=thread_id, before=before, limit=size)
+        for message in reversed(path):
+            yield message
+        if len(path) < size:
+            return
+        seen, size, before = seen + size, MOST - size, path[0].message_id
+
+
+def _only_tells(message: MessageRecord) -> bool:
+    """A message of Assent, in which the model says nothing."""
+    return bool(message.blocks) and all(isinstance(block, NoticeBlock) for block in message.blocks)
 
 
 async def _runs_since(store: Store, thread_id: str, run_id: str) -> tuple[str, ...]:
@@ -106,15 +132,24 @@ class Settling:
         self._token.check()
         fate = self._left.known.get(call.call_id)
         if fate is not None and fate.result is not None:
-            return await self._stored(_recorded(call, fate.result), executed=False)
+            return await self._stored(_recorded(call, fate, fate.result), executed=False)
         again = "" if fate is None or fate.repeatable else _question(fate)
-        block = await self._caller.run(call, again)
+        block = await self._made(call, fate, again)
         if again and block.facts.get("decision") == "stop":
             self._token.cancel(STOPPED)
         if again and (self._token.cancelled or block.facts.get("by") in _NOBODY_ANSWERED):
             self._token.check()
             raise CancellationError("the question was closed without an answer")
         return await self._stored(block, executed=True)
+
+    async def _made(self, call: ToolCallBlock, fate: Fate | None, again: str) -> ToolResultBlock:
+        """What had begun is what a person had made of the call; about that they are asked, and that is made."""
+        if fate is None or fate.arguments is None:
+            return await self._caller.run(call, again)
+        edited = replace(call, arguments=fate.arguments, raw="", problem="")
+        if fate.masked:
+            return await self._caller.run(edited, again or UNKNOWN, call.arguments or {}, MASKED)
+        return await self._caller.run(edited, again, call.arguments or {})
 
     async def _stored(self, block: ToolResultBlock, *, executed: bool) -> ChatMessage:
         (stored,) = await self._recorder.results_finished([block], executed=executed)
@@ -128,11 +163,15 @@ def _question(fate: Fate) -> str:
     return f"{UNKNOWN} Inside it these had begun, and may have been done: {', '.join(done)}."
 
 
-def _recorded(call: ToolCallBlock, result: ToolResult) -> ToolResultBlock:
+def _recorded(call: ToolCallBlock, fate: Fate, result: ToolResult) -> ToolResultBlock:
     """A result from the journal, as a message has it."""
-    text = cut(result.text, OUTPUT_LIMIT)
     state = "done" if not result.is_error else "denied" if result.code.startswith("denied") else "failed"
     facts = {**result.facts, "state": state, "code": result.code, "elapsed_ms": 0}
+    note = ""
+    if fate.arguments is not None:
+        note = changed_note(call.arguments, fate.arguments)
+        facts["edited"] = changed(call.arguments, fate.arguments)
+    text = cut(note + result.text, OUTPUT_LIMIT)
     return ToolResultBlock(call.call_id, call.tool, text, result.is_error, result.structured, facts)
 
 
@@ -150,15 +189,23 @@ async def conclude_settled(store: Store) -> list[str]:
     name the runs that are left."""
     left = []
     for run_id in await store.effects.unfinished():
-        run = await store.runs.get(run_id=run_id)
-        if run.ended_at is None:
-            continue  # it is at work
-        leaf = (await store.threads.get(thread_id=run.thread_id)).active_leaf
-        if leaf is not None and await _is_cut(store, run.thread_id, run_id, leaf):
-            left.append(run_id)
-        else:
-            await conclude(run_id, store.effects)
+        try:
+            if await _goes_on(store, run_id):
+                left.append(run_id)
+        except KnownError as error:  # this one stays as it is; the others are no worse for it
+            _log.warning("the journal of run %s could not be looked at: %s", run_id, error)
     return left
+
+
+async def _goes_on(store: Store, run_id: str) -> bool:
+    run = await store.runs.get(run_id=run_id)
+    if run.ended_at is None:
+        return False  # it is at work
+    leaf = (await store.threads.get(thread_id=run.thread_id)).active_leaf
+    if leaf is not None and await _is_cut(store, run.thread_id, run_id, leaf):
+        return True
+    await conclude(run_id, store.effects)
+    return False
 
 
 async def _is_cut(store: Store, thread_id: str, run_id: str, leaf: str) -> bool:

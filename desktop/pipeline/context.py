@@ -102,7 +102,8 @@ class CallRequest:
     work, which itself is not ``counted`` as a tool call. ``default_timeout_s`` holds where the tool has no limit of its
     own (R-COD-15); ``place`` is set for calls of model-written code; ``said`` is what a person says to a skill that an
     agent works on, beside its arguments (R-AG-10). ``again`` says of a call that had begun when Assent ended that
-    nobody knows whether it was done: it is made only when a person says so now."""
+    nobody knows whether it was done: it is made only when a person says so now. ``original`` is what the model had
+    asked for where a person had changed that before; ``barred`` why it cannot be made again."""
 
     block: ToolCallBlock
     caller: Caller
@@ -118,6 +119,8 @@ class CallRequest:
     place: CodePlace | None = None
     said: str = ""
     again: str = ""
+    original: Mapping[str, Any] | None = None
+    barred: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -128,7 +131,7 @@ class Call(FunctionContext):
     middleware sees. ``original`` is what the model asked for once a person edited the arguments; ``logged`` are the
     numbers of this call's lines in the activity log. ``cascade`` is what the skill's frontmatter comes to (step 4);
     ``configure`` works that out anew, for it may depend on the arguments; ``nested`` lists the calls that its code
-    made, for the card.
+    made, for the card. ``barred`` is why a call that had begun when Assent ended cannot be made again.
     """
 
     request: CallRequest
@@ -145,6 +148,7 @@ class Call(FunctionContext):
     configure: Callable[[], Awaitable[None]] | None = None
     context: Context | None = None
     nested: list[Mapping[str, Any]] = field(default_factory=list)
+    barred: str = ""
 
     @property
     def place(self) -> str:
@@ -162,14 +166,13 @@ class Call(FunctionContext):
     @property
     def changes(self) -> dict[str, Any]:
         """What a person changed: the arguments that the model did not ask for, as they are now."""
-        if self.original is None:
-            return {}
-        return {k: v for k, v in self.frozen.items() if k not in self.original or self.original[k] != v}
+        return {} if self.original is None else changed(self.original, self.frozen)
 
     @property
     def settled(self) -> bool:
         """Whether a person said that it was done before Assent ended, or shall not be done again."""
-        return bool(self.request.again) and self.decision is not None and not self.decision.allowed
+        decided = self.decision
+        return bool(self.request.again) and decided is not None and (bool(self.barred) or not decided.allowed)
 
     @property
     def failure(self) -> ToolFailure | None:
@@ -183,6 +186,11 @@ class Call(FunctionContext):
         """The effective category, or the declared one before it was judged."""
         declared = self.target.spec.category
         return declared if self.check is None else max(declared, self.check.category, key=lambda c: c.rank)
+
+
+def changed(asked: Mapping[str, Any] | None, made: Mapping[str, Any]) -> dict[str, Any]:
+    """What of ``made`` is not as it was ``asked`` for."""
+    return {k: v for k, v in made.items() if asked is None or k not in asked or asked[k] != v}
 
 
 @dataclass(frozen=True, slots=True)

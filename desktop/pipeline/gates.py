@@ -20,6 +20,8 @@ from desktop.pipeline.validation import Validator, frozen_copy
 MAX_QUESTIONS = 20
 SAID_DONE = "This call had begun when Assent was closed. The person says that it was done; what it gave is not known."
 SKIPPED = "This call had begun when Assent was closed, and nobody knows whether it was done. It was not made again."
+UNKNOWN = "call.unknown"
+"""The code of a result that does not say whether the call was done."""
 
 
 class AllowedToolsGate:
@@ -111,8 +113,8 @@ class TrustGate:
             decision = await self._decide(call)
             call.decision = decision
             call.waited_s += decision.waited_s
-            if call.request.again and not decision.allowed:
-                call.result = _not_again(decision)
+            if call.settled:
+                call.result = _not_again(decision, call.barred)
                 return
             if not decision.allowed:
                 reason = f": {decision.reason}" if decision.reason else ""
@@ -177,12 +179,12 @@ def _where(call: Call) -> dict[str, str]:
     }
 
 
-def _not_again(decision: Decision) -> ToolResult:
+def _not_again(decision: Decision, barred: str) -> ToolResult:
     """What the model reads of a call that had begun when Assent ended and is not made again."""
     reason = f" {decision.reason}" if decision.reason else ""
     if decision.choice == "done":
         return ToolResult(SAID_DONE + reason)
-    return ToolResult(SKIPPED + reason, is_error=True, code="denied.permission")
+    return ToolResult(f"{SKIPPED}{reason} {barred}".rstrip(), is_error=True, code=UNKNOWN)
 
 
 def _refusal(decision: Decision) -> str:

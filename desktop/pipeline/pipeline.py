@@ -23,10 +23,11 @@ from desktop.domain.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.middleware import FunctionContext, Middleware, MiddlewareTermination
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
+from desktop.pipeline.again import asked_at_least, may_have_been_done, still_unknown
 from desktop.pipeline.compose import compose
-from desktop.pipeline.context import Call, CallRequest, Outcome, Trust
+from desktop.pipeline.context import Call, CallRequest, Outcome, Trust, changed
 from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
-from desktop.pipeline.gates import gates
+from desktop.pipeline.gates import UNKNOWN, gates
 from desktop.pipeline.names import ToolTable, hint, resolve
 from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
@@ -88,6 +89,7 @@ class Pipeline:
         self._journal = journal
         self._redactor = redactor
         fixed, trusting = gates(self.validator, trust)
+        self._trusting = trusting
         limits = self._settings
         self._executor = Executor(trusting, spawn, limits.timeout_of, limits.margin_s, redactor, self._current)
         observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
@@ -115,7 +117,7 @@ class Pipeline:
             result = await self._run(call)
             await self._returned(call, result)
         except AssentError as error:
-            result = _failed(error)
+            call, result = await self._refused(request, call, error)
         except Exception as error:  # the boundary of tools: whatever they raise is content (R-LOOP-3)
             result = self._crashed(request, error)
         finally:
@@ -148,8 +150,11 @@ class Pipeline:
             request=request,
             target=tool,
             invocation=invocation,
+            original=request.original,
         )
         live(meta.cancellation)
+        if request.barred:
+            raise Denied(request.barred, code="denied.permission")
         if block.arguments is None:
             raise ValidationFailure(f"The arguments are not a JSON object: {block.problem or 'cannot be read'}")
         _refuse_options(call)
@@ -158,6 +163,18 @@ class Pipeline:
             call.configure = lambda: side.configure(call)
             await call.configure()
         return call
+
+    async def _refused(
+        self, request: CallRequest, call: Call | None, error: AssentError
+    ) -> tuple[Call | None, ToolResult]:
+        """Where a gate refuses what may have been done already, that must not read as if it had not been: a person is
+        asked, who may know."""
+        if not may_have_been_done(request, call, error):
+            return call, still_unknown(request, error) or _failed(error)
+        try:
+            return await asked_at_least(self._trusting, request, call, error)
+        except AssentError as another:
+            return call, _failed(another)
 
     async def _returned(self, call: Call, result: ToolResult) -> None:
         """Step 13, first part: a skill's value fits what it declares; a tool's where it is structured."""
@@ -223,6 +240,8 @@ class Pipeline:
         size = len(result.text.encode("utf-8", "replace"))
         result = self._masked(result)
         note = edit_note(call) if call is not None else ""
+        if self._redactor is not None:
+            note = self._redactor.mask_known(note)
         text = cut(note + result.text, self._settings.output_limit())
         result = replace(result, text=text)
         state = _state(result)
@@ -289,11 +308,15 @@ def _decided(call: Call) -> dict[str, Any]:
 
 
 def edit_note(call: Call) -> str:
-    """What the model has to know of a call that a person changed, or "". What it asked for it knows itself."""
-    if not call.edited or call.decision is None or not call.decision.allowed:
-        return ""
-    changes = {key: shown_value(value) for key, value in call.changes.items()}
-    gone = [key for key in call.original or {} if key not in call.frozen]
+    """What the model has to know of a call that a person changed and allowed, or ""."""
+    allowed = call.decision is not None and (call.decision.allowed or bool(call.request.again))
+    return changed_note(call.original, call.frozen) if allowed and call.edited else ""
+
+
+def changed_note(asked: Mapping[str, Any] | None, made: Mapping[str, Any]) -> str:
+    """What a person made of a call's arguments. What the model asked for it knows itself."""
+    changes = {key: shown_value(value) for key, value in changed(asked, made).items()}
+    gone = [key for key in asked or {} if key not in made]
     without = f", without {', '.join(gone)}" if gone else ""
     return f"[The person changed the arguments before allowing this call to: {as_json(changes)}{without}]\n"
 
@@ -332,10 +355,13 @@ def _failed(error: AssentError) -> ToolResult:
     return ToolResult(text, is_error=True, code=code)
 
 
+_STATES = {ToolAborted.code: "aborted", UNKNOWN: "unknown"}
+
+
 def _state(result: ToolResult) -> str:
-    """done | failed | denied | aborted, for the card."""
+    """done | failed | denied | aborted | unknown, for the card."""
     if not result.is_error:
         return "done"
-    if result.code == ToolAborted.code:
-        return "aborted"
+    if result.code in _STATES:
+        return _STATES[result.code]
     return "denied" if result.code.startswith("denied") else "failed"

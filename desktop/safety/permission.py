@@ -91,6 +91,9 @@ class GatedCall(Protocol):
     def meta(self) -> RunMeta: ...
 
     @property
+    def barred(self) -> str: ...
+
+    @property
     def request(self) -> RequestLike: ...
 
 
@@ -320,6 +323,7 @@ class PermissionGate:
             original=call.original,
             place=call.place,
             unknown=call.request.again,
+            barred=call.barred,
         )
 
     async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:

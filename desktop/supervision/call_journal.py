@@ -8,6 +8,7 @@ the thread cannot tell after a crash is which calls of the last answer were done
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,6 +29,14 @@ from desktop.supervision.effect_values import (
 
 MAX_INSIDE = 20
 """Names of what an unfinished call did that a person is told."""
+DONE_BEFORE = "This call was done before; what it gave is not kept any more."
+FAILED_BEFORE = "This call was made before, and it failed; why is not kept any more."
+_FORGOTTEN: Mapping[str, ToolResult] = {
+    "completed": ToolResult(DONE_BEFORE),
+    "failed": ToolResult(FAILED_BEFORE, is_error=True, code="tool.failed"),
+}
+
+_log = logging.getLogger(__name__)
 JOURNALED = "journaled"
 """In the metadata of a call that was written as begun."""
 _PHASES: Mapping[str, EffectPhase] = {"done": "completed", "aborted": "cancelled"}
@@ -60,7 +69,8 @@ class CallJournal:
     """The layer, one for all runs of a process. A run that was not ``open``ed is not journaled.
 
     ``call_id`` names a call as its thread does: its records have that in the place of an agent's path. ``repeatable``
-    says whether it only reads; only what does not waits until its line is written.
+    says whether it only reads; only what does not waits until its line is written. ``edited`` says whether a person
+    changed its arguments: then these are kept with its beginning, for the thread has those that were asked for.
     """
 
     name = "journal"
@@ -71,8 +81,10 @@ class CallJournal:
         *,
         repeatable: Callable[[FunctionContext], bool] = only_reads,
         describe: Callable[[FunctionContext], str] = described,
+        edited: Callable[[FunctionContext], bool] = lambda _context: False,
     ) -> None:
         self._call_id = call_id
+        self._edited = edited
         self._repeatable = repeatable
         self._describe = describe
         self._runs: dict[str, _Open] = {}
@@ -101,7 +113,8 @@ class CallJournal:
         repeatable = self._repeatable(context)
         summary = "" if repeatable else self._describe(context)
         digest = digest_of(context.tool, context.arguments)
-        asked, place = Asked("tool", context.tool, digest, summary, repeatable), self._place(context)
+        changed = context.arguments if self._edited(context) else None
+        asked, place = Asked("tool", context.tool, digest, summary, repeatable, changed=changed), self._place(context)
         await journal.begin(place, asked)
         try:
             await call_next()
@@ -163,7 +176,8 @@ def _answered(run: _Open, place: Place, asked: Asked, response: Any) -> None:
 @dataclass(frozen=True, slots=True)
 class Fate:
     """What became of a call before the process died. ``result`` None: it had begun, and nobody knows whether it was
-    done. ``repeatable`` calls only read, and so did all that began inside them; ``inside`` names what did more."""
+    done. ``repeatable`` calls only read, and so did all that began inside them; ``inside`` names what did more.
+    ``arguments`` are those it had after a person changed them; ``masked``: without a secret that was among them."""
 
     call_id: str
     tool: str
@@ -171,6 +185,8 @@ class Fate:
     repeatable: bool
     result: ToolResult | None
     inside: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] | None = None
+    masked: bool = False
 
 
 def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
@@ -185,7 +201,8 @@ def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
             before = found.get(record.agent)
             inside = before.inside if before is not None and before.result is None else ()
             repeatable = not record.summary and not inside
-            found[record.agent] = Fate(record.agent, record.name, record.summary, repeatable, None, inside)
+            fate = Fate(record.agent, record.name, record.summary, repeatable, None, inside)
+            found[record.agent] = _with_arguments(fate, record, before)
         elif (begun := found.get(record.agent)) is not None:
             found[record.agent] = replace(begun, result=_result(record))
     return found
@@ -198,11 +215,44 @@ def _did_more(found: dict[str, Fate], record: EffectRecord) -> None:
             found[key] = replace(fate, repeatable=False, inside=(*fate.inside, record.name)[:MAX_INSIDE])
 
 
+def _with_arguments(fate: Fate, record: EffectRecord, before: Fate | None) -> Fate:
+    """What a person made of the arguments holds for each later beginning that says nothing else."""
+    plain = _plain(record.value)
+    if plain is not None and isinstance(plain.get("arguments"), dict):
+        return replace(fate, arguments=plain["arguments"], masked=plain.get("masked") is True)
+    if record.value:  # there were other arguments, and they cannot be read: the call cannot be made as it was
+        return replace(fate, arguments={}, masked=True)
+    return fate if before is None else replace(fate, arguments=before.arguments, masked=before.masked)
+
+
 def _result(record: EffectRecord) -> ToolResult | None:
-    if not record.value or is_digest(record.value):
+    """None where nobody knows: of what cannot be read it is not known either."""
+    if is_digest(record.value):
+        return _FORGOTTEN.get(record.phase)
+    if record.phase not in _FORGOTTEN or not record.value:
         return None
-    plain = json.loads(record.value)
-    if record.phase == "failed":
+    try:
+        plain = json.loads(record.value)
+        if record.phase == "completed":
+            return _checked(result_from_plain(plain))
         error = error_from_plain(plain)
-        return ToolResult(str(error), is_error=True, code=error.code)
-    return result_from_plain(plain)
+        return _checked(ToolResult(str(error), is_error=True, code=error.code))
+    except (TypeError, ValueError, AttributeError) as error:
+        _log.warning("the outcome of %s in run %s cannot be read: %s", record.name, record.run_id, error)
+    return None
+
+
+def _checked(result: ToolResult) -> ToolResult:
+    """Raises TypeError for what no result holds."""
+    sound = isinstance(result.text, str) and isinstance(result.code, str) and isinstance(result.facts, Mapping)
+    if not sound or not isinstance(result.is_error, bool):
+        raise TypeError("it is no result")
+    return result
+
+
+def _plain(value: str) -> dict[str, Any] | None:
+    try:
+        plain = json.loads(value)
+    except ValueError:
+        return None
+    return plain if isinstance(plain, dict) else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from desktop.supervision.effect_values import (
 MAX_SUMMARY = 400
 LATER_S = 0.5
 _AGAIN = "Start it again from its message; what was done stays done."
+_MASKED = '{"masked":true,'
 
 Place = tuple[str, int]
 """The agent's path and the number of its step."""
@@ -37,7 +38,7 @@ Place = tuple[str, int]
 class Asked:
     """An effect that an agent asks for. ``digest`` stands for its arguments; ``repeatable``: if nobody knows whether it
     was done, it may be done again unasked (a read). ``exact``: its value is made of what JSON has, and so is the same
-    when it is read back."""
+    when it is read back. ``changed`` are its arguments where a person changed them: nothing else has these."""
 
     kind: EffectKind
     name: str
@@ -45,6 +46,7 @@ class Asked:
     summary: str = ""
     repeatable: bool = True
     exact: bool = False
+    changed: Mapping[str, Any] | None = None
 
 
 class Recalled:
@@ -136,13 +138,19 @@ class EffectJournal:
         goes ahead while its line is on the way: if the process dies just then, it is done again all the same.
         """
         summary = self._redact(asked.summary)[:MAX_SUMMARY] if asked.summary else ""
-        self._put(place, asked, "begun", "", summary, soon=not asked.repeatable)
+        self._put(place, asked, "begun", self._changed(asked.changed), summary, soon=not asked.repeatable)
         if not asked.repeatable:
             self._flush()
             if self._last is not None:
                 await self._last  # nobody else waits for this very batch
         if self._broken is not None:
             raise self._broken
+
+    def _changed(self, arguments: Mapping[str, Any] | None) -> str:
+        if arguments is None:
+            return ""
+        text, masked = to_text({"arguments": arguments}, self._mask)
+        return _MASKED + text[1:] if masked else text
 
     def complete(self, place: Place, asked: Asked, value: Any) -> Any:
         """The effect is done. Returns the value as the journal holds it, which is what the agent gets to see."""

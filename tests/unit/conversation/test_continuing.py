@@ -2,60 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from desktop.conversation.unfinished import conclude_settled
-from desktop.domain.effects import EffectRecord, call_key
 from desktop.domain.events import ToolCallFinished
-from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.messages import NoticeBlock
 from desktop.domain.permission import Decision
-from desktop.domain.threads import MessageRecord, RunRecord
-from desktop.domain.tools import Category
+from desktop.domain.threads import RunRecord
 from desktop.models.scripted import ScriptedModel, says
 from desktop.pipeline.gates import SAID_DONE, SKIPPED
-from tests.unit.conversation.kit import MODEL, World, world
-from tests.unit.pipeline.kit import FakeTool, Person
+from tests.unit.conversation.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
+from tests.unit.conversation.kit import MODEL, world
+from tests.unit.pipeline.kit import Person
 from tests.unit.supervision.kit import until
-
-ANSWER, RUN = "answer", "run-0"
-WRITE, READ = "write-file", "read-file"
-
-
-def tools() -> tuple[FakeTool, FakeTool]:
-    return FakeTool(WRITE, Category.WRITE), FakeTool(READ, Category.READ)
-
-
-def line(number: int, call: str, tool: str, phase: str, *, run: str = RUN, text: str = "") -> EffectRecord:
-    value = json.dumps({"text": text}) if phase == "completed" else ""
-    summary = f"{tool} p" if phase == "begun" and tool == WRITE else ""
-    return EffectRecord(run, number, call_key(ANSWER, call), 1, "tool", tool, "d", phase, 1.0, value, summary)  # type: ignore[arg-type]
-
-
-async def cut_off(w: World, calls: Sequence[tuple[str, str]], lines: Sequence[EffectRecord], done: str = "") -> str:
-    """A thread as kill -9 leaves it: a message with calls, at most one result, the run's journal without an end."""
-    thread = await w.thread()
-    add = w.store.messages.add
-    await w.store.runs.start(record=RunRecord(RUN, thread, 1.0, "assistant", MODEL))
-    await add(record=MessageRecord("asked", thread, None, "user", (TextBlock("go"),), 1.0))
-    blocks = tuple(ToolCallBlock(call, tool, {"path": call}) for call, tool in calls)
-    await add(record=MessageRecord(
-        ANSWER, thread, "asked", "assistant", blocks, 2.0, stop_reason="tool_calls", run_id=RUN
-    ))  # fmt: skip
-    if done:
-        result = ToolResultBlock(done, WRITE, "stored before")
-        await add(record=MessageRecord("result", thread, ANSWER, "tool", (result,), 3.0, run_id=RUN))
-    await w.store.effects.append(lines)
-    await w.store.runs.end(run_id=RUN, reason="interrupted", at=4.0)
-    return thread
-
-
-def results(path: Sequence[MessageRecord]) -> dict[str, str]:
-    return {b.call_id: b.text for m in path for b in m.blocks if isinstance(b, ToolResultBlock)}
 
 
 @pytest.mark.spec("R-JRN-2", "R-JRN-5")

@@ -80,7 +80,7 @@ class Person:
         request = PermissionRequest(
             "r", call.meta.run_id, call.meta.thread_id, call.request.block.call_id, call.tool, "", call.category,
             call.check.raised_because, (), call.frozen, call.check.paths, (), {}, "digest", 0.0, call.stale,
-            call.original, unknown=call.request.again, node=call.meta.node,
+            call.original, unknown=call.request.again, node=call.meta.node, barred=call.barred,
         )  # fmt: skip
         self.asked.append(request)
         asking(request)

@@ -39,6 +39,7 @@ class Call:
     token: CancellationToken = field(default_factory=CancellationToken)
     tags: tuple[str, ...] = ("files",)
     again: str = ""
+    barred: str = ""
 
     def __post_init__(self) -> None:
         if self.check is None:
