@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import Protocol
 
 from desktop.agents.shrink import (
@@ -60,9 +61,10 @@ class View:
 
 @dataclass(slots=True, eq=False)
 class _Part:
-    """A message with its results, made of ``count`` messages, and whether it must stay."""
+    """A message with its results, made of ``count`` messages, its size in tokens, and whether it must stay."""
 
     group: Group
+    size: int
     fixed: bool
     count: int
 
@@ -92,6 +94,7 @@ class PromptWindow:
         self._last = last
         self._task = task
         self._known: dict[int, tuple[ChatMessage, ChatMessage, int]] = {}
+        self._groups: dict[int, tuple[tuple[ChatMessage, ...], Group, int]] = {}
         self._summary: tuple[str, tuple[ChatMessage, ...]] = ("", ())
 
     async def get_prompt_window(self, session_id: str) -> list[ChatMessage]:
@@ -129,7 +132,7 @@ class PromptWindow:
             pinned=sum(message.source_id in overlay.pins for message in flat) if overlay.pins else 0,
         )  # fmt: skip
         whole = (*summary, *flat)
-        return View(whole, self._fixed + sum(self._size(message) for message in whole), account)
+        return View(whole, self._fixed + self._sum(summary) + sum(part.size for part in kept), account)
 
     def to_summarise(self, messages: Sequence[ChatMessage], overlay: Overlay) -> Sequence[ChatMessage]:
         """What a new summary should tell besides the old one, when not all fits any more, or is more than the window
@@ -181,7 +184,7 @@ class PromptWindow:
         return found
 
     def _part(self, messages: Sequence[ChatMessage], at: int, count: int, fixed: bool = True) -> _Part:
-        return _Part(self._group(messages[at : at + count]), fixed, count)
+        return _Part(*self._group(messages[at : at + count]), fixed, count)
 
     def _recent(
         self, messages: Sequence[ChatMessage], told: int, held: Sequence[int]
@@ -203,8 +206,18 @@ class PromptWindow:
         parts.reverse()
         return parts, end, empty
 
-    def _group(self, messages: Sequence[ChatMessage]) -> Group:
-        """One message with its results, repaired: each call answered, no result without its call."""
+    def _group(self, messages: Sequence[ChatMessage]) -> tuple[Group, int]:
+        """One message with its results, and their size, as in the rounds before: messages do not change."""
+        known = self._groups.get(id(messages[0]))
+        if known is None or len(known[0]) != len(messages) or not all(map(is_, known[0], messages)):
+            if len(self._groups) > _MAX_KNOWN:
+                self._groups.clear()
+            group = self._repaired(messages)
+            known = self._groups[id(messages[0])] = (tuple(messages), group, self._sum(group))
+        return known[1:]
+
+    def _repaired(self, messages: Sequence[ChatMessage]) -> Group:
+        """Each call answered, no result without its call."""
         head, tail = messages[0], messages[1:]
         if head.role == "tool":
             return []
@@ -223,13 +236,12 @@ class PromptWindow:
         room = self._room
         if room is None:
             return parts, 0
-        room -= sum(self._size(message) for message in summary)
-        sizes = [sum(self._size(message) for message in part.group) for part in parts]
-        total = sum(sizes)
+        room -= self._sum(summary)
+        total = sum(part.size for part in parts)
         kept = list[_Part]()
         for at, part in enumerate(parts):
             if total > room and not part.fixed and at < len(parts) - 1:
-                total -= sizes[at]
+                total -= part.size
             else:
                 kept.append(part)
         shrunk = 0
@@ -237,8 +249,8 @@ class PromptWindow:
             for part in kept:
                 shorter = shrink_results(part.group)
                 shrunk += sum(one != other for one, other in zip(part.group, shorter, strict=True))
-                part.group = shorter
-            total = sum(self._size(message) for part in kept for message in part.group)
+                part.group, part.size = shorter, self._sum(shorter)
+            total = sum(part.size for part in kept)
         if total > room:
             raise _too_long(any(message.source_id in overlay.pins for part in kept for message in part.group))
         return kept, shrunk
@@ -256,6 +268,9 @@ class PromptWindow:
 
     def _clean(self, message: ChatMessage) -> ChatMessage:
         return self._look(message)[1]
+
+    def _sum(self, messages: Sequence[ChatMessage]) -> int:
+        return sum(self._size(message) for message in messages)
 
     def _size(self, message: ChatMessage) -> int:
         return self._look(message)[2]
