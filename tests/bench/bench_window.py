@@ -56,7 +56,7 @@ def window_of_round_200() -> Figure:
 
 
 async def _rounds(folder: Path, summaries: bool) -> tuple[list[float], int]:
-    """Milliseconds between the requests of a run on a real database, and how many summaries it made."""
+    """CPU milliseconds between the requests of a run on a real database, and how many summaries it made."""
     asked: list[float] = []
     told: list[ModelRequest] = []
 
@@ -64,7 +64,7 @@ async def _rounds(folder: Path, summaries: bool) -> tuple[list[float], int]:
         if request.system == SYSTEM:
             told.append(request)
             return says("They looked at files.")
-        asked.append(time.perf_counter())
+        asked.append(time.process_time())
         number = len(asked)
         return calls(call(f"c{number}", path=f"p{number}")) if number < ROUNDS else says("Done.")
 
@@ -85,7 +85,7 @@ def _late_round(summaries: bool) -> Figure:
     early, late = times[3:28], times[-25:]
     return Figure(
         statistics.median(late), statistics.median(early),
-        f"reference: rounds 4 to 28; round and tool call on a real database, {told} summaries were made",
+        f"reference: rounds 4 to 28; CPU of a round and its tool call on a real database, {told} summaries were made",
     )  # fmt: skip
 
 

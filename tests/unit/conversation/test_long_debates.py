@@ -39,7 +39,7 @@ class Sides:
     def __call__(self, request: ModelRequest) -> Any:
         if request.system == SYSTEM:
             self.summaries.append(request)
-            return says(f"Summary {len(self.summaries)}.")
+            return says(f"Summary {len(self.summaries)}, 4711.")
         self.requests.append(request)
         if self.round < self.reads:
             self.round += 1
@@ -56,7 +56,7 @@ def small(w: DebateWorld) -> None:
 @pytest.mark.spec("R-CTX-3", "R-CTX-5", "R-CTX-6", "R-SES-4")
 async def test_each_side_of_a_long_debate_has_its_own_summary_and_a_later_run_goes_on_with_it(tmp_path: Path) -> None:
     sides = Sides()
-    async with debate_world(tmp_path, Script(last=sides)) as w:
+    async with debate_world(tmp_path, Script(last=sides), mask=lambda text: text.replace("4711", "[REDACTED]")) as w:
         small(w)
         thread_id, _ = await w.run(setup(TOPIC, max_turns=16))
         assert len(await w.outcomes(thread_id)) == 16
@@ -70,7 +70,10 @@ async def test_each_side_of_a_long_debate_has_its_own_summary_and_a_later_run_go
         kept = await w.store.effects.summaries(thread_id)
         assert {one["side"] for one in kept} == {"a", "b"}
         path = await w.service.path(thread_id)
-        assert set(await side_overlays(w.runtime, thread_id, path)) == {"a", "b"}
+        kept = await side_overlays(w.runtime, thread_id, path)
+        assert {overlay.summary for overlay in kept.values()} == {m.text.split("\n\n", 1)[1] for m in told}
+        assert kept["b"].summary in told[-1].text
+        assert all(overlay.summary.endswith(", [REDACTED].") for overlay in kept.values())
         assert await side_overlays(w.runtime, thread_id, path[:1]) == {}  # of turns that broke off
         _, messages = await w.debates.as_side(thread_id, "a")
         assert SUMMARY_HEAD in texts(tuple(messages))

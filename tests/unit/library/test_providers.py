@@ -373,6 +373,6 @@ async def test_an_agent_of_many_rounds_that_nobody_stores_has_its_older_rounds_s
     assert all(valid(request.messages) for request in rounds)
     assert 2 <= len(summaries) <= 10
     assert "Much was looked at." in sent[-1]
-    assert sent[-1].count(SUMMARY_HEAD) == 1 or edits
+    assert {text.count(SUMMARY_HEAD) for text in sent} == {0, 1}
     assert bench.budget.used.input_tokens == 100 * (len(rounds) + len(summaries))
     assert bench.budget.rounds == len(rounds)
