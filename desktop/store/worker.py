@@ -72,6 +72,8 @@ class StoreThread:
         self._jobs: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closing = False
+        self._durable: bool | None = None
+        """How the connection was told to commit last; None: it was not told yet."""
 
     @property
     def is_open(self) -> bool:
@@ -84,7 +86,7 @@ class StoreThread:
         opened: asyncio.Future[None] = loop.create_future()
         first: Job[None] = Job(_nothing, loop, opened, writes=False)
         thread = threading.Thread(target=self._run, args=(first,), name="assent-store", daemon=True)
-        self._thread, self._closing = thread, False
+        self._thread, self._closing, self._durable = thread, False, None
         thread.start()
         try:
             await asyncio.shield(opened)
@@ -181,7 +183,7 @@ class StoreThread:
             return None
         outcomes = []
         try:
-            _begin(connection, durable=any(job.durable for job in group))
+            self._begin(connection, durable=any(job.durable for job in group))
             for job in group:
                 connection.execute("SAVEPOINT job")
                 outcome = self._attempt(connection, job)
@@ -198,7 +200,7 @@ class StoreThread:
 
     def _alone(self, connection: sqlite3.Connection, job: Job[Any]) -> list[Outcome]:
         try:
-            _begin(connection, durable=job.durable)
+            self._begin(connection, durable=job.durable)
             outcome = self._attempt(connection, job)
             if outcome.error is None:
                 connection.execute("COMMIT")
@@ -209,6 +211,12 @@ class StoreThread:
             self._committed(connection)
         return [outcome]
 
+    def _begin(self, connection: sqlite3.Connection, *, durable: bool) -> None:
+        if durable is not self._durable:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._durable = durable
+        connection.execute("BEGIN IMMEDIATE")
+
     def _attempt(self, connection: sqlite3.Connection, job: Job[Any]) -> Outcome:
         try:
             return Outcome(job, value=job.work(connection))
@@ -216,9 +224,6 @@ class StoreThread:
             return Outcome(job, error=translate(error, self._path))
 
 
-def _begin(connection: sqlite3.Connection, *, durable: bool) -> None:
-    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-    connection.execute("BEGIN IMMEDIATE")
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
