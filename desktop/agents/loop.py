@@ -56,10 +56,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class LoopConfig:
-    """``limit`` on rounds names where it was set (R-LIM-5); of a message's calls only ``max_calls`` are made."""
+    """``limit`` on rounds names where it was set (R-LIM-5); of a message's calls only ``max_calls`` are made. So many
+    rounds as ``begun`` says were done before the app was started again; the last of them is judged first."""
 
     limit: Limit = DEFAULT_LIMIT
     max_calls: int = MAX_CALLS
+    begun: int = 0
 
 
 @dataclass(slots=True)
@@ -104,16 +106,17 @@ class _Course:
         self._prepare = prepare
         self._meta = meta
         self._usage = Usage(cost_usd=0.0)
-        self._rounds = 0
+        self._rounds = loop.config.begun
 
     async def run(self) -> LoopResult:
         loop = self._loop
         limit = positive_int(int(loop.config.limit.value), loop.config.limit.name)
         try:
-            while self._rounds < limit:
+            ended = await self._gone_on() if self._rounds else None
+            while ended is None and self._rounds < limit:
                 ended = await self._round()
-                if ended is not None:
-                    return ended
+            if ended is not None:
+                return ended
         except CancellationError as error:
             return self._end("aborted", error)
         except MiddlewareTermination as error:
@@ -174,13 +177,22 @@ class _Course:
         elif calls:
             await self._call(message)
             self._meta.cancellation.check()
+        return await self._judged(message)
+
+    async def _gone_on(self) -> LoopResult | None:
+        """What follows the last round of an earlier start."""
+        self._meta.cancellation.check()
+        last = next((message for message in reversed(self._messages) if message.role == "assistant"), None)
+        return None if last is None else await self._judged(last)
+
+    async def _judged(self, message: ChatMessage) -> LoopResult | None:
         verdict = await self._verdict(message)
         if verdict.stop:
             return self._end("stopped")
         if verdict.nudge:
             self._messages.append(ChatMessage("user", (TextBlock(verdict.nudge),)))
             return None
-        return None if calls else self._end("response")
+        return None if message.tool_calls else self._end("response")
 
     async def _verdict(self, message: ChatMessage) -> Verdict:
         if self._loop.after_round is None:

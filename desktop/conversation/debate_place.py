@@ -117,14 +117,17 @@ class DebatePlace:
         error = exhausted(limit)
         return Stop("ended", Ending("budget", str(error), error.code, error.next_step, error.limit))
 
-    async def close(self, ending: Ending) -> None:
-        """It is over. A debate takes a turn that was cut off anew, so its journal always ends."""
+    async def close(self, stop: Stop) -> None:
+        """It is over. A run that the closing app cut off keeps its journal open: its turn is gone on with."""
         self._end_sides()
         if self._own is None or self._tree is None:
             return
+        ending, cut_off = stop.ending, stop.ending.reason == "interrupted" and not stop.wanted
+        outcome = AgentOutcome(ending.status, detail=ending.detail)
         try:
-            await self._own.close(self._meta.run_id, AgentOutcome(ending.status, detail=ending.detail))
-            await self._runtime.store.effects.forget(self._meta.run_id)
+            await self._own.close(self._meta.run_id, outcome, leave_open=cut_off)
+            if not cut_off:
+                await self._runtime.store.effects.forget(self._meta.run_id)
         except KnownError as error:
             _log.warning("the journal of run %s has no end: %s", self._meta.run_id, error)
 

@@ -1,7 +1,7 @@
 """One run of a debate: turns of A and B by turns, until something ends or pauses it (semantics.md 16).
 
-A turn counts when it is stored. One that breaks off (stopped, failed, the process died) leaves its messages as a
-branch, and the next run begins below the last turn that counts.
+A turn counts when it is stored. One that breaks off (stopped, failed) leaves its messages as a branch, and the next run
+begins below the last turn that counts. One that the end of the process cut off goes on where it stood.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.conversation.debate_context import SideContexts
+from desktop.conversation.debate_cut import CutTurn, cut_turn
 from desktop.conversation.debate_ends import (
     Stop,
     TurnOver,
@@ -83,6 +84,7 @@ class DebateRun:
         self._used = Usage(cost_usd=0.0)
         self._limit: Limit | None = None
         self._seen = Perspectives()
+        self._cut: CutTurn | None = None
         self._budget = bounds(runtime, debate, called_by)
         self._meta = meta_of(runtime, debate, self.run_id, self.token, called_by, unattended)
         agent_id = AgentId(debate.setup.agent or DEBATE, debate.thread.thread_id)
@@ -123,6 +125,9 @@ class DebateRun:
         self.changed()
         path = await store.messages.path(thread_id=thread.thread_id)
         self._seen.add(path, debate.turns)
+        self._cut = await cut_turn(store, debate)
+        if self._cut is not None:
+            await store.debates.show(thread_id=thread.thread_id, message_id=self._cut.leaf)
         await self._contexts.load(thread.thread_id, path)
 
     async def _ended(self) -> Stop:
@@ -149,7 +154,7 @@ class DebateRun:
         await store.debates.set_status(
             thread_id=thread_id, status=debate.status, end_reason=debate.end_reason, end_detail=debate.end_detail
         )
-        await self._place.close(ending)
+        await self._place.close(stop)
         await store.runs.end(
             run_id=self.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self._used
         )
@@ -179,8 +184,10 @@ class DebateRun:
                 return Stop("ended", ending)
             if self.pausing:
                 return paused(len(debate.turns))
-            await self._take_waiting()
-            broken = await self._turn()
+            cut, self._cut = self._cut, None
+            if cut is None:
+                await self._take_waiting()
+            broken = await self._turn(cut)
             if broken is not None:
                 return stop_for(broken)
             self.pausing, begun = self.pausing or self._single, True
@@ -203,18 +210,20 @@ class DebateRun:
             self.debate.waiting = tuple(one.text for one in left)
             self.changed()
 
-    async def _turn(self) -> Ending | None:
-        """One side turn; None when it counts, else why it broke off."""
+    async def _turn(self, cut: CutTurn | None = None) -> Ending | None:
+        """One side turn, or the rest of one; None when it counts, else why it broke off."""
         debate, side = self.debate, self.debate.side
-        number, started = len(debate.turns) + 1, time.time()
+        number, started = len(debate.turns) + 1, cut.records[0].created_at if cut is not None else time.time()
         spec = spec_below(debate.setup, side, self._above)
         label = label_of(debate.setup, side)
         recorder = RunRecorder(
             self._runtime.store, self._heard, thread_id=debate.thread.thread_id, run_id=self.run_id,
-            parent_id=debate.head, author=label, model=str(spec.model), side=side,
+            parent_id=cut.leaf if cut is not None else debate.head, author=label, model=str(spec.model), side=side,
+            first=cut.first if cut is not None else "",
         )  # fmt: skip
-        limit = round_limit(spec.max_rounds, label, self._budget, self._rounds, spec.usual_rounds)
-        debate.now = SideMeter(round_limit=int(limit.value), usage=Usage(cost_usd=0.0))
+        before = cut.meter if cut is not None else SideMeter(usage=Usage(cost_usd=0.0))
+        limit = round_limit(spec.max_rounds, label, self._budget, self._rounds, spec.usual_rounds, before.rounds)
+        debate.now = replace(before, round_limit=int(limit.value))
         self._publish(SideTurnStarted(**self._where, side=side, number=number, label=label, model=str(spec.model)))
         self.changed()
         other = label_of(debate.setup, "b" if side == "a" else "a")
@@ -223,17 +232,17 @@ class DebateRun:
                 runtime=self._runtime, spec=spec, meta=meta, recorder=recorder, budget=budget,
                 below=self._above.below if self._above is not None else None,
             )  # fmt: skip
-            ending, over = await self._taken(turn, self._given(spec, number))
+            ending, over = await self._taken(turn, self._given(spec, number, cut), len(cut.messages) if cut else 0)
         self._used = self._used.plus(recorder.usage)
         notices = [*turn.left_out, *(over.notices if over is not None else [ending.notice] if ending.notice else [])]
         await recorder.conclude(notices, interrupted=over is None)
         if over is None:
             return ending
-        await self._finish(recorder, over, number, started, str(spec.model))
+        await self._finish(recorder, over, number, started, before.usage.plus(recorder.usage))
         return None
 
-    async def _taken(self, turn: SideTurn, given: Given) -> tuple[Ending, TurnOver | None]:
-        """The turn, and how it went."""
+    async def _taken(self, turn: SideTurn, given: Given, own: int) -> tuple[Ending, TurnOver | None]:
+        """The turn, and how it went. The last ``own`` messages that it is given are its own."""
         try:
             turn.budget.check()  # a limit of this side alone
             result = await take_in_turn(turn, given, slot=self._above is None)
@@ -243,20 +252,20 @@ class DebateRun:
             return Ending("budget", str(error), error.code, error.next_step, error.limit), None
         except KnownError as error:
             return failed(error), None
-        self._rounds += result.loop.rounds
+        self._rounds += result.loop.rounds - given.begun
         self._limit = result.limit if result.loop.end == "limit" else None
-        over = turn_over(result, len(given.messages))
+        over = turn_over(result, len(given.messages) - own)
         if over is None:
             return broken_off(result, turn.meta.cancellation.reason), None
         return Ending("response"), over
 
-    async def _finish(self, recorder: RunRecorder, over: TurnOver, number: int, started: float, model: str) -> None:
+    async def _finish(self, recorder: RunRecorder, over: TurnOver, number: int, started: float, used: Usage) -> None:
         """Store the turn; from then on it counts."""
         debate, store = self.debate, self._runtime.store
         now = debate.now or SideMeter()
         record = TurnRecord(
             debate.thread.thread_id, number, debate.side, recorder.first, recorder.leaf, over.outcome, over.by,
-            now.rounds, now.calls, recorder.usage, started, time.time(), model, self.run_id,
+            now.rounds, now.calls, used, started, time.time(), recorder.model, self.run_id,
         )  # fmt: skip
         await store.debates.finish_turn(thread_id=debate.thread.thread_id, record=record)
         written = await store.debates.since(message_id=recorder.leaf, after=debate.head)
@@ -267,11 +276,13 @@ class DebateRun:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _given(self, spec: SideSpec, number: int) -> Given:
+    def _given(self, spec: SideSpec, number: int, cut: CutTurn | None) -> Given:
         topic = self._seen.topic
         messages = self._seen.next_for(spec.side)
         return Given(
-            messages=messages, pinned=(topic,) if topic is not None else (), keeper=self._contexts.of(spec.side),
+            messages=[*messages, *cut.messages] if cut is not None else messages,
+            unfinished=cut.unfinished if cut is not None else None, begun=cut.meter.rounds if cut is not None else 0,
+            pinned=(topic,) if topic is not None else (), keeper=self._contexts.of(spec.side),
             notes=(last_turn_note(self.debate.setup, number),), rounds_used=self._rounds,
             task=messages[-1].source_id if messages else "",
         )  # fmt: skip

@@ -78,12 +78,17 @@ class Perspectives:
     def _turn(self, turn: TurnRecord, records: Sequence[MessageRecord]) -> None:
         kept = [record for record in records if record.stop_reason != "limit"]  # what the loop said, not the side
         for message in chat_messages(kept):
-            blocks = _said(message.blocks)
-            if blocks:
-                self._seen[turn.side].append(replace(message, blocks=blocks))
+            own = as_said(message)
+            if own.blocks:
+                self._seen[turn.side].append(own)
         if turn.outcome:
             told = ChatMessage("user", (TextBlock(turn.outcome),), source_id=turn.last_message_id)
             self._seen["b" if turn.side == "a" else "a"].append(told)
+
+
+def as_said(message: ChatMessage) -> ChatMessage:
+    """A message as the side reads it that wrote it."""
+    return replace(message, blocks=_said(message.blocks))
 
 
 def _said(blocks: Sequence[Block]) -> tuple[Block, ...]:

@@ -43,21 +43,21 @@ class RunRecorder:
 
     def __init__(
         self, store: Store, publish: Callable[[Event], None], *, thread_id: str, run_id: str, parent_id: str,
-        author: str, model: str, side: SideName = "a",
+        author: str, model: str, side: SideName = "a", first: str = "",
     ) -> None:  # fmt: skip
         self._store = store
         self._publish = publish
         self._thread_id = thread_id
         self.run_id = run_id
         self._author = author
-        self._model = model
+        self.model = model
         self._side: SideName = side
         self._open: OpenMessage | None = None
         self._pending: ChatMessage | None = None
         self._round = 0
         self._started = 0.0
         self.leaf = parent_id
-        self.first = ""
+        self.first = first
         self.usage = Usage(cost_usd=0.0)
         self.below: BudgetTracker | None = None
         self._charged = Usage(cost_usd=0.0)
@@ -173,7 +173,7 @@ class RunRecorder:
         return MessageRecord(
             message_id=message_id, thread_id=self._thread_id, parent_id=self.leaf, role=role,  # type: ignore[arg-type]
             blocks=tuple(blocks), created_at=time.time(), status=status, side=self._side, author=self._author,
-            model=self._model, run_id=self.run_id, round_number=self._round,
+            model=self.model, run_id=self.run_id, round_number=self._round,
         )  # fmt: skip
 
     async def _begin(self) -> None:
@@ -200,7 +200,7 @@ class RunRecorder:
         elapsed = int((time.perf_counter() - self._started) * 1000)
         await writer.close(
             stop_reason=reason, status=status, blocks=(*calls, *notices), usage=usage, elapsed_ms=elapsed,
-            model=self._model,
+            model=self.model,
         )  # fmt: skip
         self._open = self._pending = None
         if usage is not None:

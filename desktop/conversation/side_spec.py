@@ -7,7 +7,7 @@ as, its limit. Nothing here asks a model, so "what can each side use" and the dr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from desktop.agents.discovery import Visible, not_itself, visible_tools
 from desktop.agents.documents import code_tool, document, finish_tool
@@ -181,13 +181,15 @@ def model_from(text: str) -> ModelRef:
 
 
 def round_limit(
-    own: int | None, who: str, budget: BudgetTracker, used: int = 0, usual: Limit = DEFAULT_LIMIT
+    own: int | None, who: str, budget: BudgetTracker, used: int = 0, usual: Limit = DEFAULT_LIMIT, begun: int = 0
 ) -> Limit:  # fmt: skip
     """The tightest of what applies (R-LIM-1): the side's own limit, else the ``usual`` one; the budget; 250 a run, of
-    which ``used`` are gone."""
+    which ``used`` are gone. ``begun`` rounds of the turn were another run's."""
     mine = Limit("maxSteps", own, who) if own else usual
-    whole = Limit(GLOBAL, MAX_RUN_ROUNDS - used, "the app")
-    return tightest(mine, budget.rounds_left(), whole) or mine
+    left = budget.rounds_left()
+    left = replace(left, value=left.value + begun) if left is not None else None
+    whole = Limit(GLOBAL, MAX_RUN_ROUNDS - used + begun, "the app")
+    return tightest(mine, left, whole) or mine
 
 
 def rounds_note(limit: int, number: int) -> str:

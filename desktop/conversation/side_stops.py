@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from desktop.agents.loop import Verdict
-from desktop.agents.loop_events import ToolRunner
 from desktop.conversation.run_code import RunCode
 from desktop.conversation.side_returns import SideReturns
 from desktop.conversation.side_spec import SideSpec
+from desktop.conversation.toolbox import Toolbox
 from desktop.domain.debates import TurnEnd
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.pipeline.names import ToolTable
@@ -28,7 +28,7 @@ class SideStops:
     """
 
     def __init__(
-        self, spec: SideSpec, table: ToolTable, tools: ToolRunner, code: RunCode, limit: int,
+        self, spec: SideSpec, table: ToolTable, tools: Toolbox, code: RunCode, limit: int,
         returns: SideReturns | None = None, told: Told = lambda _call, _result: None,
     ) -> None:  # fmt: skip
         self._spec = spec
@@ -44,22 +44,37 @@ class SideStops:
         self.missing = False
         self.handed = False
 
-    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
-        """One call through the pipeline; a failed one stops nothing (R-SES-12)."""
+    async def run(
+        self, call: ToolCallBlock, again: str = "", original: Mapping[str, Any] | None = None, barred: str = ""
+    ) -> ToolResultBlock:
+        """One call through the pipeline; a failed one stops nothing (R-SES-12). The rest: see ``CallRequest``."""
         if self.returns is not None and self.returns.takes(call):
             result = await self.returns.take(call)
             self._told(call, result)
             return result
-        result = await self._tools.run(call)
+        result = await self._tools.run(call, again, original, barred)
         for made in ((call, result), *self._code.made):
             self._see(*made)
         self._code.made.clear()
         return result
 
+    def recall(self, messages: Sequence[ChatMessage]) -> None:
+        """The calls of the last round, made before the app was started again."""
+        results: dict[str, ToolResultBlock] = {}
+        for message in reversed(messages):
+            results.update((b.call_id, b) for b in message.blocks if isinstance(b, ToolResultBlock))
+            for call in message.tool_calls:
+                if (result := results.get(call.call_id)) is not None:
+                    self._see(call, result)
+            if message.role == "assistant":
+                return
+
     def _see(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
         """Whether this call ends something; one that code made counts as one of the model's own (R-COD-6)."""
         if result.is_error:
             return
+        if self.returns is not None and self.returns.takes(call):
+            self.returns.done, self.returns.value = True, result.structured
         self.handed = self.handed or result.facts.get("handoff") == "transfer"
         for wanted in (self._spec.stop_tool, self._spec.end_session_tool):
             if wanted and same_tool(self._table, call.tool, wanted):

@@ -56,7 +56,8 @@ class Given:
     out; ``notes`` join its system text in this turn; ``asked`` is the person's text that may bring in skills
     (S-SK-5); ``rounds_used`` of the run so far; ``unfinished`` is what an
     answer that is gone on with left open; ``keeper`` has the thread's summary and pins; ``task`` is the id of the
-    message that began the work, which no window leaves out; ``older``: the thread has messages before these."""
+    message that began the work, which no window leaves out; ``older``: the thread has messages before these; ``begun``
+    rounds of the turn are in ``messages`` already, and the last of them is judged first."""
 
     messages: Sequence[ChatMessage]
     pinned: Sequence[ChatMessage] = ()
@@ -67,6 +68,7 @@ class Given:
     keeper: ContextKeeper | None = None
     task: str = ""
     older: bool = False
+    begun: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class SideTurn:
     async def _looped(self, side: Ready, tools: Toolbox, code: RunCode, given: Given) -> SideResult:
         runtime, spec = self.runtime, self.spec
         who = f"the agent {spec.agent}"
-        limit = round_limit(spec.max_rounds, who, self.budget, given.rounds_used, spec.usual_rounds)
+        limit = round_limit(spec.max_rounds, who, self.budget, given.rounds_used, spec.usual_rounds, given.begun)
         returns = SideReturns.of(side.skill, side.mode, runtime.pipeline.validator)
         stops = SideStops(spec, runtime.pipeline.table, tools, code, int(limit.value), returns, self._finished)
         request = await request_of(
@@ -133,16 +135,17 @@ class SideTurn:
             layers=runtime.chat_layers,
             steering=self.steering,
             after_round=stops.after,
-            config=LoopConfig(limit=limit),
+            config=LoopConfig(limit=limit, begun=given.begun),
         )
-        messages = await self._settled(tools, given)
+        messages = await self._settled(stops, given)
+        stops.recall(messages if given.begun else ())
         result = await loop.run(messages, self._preparation(request, given, int(limit.value)), self.meta)
         if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
             _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
         unmet = returns.unmet if returns is not None and stops.by is None and result.error is None else ""
         return SideResult(result, limit, stops.by, stops.value, stops.missing, unmet, stops.handed)
 
-    async def _settled(self, tools: Toolbox, given: Given) -> Sequence[ChatMessage]:
+    async def _settled(self, tools: SideStops, given: Given) -> Sequence[ChatMessage]:
         """The messages, with results for the calls that a run before this one has left open."""
         if given.unfinished is None:
             return given.messages
@@ -197,7 +200,7 @@ class SideTurn:
 
     def _preparation(self, request: ModelRequest, given: Given, limit: int) -> Prepare:
         """The window is built anew before each round (R-CTX-9), and measured."""
-        number, meta, size = 0, self.meta, self.runtime.context_window(request.model)
+        number, meta, size = given.begun, self.meta, self.runtime.context_window(request.model)
         window = window_of(self.runtime, self.spec, request, given)
 
         async def prepare(messages: Sequence[ChatMessage]) -> ModelRequest:

@@ -201,16 +201,20 @@ async def _goes_on(store: Store, run_id: str) -> bool:
     run = await store.runs.get(run_id=run_id)
     if run.ended_at is None:
         return False  # it is at work
-    leaf = (await store.threads.get(thread_id=run.thread_id)).active_leaf
-    if leaf is not None and await _is_cut(store, run.thread_id, run_id, leaf):
+    if await _is_cut(store, run.thread_id, run_id):
         return True
     await conclude(run_id, store.effects)
     return False
 
 
-async def _is_cut(store: Store, thread_id: str, run_id: str, leaf: str) -> bool:
+async def _is_cut(store: Store, thread_id: str, run_id: str) -> bool:
+    """Whether the thread ends in what this run began; a debate's goes on below its last turn that counts."""
+    turn = await store.debates.left(thread_id=thread_id)
+    leaf = turn[-1].message_id if turn else (await store.threads.get(thread_id=thread_id)).active_leaf
+    if leaf is None:
+        return False
     end = await store.messages.get(message_id=leaf)
     found = await unfinished_above(store, thread_id, leaf)
     if found is None or run_id not in found.runs:
         return False
-    return bool(found.calls) or end.role == "tool" or end.status == "interrupted"
+    return bool(found.calls) or end.role == "tool" or end.status == "interrupted" or bool(turn)

@@ -162,8 +162,10 @@ class OpenDebate(QObject):
         if all(known.number != record.number for known in self.turns):
             self.turns.append(record)
         item = self._live.end(record)
-        if item is not None:
+        if item is not None and item.message_id == record.first_message_id:
             anew[item.message_id] = item
+        elif record.first_message_id not in self.items:  # it began before the app was started again
+            self.open(self.thread_id)
 
     def _put(self, item: TranscriptItem) -> None:
         if not item.message_id:

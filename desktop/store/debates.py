@@ -44,11 +44,19 @@ WITH told (run_id, i, o, r, c, usd) AS (
  UNION ALL SELECT run_id, sum(input_tokens), sum(output_tokens), sum(reasoning_tokens), sum(cached_tokens),
  total(cost_usd) FROM messages WHERE thread_id = :thread GROUP BY run_id
  UNION ALL SELECT s.run_id, sum(s.input_tokens), sum(s.output_tokens), sum(s.reasoning_tokens), sum(s.cached_tokens),
- total(s.cost_usd) FROM side_turns s JOIN messages m ON m.seq = s.last_seq WHERE m.thread_id = :thread
+ total(s.cost_usd) FROM side_turns s JOIN messages m ON m.seq = s.last_seq
+ JOIN messages f ON f.message_id = s.first_message_id WHERE m.thread_id = :thread AND f.run_id IN ('', s.run_id)
  GROUP BY s.run_id),
 runs_used AS (SELECT max(i) i, max(o) o, max(r) r, max(c) c, max(usd) usd FROM told GROUP BY run_id)
 SELECT coalesce(sum(i), 0), coalesce(sum(o), 0), coalesce(sum(r), 0), coalesce(sum(c), 0), total(usd) FROM runs_used
 """
+_LEFT = (
+    "WITH RECURSIVE way (seq) AS ("
+    " SELECT (SELECT max(m.seq) FROM messages m WHERE m.parent_seq = d.head_seq AND m.thread_id = d.thread_id)"
+    " FROM debates d WHERE d.thread_id = ?"
+    " UNION ALL SELECT (SELECT max(m.seq) FROM messages m WHERE m.parent_seq = way.seq) FROM way"
+    " WHERE way.seq IS NOT NULL) SELECT seq FROM way WHERE seq IS NOT NULL ORDER BY seq"
+)
 _SINCE = (
     "WITH RECURSIVE path (seq, parent_seq) AS ("
     " SELECT seq, parent_seq FROM messages WHERE seq = ? AND seq <> ?"
@@ -181,6 +189,24 @@ class DebateRepository:
     async def rewind(self, *, thread_id: str) -> None:
         """Show the path that ends where the last finished turn ended; what was begun stays as a branch."""
         await self._thread.write(lambda connection: forks.rewind(connection, thread_id))
+
+    async def left(self, *, thread_id: str) -> list[MessageRecord]:
+        """What was written last below the turns that count, oldest first: a turn that broke off, or one under way."""
+
+        def work(connection: sqlite3.Connection) -> list[MessageRecord]:
+            return tree.load(connection, [row[0] for row in connection.execute(_LEFT, (thread_id,))])
+
+        return await self._thread.read(work)
+
+    async def show(self, *, thread_id: str, message_id: str) -> None:
+        """Show the path that ends in a message of a turn that goes on."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            seq = tree.sequence(connection, message_id)[0]
+            tree.point_at(connection, seq)
+            connection.execute("UPDATE threads SET active_leaf = ? WHERE thread_id = ?", (seq, thread_id))
+
+        await self._thread.write(work)
 
     async def since(self, *, message_id: str, after: str) -> list[MessageRecord]:
         """The path down to ``message_id``, without ``after`` and what is above it ("": all), oldest first."""

@@ -40,13 +40,17 @@ class EffectRepository:
 
         return await self._thread.read(work)
 
-    async def unfinished(self) -> list[str]:
-        """Runs with a journal that has no terminal entry, the latest first: those that can be gone on with."""
+    async def unfinished(self, thread_id: str = "") -> list[str]:
+        """Runs, of one thread or all, with a journal that has no terminal entry, the latest first: those that can be
+        gone on with."""
         query = (
             "SELECT e.run_id FROM effects e JOIN runs r USING (run_id) WHERE e.sequence = 1 AND NOT EXISTS "
-            "(SELECT 1 FROM effects t WHERE t.run_id = e.run_id AND t.kind = 'end') ORDER BY r.started_at DESC"
+            "(SELECT 1 FROM effects t WHERE t.run_id = e.run_id AND t.kind = 'end') AND ? IN ('', r.thread_id) "
+            "ORDER BY r.started_at DESC"
         )
-        return await self._thread.read(lambda connection: [row[0] for row in connection.execute(query)])
+        return await self._thread.read(
+            lambda connection: [row[0] for row in connection.execute(query, (thread_id,))]
+        )  # fmt: skip
 
     async def summaries(self, thread_id: str, limit: int = 20) -> list[dict[str, Any]]:
         """The latest summaries of a thread's older messages, newest first, from whatever runs."""

@@ -14,8 +14,10 @@ import shutil
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.end2end.continue_life import WRITES, live, prepare
 from tests.end2end.effect_life import lines
@@ -41,13 +43,16 @@ class Figures:
     faults: list[str] = field(default_factory=list)
 
 
-def one_life(home: Path, kill_at: int) -> bool:
+Life = Callable[[Path, int], Coroutine[Any, Any, None]]
+
+
+def one_life(home: Path, kill_at: int, life: Life = live) -> bool:
     """One life, in a process of its own; whether it was killed."""
     child = os.fork()
     if not child:
         code = 1
         try:
-            asyncio.run(live(home, kill_at))
+            asyncio.run(life(home, kill_at))
             code = 0
         finally:
             os._exit(code)

@@ -47,20 +47,20 @@ sideA:
 """
 
 
-def _write(word: str) -> dict[str, Any]:
+def writing(word: str) -> dict[str, Any]:
     return {"call": {"tool": "append", "arguments": {"word": word}}}
 
 
-def _read(name: str) -> dict[str, Any]:
+def reading(name: str) -> dict[str, Any]:
     return {"call": {"tool": "read_file", "arguments": {"path": f"{name}.txt"}}}
 
 
 def rounds() -> list[dict[str, Any]]:
     """Each answers what the message before it ends with, so that the script goes on where the thread does."""
-    go = [{"text": "I begin."}, _write("a1"), _write("a2"), _read("above")]
+    go = [{"text": "I begin."}, writing("a1"), writing("a2"), reading("above")]
     ask = [{"call": {"tool": "helper", "arguments": {"message": "help me"}}}]
-    last = [_write("a3"), _read("end")]
-    help_ = [_write("h1"), _write("h2"), _read("below")]
+    last = [writing("a3"), reading("end")]
+    help_ = [writing("h1"), writing("h2"), reading("below")]
     end = [{"text": "All is done."}]
     return [
         {"when": "please begin", "steps": go}, {"when": "help me", "steps": help_},
@@ -123,7 +123,7 @@ async def live(home: Path, kill_at: int) -> None:
     while any(rooms.skills.table.find(name) is None for name in ("append", "helper")):
         await asyncio.sleep(0.01)
     counting = Counting(kill_at)
-    watch = asyncio.create_task(_killed_by_the_tool(home / "workspace" / "kill-me"))
+    watch = asyncio.create_task(killed_by_the_tool(home / "workspace" / "kill-me"))
     rooms.bus.listen(counting)
     await _seen_again(rooms, home)
     thread = await _go(rooms, home)
@@ -167,7 +167,7 @@ async def _told(rooms: Rooms, thread: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-async def _killed_by_the_tool(marker: Path) -> None:
+async def killed_by_the_tool(marker: Path) -> None:
     while not marker.exists():
         await asyncio.sleep(0.005)
     marker.unlink()
