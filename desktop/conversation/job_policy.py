@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -29,14 +30,21 @@ _Number = TypeVar("_Number", int, float)
 
 
 class JobPermission:
-    """Implements ``domain.jobs.Unattended``. ``admin_allowed`` is the app's switch, read at each call: while it is off,
-    no job makes an admin call, whatever it lists (C-34)."""
+    """Implements ``domain.jobs.Unattended``; ``present`` is as there. ``admin_allowed`` is the app's switch, read at
+    each call: while it is off, no job makes an admin call, whatever it lists (C-34)."""
 
     def __init__(self, policy: JobPolicy, admin_allowed: Callable[[], bool], where: Where) -> None:
         self._policy = policy
         self._admin_allowed = admin_allowed
         listed = [Entry(read_rule(text, "allow"), Owner()) for text in policy.allowed_tools or ()]
         self._listed = RuleSet(listed, where) if policy.allowed_tools is not None else None
+        self.present = False
+
+    def gone_on_with(self) -> JobPermission:
+        """The same, for a person who goes on with what the job had begun."""
+        found = copy(self)
+        found.present = True
+        return found
 
     def refusal(self, facts: CallFacts) -> str:
         """Why the call may not be made, or "". The category is that of this very call (R-CRON-4)."""

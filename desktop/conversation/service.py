@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -38,6 +38,12 @@ _TITLE_LOOK = 4_000
 like a key stays out of it (R-SEC-4)."""
 
 _log = logging.getLogger(__name__)
+TermsOf = Callable[[MessageRecord], Awaitable[JobTerms | None]]
+"""What binds another answer to a message, or the rest of one; None: nothing but what binds each chat."""
+
+
+async def _no_terms(_question: MessageRecord) -> JobTerms | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,8 @@ class _Active:
 
 
 class ConversationService(ThreadDesk):
-    """Threads and their runs. ``owner`` holds the tasks of runs; ``close`` ends them all."""
+    """Threads and their runs. ``owner`` holds the tasks of runs; ``close`` ends them all; ``terms_of`` is said by
+    whoever has messages sent that no person wrote."""
 
     def __init__(self, runtime: Runtime, owner: TaskOwner) -> None:
         super().__init__(runtime.store, runtime.bus, runtime.mask)
@@ -71,6 +78,7 @@ class ConversationService(ThreadDesk):
         self._active: dict[str, _Active] = {}
         self._closing = False
         self._measures = ContextMeasures(runtime.store, runtime.bus)
+        self.terms_of: TermsOf = _no_terms
 
     @property
     def agents(self) -> AgentBook:
@@ -253,7 +261,7 @@ class ConversationService(ThreadDesk):
         terms: JobTerms | None = None,
     ) -> str:  # fmt: skip
         with self._holding(thread_id) as active:
-            active.terms = terms
+            active.terms = terms or await self.terms_of(await self.message(user_message_id))
             await self._launch(active, parent_id, user_message_id, nudge=nudge)
         return active.run_id
 

@@ -26,6 +26,12 @@ class Unattended(Protocol):
         """Why the call may not be made, in a sentence; empty: it may."""
         ...
 
+    @property
+    def present(self) -> bool:
+        """Whether a person goes on with the run: of what had begun when the app ended they are asked whether it was
+        done, and of nothing else."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class JobPolicy:

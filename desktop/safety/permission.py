@@ -145,7 +145,7 @@ class PermissionGate:
             decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
         else:
             decision = await self._without_asking(request, facts, alike)
-        decision = _unless_again(decision, request)
+        decision = _unless_again(decision, request, call.meta.unattended)
         unasked_read = decision is not None and decision.allowed and call.category is Category.READ
         if decision is None:
             rule = self._rules.match(facts)
@@ -376,11 +376,11 @@ def _known_outcome(decision: Decision) -> str:
     return "" if decision.edited_arguments is None else ASKED_AGAIN
 
 
-def _unless_again(decision: Decision | None, request: PermissionRequest) -> Decision | None:
+def _unless_again(decision: Decision | None, request: PermissionRequest, job: Unattended | None) -> Decision | None:
     """What may have happened already is done again only when a person says so now, whatever was allowed before."""
     if decision is None or not decision.allowed or not request.unknown:
         return decision
-    return _deny(request, "job", "nobody is here to ask") if decision.by == "job" else None
+    return None if job is None or job.present else _deny(request, "job", "nobody is here to ask")
 
 
 def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:

@@ -93,6 +93,15 @@ class JobRepository:
         query = f"SELECT {_RUN} FROM job_runs WHERE job_id = ? ORDER BY seq DESC LIMIT ?"
         return await self._thread.read(lambda connection: _runs(connection.execute(query, (job_id, limit)).fetchall()))
 
+    async def of_thread(self, *, thread_id: str) -> Job | None:
+        """The job that ran in this thread, also one that is deleted; None: none did, or it is gone for good."""
+        query = (
+            "SELECT j.job_json, j.enabled, j.seen_at FROM job_runs r JOIN jobs j ON j.job_id = r.job_id "
+            "WHERE r.thread_id = ? ORDER BY r.seq DESC LIMIT 1"
+        )
+        rows = await self._thread.read(lambda connection: connection.execute(query, (thread_id,)).fetchall())
+        return _job(*rows[0]) if rows else None
+
     async def latest(self) -> Mapping[str, Sequence[JobRun]]:
         """Of every job the last few runs, the newest first: enough to say how many failed in a row, up to 20."""
         query = (

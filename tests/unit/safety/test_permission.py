@@ -471,10 +471,13 @@ async def test_what_may_have_happened_is_done_again_only_when_a_person_says_so_n
     assert (desk.log[-1].decision, desk.log[-1].outcome) == ("done", "")
     assert (await Desk(None, rule).decide(call)).by == "no_handler"
     job = Desk(person, rule)
-    unattended = SimpleNamespace(refusal=lambda facts: "")
+    unattended = SimpleNamespace(refusal=lambda facts: "", present=False)
     allowed = Call(category)
     allowed.meta = replace(allowed.meta, unattended=unattended)
     call.meta = replace(call.meta, unattended=unattended)
     assert (await job.decide(allowed)).allowed
     assert (await job.decide(call)).allowed is False
     assert len(person.asked) == 1
+    unattended.present = True
+    person.choice = "done"
+    assert (await job.decide(call)).choice == "done"
