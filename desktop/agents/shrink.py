@@ -22,6 +22,8 @@ MESSAGE_TOKENS = 4
 MAX_CALLS_IN_VIEW = 64
 SHORT_RESULT = 500
 _HEAD, _TAIL = 300, 150
+NO_RESULT = "There is no result: this call was cut off, and nobody knows whether it was done."
+"""It would be an invention that it was not (R-JRN-2)."""
 _SENT = (TextBlock, ImageBlock, FileBlock, ToolCallBlock, ToolResultBlock)
 
 
@@ -59,17 +61,18 @@ def estimate_fixed(request: ModelRequest) -> int:
 
 
 def answered(head: ChatMessage, results: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """``results`` in call order; a missing one as aborted, so that no call goes unanswered, strangers left out."""
+    """``results`` in call order; of a missing one it is said that there is none, so that no call goes unanswered;
+    strangers left out."""
     known: dict[str, ChatMessage] = {}
     for message in results:
         for block in message.blocks:
             if isinstance(block, ToolResultBlock):
                 known.setdefault(block.call_id, message)
-    return [known.get(call.call_id) or _aborted(call) for call in head.tool_calls]
+    return [known.get(call.call_id) or _missing(call) for call in head.tool_calls]
 
 
-def _aborted(call: ToolCallBlock) -> ChatMessage:
-    return ChatMessage("tool", (ToolResultBlock(call.call_id, call.tool, "Operation aborted", True),))
+def _missing(call: ToolCallBlock) -> ChatMessage:
+    return ChatMessage("tool", (ToolResultBlock(call.call_id, call.tool, NO_RESULT, True),))
 
 
 def cap_group(group: list[ChatMessage]) -> list[ChatMessage]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, ToolResultBlock
+from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord
 from desktop.store import Store
 
@@ -39,7 +39,8 @@ async def task_above(store: Store, message_id: str) -> MessageRecord:
 
 
 def chat_messages(records: Iterable[MessageRecord]) -> list[ChatMessage]:
-    """Records as messages: a tool record becomes one message a result, thinking text is left out (R-CTX-10)."""
+    """Records as messages: a tool record becomes one message a result, thinking text is left out (R-CTX-10), and so is
+    a message that only tells of a failure: it would stand between calls and their results."""
     messages: list[ChatMessage] = []
     for record in records:
         if record.role == "tool":
@@ -47,7 +48,7 @@ def chat_messages(records: Iterable[MessageRecord]) -> list[ChatMessage]:
             messages.extend(ChatMessage("tool", (block,), source_id=record.message_id) for block in results)
             continue
         blocks: tuple[Block, ...] = tuple(b for b in record.blocks if not isinstance(b, ReasoningBlock))
-        if blocks:
+        if any(not isinstance(block, NoticeBlock) for block in blocks):  # else it is Assent that says something
             message = ChatMessage(record.role, blocks, record.stop_reason, record.usage, record.model)
             messages.append(replace(message, source_id=record.message_id))
     return messages

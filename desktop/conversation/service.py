@@ -21,12 +21,13 @@ from desktop.conversation.measures import ContextMeasures
 from desktop.conversation.run import RunExecution, RunOrder
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.titles import title_from
+from desktop.conversation.unfinished import answer_open_calls, only_tells, unfinished_above
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import RunEnded, UserMessageQueued
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
-from desktop.domain.threads import MessageRecord, QueuedRecord
+from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
 from desktop.supervision.tasks import TaskOwner
 
 STOPPED = "stopped by the person"
@@ -98,14 +99,14 @@ class ConversationService(ThreadDesk):
             thread = await self.thread(thread_id)
             if thread.deleted_at is not None:  # what an agent's call left, or what was just deleted: it is wanted again
                 await self.undo_delete(thread_id)
-            return await self._begin(active, text, blocks, thread.active_leaf)
+            return await self._begin(active, text, blocks, await self._answered(thread))
 
     async def run_job(self, thread_id: str, text: str, terms: JobTerms) -> str:
         """A message that no person sent, answered without one under ``terms`` (R-CRON-1); the run's id."""
         with self._holding(thread_id) as active:
             active.terms = terms
             thread = await self.thread(thread_id)
-            return (await self._begin(active, text, (), thread.active_leaf)).run_id
+            return (await self._begin(active, text, (), await self._answered(thread))).run_id
 
     async def edit(self, message_id: str, text: str) -> Sent:
         """The message said differently: a sibling, with the attachments it had, and a run that answers it."""
@@ -120,11 +121,15 @@ class ConversationService(ThreadDesk):
         return await self._answer(question.thread_id, question.message_id, question.message_id)
 
     async def retry(self, thread_id: str) -> str:
-        """Try again what failed: beside the failed message, after everything that succeeded before it."""
+        """Try again what failed: beside the failed message, after everything that succeeded before it. Calls that were
+        cut off there are gone on with: they may have been done."""
         leaf = await self._leaf(thread_id)
-        parent = leaf.parent_id if leaf.role == "assistant" and leaf.parent_id else leaf.message_id
+        left = await unfinished_above(self._store, thread_id, leaf.message_id)
+        cut_off = left is not None and bool(left.calls)
+        beside = leaf.role == "assistant" and (only_tells(leaf) or not cut_off)
+        parent = leaf.parent_id if beside and leaf.parent_id else leaf.message_id
         question = await self._question_of(leaf)
-        return await self._answer(thread_id, parent, question.message_id)
+        return await self._answer(thread_id, parent, question.message_id, nudge=cut_off or only_tells(leaf))
 
     async def continue_answer(self, ref: str) -> str:
         """Go on with an answer that was interrupted, cut or stopped: below it, in a new message; the run's id.
@@ -213,7 +218,7 @@ class ConversationService(ThreadDesk):
             return Sent()
         thread = await self.thread(active.thread_id)
         first = waiting[0]
-        return await self._begin(active, first.text, first.attachments, thread.active_leaf, first.queue_id)
+        return await self._begin(active, first.text, first.attachments, await self._answered(thread), first.queue_id)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -264,6 +269,14 @@ class ConversationService(ThreadDesk):
             active.terms = terms or await self.terms_of(await self.message(user_message_id))
             await self._launch(active, parent_id, user_message_id, nudge=nudge)
         return active.run_id
+
+    async def _answered(self, thread: ThreadRecord) -> str | None:
+        """The end of what is shown, with a result for each call that was cut off there."""
+        leaf = thread.active_leaf
+        end = await answer_open_calls(self._store, thread.thread_id, leaf) if leaf is not None else None
+        if end != leaf:
+            self._changed(thread.thread_id, "results")
+        return end
 
     async def _launch(self, active: _Active, parent_id: str, user_message_id: str, *, nudge: bool = False) -> None:
         order = RunOrder(

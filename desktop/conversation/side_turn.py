@@ -32,7 +32,7 @@ from desktop.conversation.side_spec import (
 )
 from desktop.conversation.side_stops import SideStops
 from desktop.conversation.toolbox import Toolbox
-from desktop.conversation.unfinished import Settling, Unfinished
+from desktop.conversation.unfinished import Settling, Unfinished, doubted
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError
@@ -113,7 +113,7 @@ class SideTurn:
         async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, side.visible) as code:
             tools = Toolbox(
                 runtime.pipeline, side.caller, self.meta, runtime.bus.publish, self.recorder, self.budget,
-                self._root(side), code,
+                self._root(side), code, doubted(given.messages),
             )  # fmt: skip
             return await self._looped(side, tools, code, given)
 

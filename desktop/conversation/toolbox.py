@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from desktop.conversation.recorder import RunRecorder
@@ -16,6 +16,10 @@ from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.effect_values import digest_of
+
+LIKE_ONE = "A call just like this had begun when Assent ended, and nobody knows whether it was done."
+STOPPED = "stopped by the person"
 
 
 class Toolbox:
@@ -24,6 +28,7 @@ class Toolbox:
     def __init__(
         self, pipeline: Pipeline, caller: Caller, meta: RunMeta, sink: EventSink, recorder: RunRecorder,
         budget: BudgetTracker, root: Invocation | None = None, code: RunCode | None = None,
+        doubted: Iterable[str] = (),
     ) -> None:  # fmt: skip
         self.caller = caller
         self._pipeline = pipeline
@@ -32,12 +37,16 @@ class Toolbox:
         self._recorder = recorder
         self._budget = budget
         self._code = code
+        self._doubted = set(doubted)
 
     async def run(
         self, call: ToolCallBlock, again: str = "", original: Mapping[str, Any] | None = None, barred: str = ""
     ) -> ToolResultBlock:
         """One call through every gate; its result is stored under the id given here. ``again``, ``original`` and
-        ``barred``: see ``CallRequest``."""
+        ``barred``: see ``CallRequest``. A call like one that nobody knows the end of is asked about too."""
+        digest = digest_of(call.tool, call.arguments) if self._doubted else ""
+        if digest in self._doubted:
+            again = again or LIKE_ONE
         result_id = self._recorder.result_ids[call.call_id] = new_id()
         block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
         outcome = await self._pipeline.invoke(
@@ -50,6 +59,10 @@ class Toolbox:
         waited = outcome.facts.get("waited_ms", 0)
         if waited:
             self._budget.waited(waited / 1000)
+        if outcome.state != "unknown":
+            self._doubted.discard(digest)
+        if again and outcome.facts.get("decision") == "stop":
+            self._root.meta.cancellation.cancel(STOPPED)
         return outcome.block(call)
 
     def parallel(self, call: ToolCallBlock) -> bool:

@@ -7,26 +7,33 @@ not done again; what may have been done is done again only when a person says so
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from desktop.conversation.recorder import RunRecorder
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.effects import EffectLog, EffectRecord, call_key
-from desktop.domain.errors import CancellationError, KnownError
+from desktop.domain.errors import CancellationError, KnownError, ToolAborted
+from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import changed
+from desktop.pipeline.edits import changed_note
 from desktop.pipeline.execute import cut
-from desktop.pipeline.pipeline import OUTPUT_LIMIT, changed_note
+from desktop.pipeline.gates import UNKNOWN as NOT_KNOWN
+from desktop.pipeline.pipeline import OUTPUT_LIMIT
 from desktop.store import Store
 from desktop.supervision.call_journal import Fate, fates
 from desktop.supervision.effect_journal import EffectJournal
+from desktop.supervision.effect_values import digest_of
 
 UNKNOWN = "This had begun when Assent ended, and nobody knows whether it was done."
-STOPPED = "stopped by the person"
+LOOK_FIRST = "It was not made again. Find out whether it was done before you do anything like it."
+NOT_MADE = "This call was not made: Assent ended before it began."
+CUT_OFF = "This call, which only reads, was cut off when Assent ended."
 MASKED = "its arguments held a secret, which Assent does not keep."
 FIRST = 8
 MOST = 200
@@ -44,6 +51,23 @@ class Unfinished:
     calls: tuple[ToolCallBlock, ...]
     known: Mapping[str, Fate]
     runs: tuple[str, ...]
+
+
+def doubted(messages: Iterable[ChatMessage]) -> set[str]:
+    """Digests of calls of which these do not say whether they were done: no such call is made unasked."""
+    blocks = [block for message in messages for block in message.blocks]
+    if not any(isinstance(block, ToolResultBlock) and block.facts.get("state") == "unknown" for block in blocks):
+        return set()
+    asked: dict[str, ToolCallBlock] = {}
+    found: set[str] = set()
+    for block in blocks:
+        if isinstance(block, ToolCallBlock):
+            asked[block.call_id] = block
+        elif isinstance(block, ToolResultBlock) and (call := asked.get(block.call_id)) is not None:
+            edited = {**(call.arguments or {}), **(block.facts.get("edited") or {})}
+            keys = {digest_of(call.tool, call.arguments), digest_of(call.tool, edited)}
+            found = found | keys if block.facts.get("state") == "unknown" else found - keys
+    return found
 
 
 class Caller(Protocol):
@@ -68,7 +92,7 @@ async def unfinished_above(store: Store, thread_id: str, leaf: str) -> Unfinishe
     """What the answer that ends in ``leaf`` has left open; None where it ends with a person."""
     answered: set[str] = set()
     async for message in _upwards(store, thread_id, leaf):
-        if _only_tells(message):
+        if only_tells(message):
             continue  # an attempt to go on that failed before it came to the calls
         if message.role == "assistant":
             calls = [b for b in message.blocks if isinstance(b, ToolCallBlock) and b.call_id not in answered]
@@ -98,7 +122,7 @@ async def _upwards(store: Store, thread_id: str, leaf: str) -> AsyncIterator[Mes
         seen, size, before = seen + size, MOST - size, path[0].message_id
 
 
-def _only_tells(message: MessageRecord) -> bool:
+def only_tells(message: MessageRecord) -> bool:
     """A message of Assent, in which the model says nothing."""
     return bool(message.blocks) and all(isinstance(block, NoticeBlock) for block in message.blocks)
 
@@ -108,6 +132,24 @@ async def _runs_since(store: Store, thread_id: str, run_id: str) -> tuple[str, .
     ids = [run.run_id for run in await store.runs.of_thread(thread_id=thread_id)]
     ids = ids[: ids.index(run_id) + 1] if run_id in ids else [run_id]
     return tuple(reversed(ids))
+
+
+async def answer_open_calls(store: Store, thread_id: str, leaf: str) -> str:
+    """A person says something else instead of going on: each open call gets as its result what is known of it, and
+    none is made. The end of the path, where what they say comes below."""
+    left = await unfinished_above(store, thread_id, leaf)
+    if left is None or not left.calls:
+        return leaf
+    asked = await store.messages.get(message_id=left.message_id)
+    record = replace(
+        asked, message_id=new_id(), parent_id=leaf, role="tool", created_at=time.time(), status="complete",
+        blocks=tuple(_told(call, left.known.get(call.call_id)) for call in left.calls),
+        stop_reason=None, usage=None, elapsed_ms=0,
+    )  # fmt: skip
+    await store.messages.add(record=record)
+    for run_id in left.runs:
+        await conclude(run_id, store.effects)
+    return record.message_id
 
 
 class Settling:
@@ -135,8 +177,6 @@ class Settling:
             return await self._stored(_recorded(call, fate, fate.result), executed=False)
         again = "" if fate is None or fate.repeatable else _question(fate)
         block = await self._made(call, fate, again)
-        if again and block.facts.get("decision") == "stop":
-            self._token.cancel(STOPPED)
         if again and (self._token.cancelled or block.facts.get("by") in _NOBODY_ANSWERED):
             self._token.check()
             raise CancellationError("the question was closed without an answer")
@@ -163,9 +203,21 @@ def _question(fate: Fate) -> str:
     return f"{UNKNOWN} Inside it these had begun, and may have been done: {', '.join(done)}."
 
 
+def _told(call: ToolCallBlock, fate: Fate | None) -> ToolResultBlock:
+    """What is known of a call that nobody goes on with."""
+    if fate is not None and fate.result is not None:
+        return _recorded(call, fate, fate.result)
+    if fate is not None and not fate.repeatable:
+        unknown = ToolResult(f"{_question(fate)} {LOOK_FIRST}", is_error=True, code=NOT_KNOWN)
+        return _recorded(call, fate, unknown)
+    text, facts = (NOT_MADE if fate is None else CUT_OFF), {"state": "aborted", "code": ToolAborted.code}
+    return ToolResultBlock(call.call_id, call.tool, text, True, None, facts)
+
+
 def _recorded(call: ToolCallBlock, fate: Fate, result: ToolResult) -> ToolResultBlock:
     """A result from the journal, as a message has it."""
     state = "done" if not result.is_error else "denied" if result.code.startswith("denied") else "failed"
+    state = "unknown" if result.code == NOT_KNOWN else state
     facts = {**result.facts, "state": state, "code": result.code, "elapsed_ms": 0}
     note = ""
     if fate.arguments is not None:

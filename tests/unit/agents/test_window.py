@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.agents.shrink import estimate
+from desktop.agents.shrink import NO_RESULT, estimate
 from desktop.agents.window import PromptWindow
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.messages import (
@@ -66,7 +66,7 @@ def test_a_call_left_unanswered_by_a_crash_is_answered_and_an_orphan_result_left
     crashed = round_of(1)[:1]
     view = PromptWindow().view([orphan, user_message("a"), *crashed, user_message("b")])
     assert [m.role for m in view.messages] == ["user", "assistant", "tool", "user"]
-    assert view.messages[2].blocks[0].text == "Operation aborted"
+    assert view.messages[2].blocks[0].text == NO_RESULT
 
 
 @pytest.mark.spec("R-CTX-10")

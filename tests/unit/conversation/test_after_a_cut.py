@@ -1,0 +1,110 @@
+"""What a person does besides Continue after the process died: try again, or just write on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from desktop.conversation.unfinished import CUT_OFF, LOOK_FIRST, NOT_MADE, UNKNOWN
+from desktop.domain.messages import NoticeBlock, ToolCallBlock, ToolResultBlock
+from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.pipeline.gates import SAID_DONE, SKIPPED
+from tests.unit.conversation.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
+from tests.unit.conversation.kit import MODEL, World, world
+from tests.unit.pipeline.kit import Person
+
+
+def valid(path) -> bool:
+    """Each call has its result right below it, notices apart."""
+    waiting: list[str] = []
+    for message in path:
+        if message.role == "tool":
+            waiting = [c for c in waiting if c not in {b.call_id for b in message.blocks}]
+        elif any(not isinstance(block, NoticeBlock) for block in message.blocks):
+            if waiting:
+                return False
+            waiting = [block.call_id for block in message.blocks if isinstance(block, ToolCallBlock)]
+    return not waiting
+
+
+async def fails_to_go_on(w: World, thread: str) -> None:
+    """Continue, in a thread that has no model just then."""
+    await w.service.set_model(thread, "")
+    await w.service.continue_answer(thread)
+    path = await w.settled(thread)
+    assert [type(block) for block in path[-1].blocks] == [NoticeBlock]
+    assert results(path) == {}
+    await w.service.set_model(thread, MODEL)
+
+
+@pytest.mark.spec("R-JRN-2", "R-PRM-4")
+@pytest.mark.parametrize("how", ["retry", "continue"])
+async def test_the_question_survives_an_attempt_to_go_on_that_failed(tmp_path: Path, how: str) -> None:
+    model, person, (write, _) = ScriptedModel([says("ok")]), Person("done"), tools()
+    async with world(tmp_path, model, write, person=person, supervised=True) as w:
+        thread = await cut_off(w, [("c1", WRITE)], [line(1, "c1", WRITE, "begun")])
+        await fails_to_go_on(w, thread)
+        await (w.service.retry(thread) if how == "retry" else w.service.continue_answer(thread))
+        path = await w.settled(thread)
+        assert (results(path), write.calls) == ({"c1": SAID_DONE}, [])
+        assert (path[-1].text, valid(path)) == ("ok", True)
+        assert [b.text for m in model.requests[0].messages for b in m.blocks if b.kind == "tool_result"] == [SAID_DONE]
+        assert await w.store.effects.unfinished() == []
+
+
+@pytest.mark.spec("R-JRN-2")
+async def test_trying_again_right_after_the_cut_goes_on_with_the_calls(tmp_path: Path) -> None:
+    model, person, (write, _) = ScriptedModel([says("ok")]), Person("done"), tools()
+    async with world(tmp_path, model, write, person=person, supervised=True) as w:
+        lines = [line(1, "c1", WRITE, "begun"), line(2, "c1", WRITE, "completed", text="wrote")]
+        thread = await cut_off(w, [("c1", WRITE), ("c2", WRITE)], [*lines, line(3, "c2", WRITE, "begun")])
+        await w.service.retry(thread)
+        path = await w.settled(thread)
+        assert results(path) == {"c1": "wrote", "c2": SAID_DONE}
+        assert [m.message_id for m in path][:2] == ["asked", ANSWER]
+
+
+@pytest.mark.spec("R-JRN-2", "R-LOOP-10")
+@pytest.mark.parametrize("failed_first", [False, True])
+async def test_who_writes_on_instead_has_the_model_told_what_is_known_of_each_call(
+    tmp_path: Path, failed_first: bool
+) -> None:
+    model, person, (write, read) = ScriptedModel([says("ok")]), Person(), tools()
+    async with world(tmp_path, model, write, read, person=person, supervised=True) as w:
+        lines = [
+            line(1, "c1", WRITE, "begun"), line(2, "c1", WRITE, "completed", text="wrote"),
+            line(3, "c2", WRITE, "begun"), line(4, "c3", READ, "begun"),
+        ]  # fmt: skip
+        thread = await cut_off(w, [("c1", WRITE), ("c2", WRITE), ("c3", READ), ("c4", WRITE)], lines)
+        if failed_first:
+            await fails_to_go_on(w, thread)
+        path = await w.ask(thread, "and now?")
+        told = {"c1": "wrote", "c2": f"{UNKNOWN} {LOOK_FIRST}", "c3": CUT_OFF, "c4": NOT_MADE}
+        assert (results(path), valid(path)) == (told, True)
+        assert (write.calls, read.calls, person.asked) == ([], [], [])
+        sent = [b for m in model.requests[0].messages for b in m.blocks if isinstance(b, ToolResultBlock)]
+        assert {b.call_id: b.text for b in sent} == told
+        assert [b.facts["state"] for b in sent] == ["done", "unknown", "aborted", "aborted"]
+        assert [one.phase for one in await w.store.effects.load(RUN)][-1] == "cancelled"
+
+
+@pytest.mark.spec("R-JRN-2", "R-PRM-4")
+@pytest.mark.parametrize(("answer", "made"), [("done", 0), ("deny", 0), ("allow_once", 1), ("stop", 0)])
+async def test_the_same_call_again_is_asked_about_whatever_was_allowed(tmp_path: Path, answer: str, made: int) -> None:
+    """A model that is told that nobody knows may just try again, and a rule may allow that."""
+    again = calls(WRITE, {"path": "c1"})
+    model, (write, _) = ScriptedModel([again, again, says("ok")]), tools()
+    person = Person(answer, "allow_once")
+    async with world(tmp_path, model, write, person=person, supervised=True) as w:
+        thread = await cut_off(w, [("c1", WRITE)], [line(1, "c1", WRITE, "begun")])
+        path = await w.ask(thread, "go on")
+        unknown = [bool(request.unknown) for request in person.asked]
+        if answer == "stop":
+            assert (w.ends()[-1].reason, write.calls, unknown) == ("cancelled", [], [True])
+            return
+        doubtful = answer == "deny"
+        assert unknown == [True, doubtful]
+        texts = list(results(path).values())[1:]
+        assert texts[0].startswith({"done": SAID_DONE, "deny": SKIPPED, "allow_once": "did write-file"}[answer])
+        assert len(write.calls) == made + 1
