@@ -142,7 +142,7 @@ class Course:
         if self.failure is not None:
             found["status"] = "failed"
         if self._limit is not None:
-            found |= {"status": "budget" if "budget" in self._limit.where else "limit", "limit": str(self._limit)}
+            found |= {"status": self._limit.kind, "limit": str(self._limit)}
         return found
 
     def no_result(self) -> ToolFailure:

@@ -187,7 +187,7 @@ def round_limit(
     which ``used`` are gone. ``begun`` rounds of the turn were another run's."""
     mine = Limit("maxSteps", own, who) if own else usual
     left = budget.rounds_left()
-    left = replace(left, value=left.value + begun) if left is not None else None
+    left = replace(left, value=left.value + begun, kind="budget") if left is not None else None
     whole = Limit(GLOBAL, MAX_RUN_ROUNDS - used + begun, "the app")
     return tightest(mine, left, whole) or mine
 

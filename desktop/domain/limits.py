@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import ConfigurationError
+
+LimitKind = Literal["limit", "budget"]
+"""``budget``: of a run tree, shared by its agents (R-SUP-7); else of one agent, turn or call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,7 @@ class Limit:
     name: str
     value: float
     where: str
+    kind: LimitKind = "limit"
 
     def __str__(self) -> str:
         value = int(self.value) if math.isfinite(self.value) and self.value == int(self.value) else self.value

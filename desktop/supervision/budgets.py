@@ -136,7 +136,7 @@ class BudgetTracker:
         )
         for name, value, consumed in pairs:
             if value is not None and consumed >= value:
-                return Limit(name, value, self.where_of(name))
+                return Limit(name, value, self.where_of(name), "budget")
         return self._parent.broken(asking=asking) if self._parent is not None else None
 
     def check(self) -> None:

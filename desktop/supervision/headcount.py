@@ -46,7 +46,7 @@ class Headcount:
         if self.alive >= self._budget.max_agents:
             victim = self._victim(priority)
             if victim is None:
-                limit = Limit("max_agents", self._budget.max_agents, self._where)
+                limit = Limit("max_agents", self._budget.max_agents, self._where, "budget")
                 raise BudgetExhausted(
                     f"No more agents can start: {limit}.", limit=str(limit), next_step="Wait for one to finish."
                 )

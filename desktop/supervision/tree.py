@@ -317,7 +317,8 @@ class RunTree:
         if left is None or node.over:
             return
         if left <= 0 and node.stopped is None:
-            limit = Limit("deadline_s", node.budget.budget.deadline_s or 0.0, node.budget.where_of("deadline_s"))
+            deadline, where = node.budget.budget.deadline_s or 0.0, node.budget.where_of("deadline_s")
+            limit = Limit("deadline_s", deadline, where, "budget")
             for one in self.branch(node):
                 one.stopped = one.stopped or limit
             node.token.cancel(DEADLINE)

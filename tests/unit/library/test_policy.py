@@ -187,12 +187,14 @@ async def test_whoever_finishes_in_the_round_of_the_last_call_has_not_failed(tmp
 @pytest.mark.spec("R-LIM-6", "R-SUP-7")
 async def test_what_a_provider_of_its_own_uses_counts_against_the_budget(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, metadata="  model: {agent: agent-mine, persistent: true}\n")
-    bench.budget = BudgetTracker(ExecutionBudget(max_tokens=25))
+    bench.budget = BudgetTracker(ExecutionBudget(max_tokens=25), where="the Run panel")
     provided(bench, toolCalls=1, usage={"inputTokens": 5, "outputTokens": 5})
     outcome = await bench.call("task")
     assert outcome.result.code == "limit.budget"
     assert "max_tokens 25" in outcome.result.text
     assert bench.budget.rounds == 3
+    told = next(e for e in bench.events if isinstance(e, AgentTraced) and e.type == "agent-complete").data
+    assert (told["status"], told["limit"]) == ("budget", "max_tokens 25 (set by the Run panel)")
 
 
 @pytest.mark.spec("R-LIM-5", "R-PER-1", "R-DSC-9")
