@@ -13,9 +13,7 @@ from desktop.store.worker import StoreThread
 
 MOST = 1000
 """Agents of a run that are read."""
-_PUT = (
-    "INSERT OR REPLACE INTO run_agents SELECT ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE run_id = ?)"
-)
+_PUT = "INSERT OR REPLACE INTO run_agents SELECT ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE run_id = ?)"
 _OLDER = (
     "DELETE FROM run_agents WHERE run_id IN (SELECT run_id FROM runs WHERE thread_id = ?1 AND run_id <> ?2) "
     "AND EXISTS (SELECT 1 FROM runs WHERE run_id = ?2)"

@@ -19,6 +19,11 @@ def turns(page: Any) -> list[str]:
     return [said(item) for item in items if hasattr(item, "number")]
 
 
+def agents(page: Any) -> list[tuple[str, str]]:
+    """The sides, as the Run panel shows them below the debate."""
+    return [(line.facts.agent, line.facts.side) for line in page.side.agents.model.lines[1:]]
+
+
 @pytest.mark.spec("R-SES-22", "R-SES-23", "R-PRM-6")
 async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart(start: Any) -> None:
     write = call("write-file", path="note.md", content="tide")
@@ -45,6 +50,9 @@ async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart
     assert debates.state.meters["a"].calls == 1
     thread = debates.open.thread_id
     assert not run.models.threads.threads, "a debate is no chat"
+    run.startup._shell.run_command("agents")
+    assert agents(page) == [("Worker", "a"), ("Reviewer", "b")]
+    assert not run.page.side.shown, "it is for the page that is shown"
     await run.end()
 
     await found_again(start, thread)
@@ -133,6 +141,10 @@ async def open_again(start: Any, thread: str) -> None:
     third.startup._shell.go("debates")
     page = third.window.page("debates")
     await third.until_true(lambda: turns(page) == ["Written.", "It is good."], "what was open is open again")
+    assert page.side.shown, "and so is what stood beside it"
+    await third.until_true(lambda: agents(page) == [("Worker", "a"), ("Reviewer", "b")], "its agents, as they ended")
+    third.startup._shell.run_command(f"thread:{thread}")
+    assert third.startup._shell.page == "debates", "its own thread is opened on its page"
     third.startup._shell.run_command("new-debate")
     await at_rest(third)
     await third.end()
