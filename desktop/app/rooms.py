@@ -281,7 +281,7 @@ def _pipeline(
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     made = skills.runs.pipeline = Pipeline(
         skills.table, owner.spawn, trust=gate, journal=logged(live, journal), redactor=redactor, settings=limits,
-        skills=skills.side, layers=(live.calls,),
+        skills=skills.side, layers=(live.calls,), memory=live.memory,
     )  # fmt: skip
     return made
 

@@ -111,7 +111,7 @@ class AgentTools:
             return known
         spec = ToolSpec(
             agent.tool_name, agent.tool_description, params, category, alias=agent.name, tags=("agent",),
-            source=SOURCE, timeout_s=AGENT_LIMIT_S, version=version,
+            source=SOURCE, timeout_s=AGENT_LIMIT_S, version=version, nests="thread",
         )  # fmt: skip
         return AgentTool(agent, spec, self._carry)
 

@@ -7,6 +7,7 @@ from desktop.domain.middleware import FunctionContext
 from desktop.domain.tools import Category
 from desktop.pipeline.context import Call, CallRequest, Outcome
 from desktop.pipeline.pipeline import Journal
+from desktop.pipeline.recalled import settled
 from desktop.supervision.call_journal import JOURNALED, CallJournal
 from desktop.supervision.live_runs import LiveRuns
 
@@ -21,12 +22,12 @@ def call_journal() -> CallJournal:
 
 
 def _call_id(context: FunctionContext) -> str:
-    """Nested calls have ids of their own, within the message that the outermost was asked for in."""
+    """As the pipeline named it (domain/recall.py)."""
     return _key(context.request) if isinstance(context, Call) else ""
 
 
 def _key(request: CallRequest) -> str:
-    return call_key(request.message_id, request.block.call_id)
+    return request.key or call_key(request.message_id, request.block.call_id)
 
 
 def logged(live: LiveRuns, also: Journal | None = None) -> Journal:
@@ -38,7 +39,8 @@ def logged(live: LiveRuns, also: Journal | None = None) -> Journal:
         if call is None or JOURNALED not in call.metadata:
             block, run_id = request.block, request.parent.meta.run_id
             live.journaled.settled(
-                run_id, _key(request), block.tool, block.arguments, outcome.state, outcome.result.code
+                run_id, _key(request), block.tool, block.arguments, outcome.state, outcome.result.code,
+                settled(call, outcome.result),
             )
 
     return write

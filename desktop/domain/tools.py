@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from desktop.domain.cancellation import RunMeta
 
@@ -127,7 +127,8 @@ class ToolSpec:
     """A tool's declaration. ``name`` is the canonical kebab-case skill name, ``alias`` the provider's (C-3); ``uri``
     another reference by which trusted callers find it (``mcp://server/tool``), or "". ``version`` stands for all that a
     call does beside its arguments (a digest of the definition): an approval holds for that version; "" where only the
-    very same tool is the same.
+    very same tool is the same. ``nests``: all that a call does to the world are calls of its own (``calls``), or the
+    work of an agent in a thread of its own (``thread``): one that was cut off can be gone on with.
     """
 
     name: str
@@ -144,6 +145,7 @@ class ToolSpec:
     waits_for_person: bool = False
     uri: str = ""
     version: str = ""
+    nests: Literal["", "calls", "thread"] = ""
 
     @property
     def provider_name(self) -> str:

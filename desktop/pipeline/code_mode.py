@@ -52,7 +52,7 @@ class CodeTool:
         self._limits = limits or CodeLimits()
         self.spec = ToolSpec(
             name, "Runs JavaScript that calls tools.", PARAMS, Category.READ, alias=INVOKE, visibility="hidden",
-            source="program", timeout_s=self._limits.wall_s,
+            source="program", timeout_s=self._limits.wall_s, nests="calls",
         )  # fmt: skip
         self._session = session
         self._pipeline = pipeline

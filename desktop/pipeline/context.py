@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ class Invocation:
     their writes do not leak up; ``shared`` is the process's (R-INV-7). ``clock`` is the time limit that runs while
     this call executes: it stands still while a person is asked about a nested call (R-PRM-10), and so do
     ``more_clocks`` of middleware around it. ``view`` is the ``ctx``
-    that the call's code holds, once it runs.
+    that the call's code holds, once it runs. ``made`` counts calls made here that are alike.
     """
 
     meta: RunMeta
@@ -51,13 +52,21 @@ class Invocation:
     local: MutableMapping[str, Any] = field(default_factory=dict)
     inherited: MutableMapping[str, Any] = field(default_factory=dict)
     shared: MutableMapping[str, Any] = field(default_factory=dict)
+    made: MutableMapping[str, int] = field(default_factory=dict)
     clock: Interrupt | None = None
     more_clocks: list[Interrupt] = field(default_factory=list)
     context_id: str = field(default_factory=short_id)
     view: Context | None = None
 
-    def child(self, tool: str, arguments: Mapping[str, Any]) -> Invocation:
-        """The context of a nested call: a child span and token (R-CAN-8), one history frame more.
+    def count(self, tool: str, arguments: Mapping[str, Any] | None) -> int:
+        """The how-manieth call of this tool with these arguments is made here now; from 1."""
+        like = f"{tool} {json.dumps(arguments, sort_keys=True, default=str)}"
+        number = self.made[like] = self.made.get(like, 0) + 1
+        return number
+
+    def child(self, tool: str, arguments: Mapping[str, Any], key: str = "") -> Invocation:
+        """The context of a nested call: a child span and token (R-CAN-8), one history frame more. ``key`` names it in
+        the run's log.
 
         Raises Denied ``denied.limit`` beyond 32 levels (R-INV-16).
         """
@@ -65,7 +74,7 @@ class Invocation:
             raise Denied(f"Calls are nested more than {MAX_DEPTH} deep.", code="denied.limit")
         frame = HistoryFrame(tool, arguments, time.time())
         return Invocation(
-            meta=self.meta.span(),
+            meta=self.meta.span(key),
             parent=self,
             depth=self.depth + 1,
             history=(*self.history, frame),
@@ -103,7 +112,8 @@ class CallRequest:
     own (R-COD-15); ``place`` is set for calls of model-written code; ``said`` is what a person says to a skill that an
     agent works on, beside its arguments (R-AG-10). ``again`` says of a call that had begun when Assent ended that
     nobody knows whether it was done: it is made only when a person says so now. ``original`` is what the model had
-    asked for where a person had changed that before; ``barred`` why it cannot be made again."""
+    asked for where a person had changed that before; ``barred`` why it cannot be made again. ``key`` names the call in
+    the run's log; ``known`` is what came of it before Assent ended: it is not made again."""
 
     block: ToolCallBlock
     caller: Caller
@@ -121,6 +131,8 @@ class CallRequest:
     again: str = ""
     original: Mapping[str, Any] | None = None
     barred: str = ""
+    key: str = ""
+    known: ToolResult | None = None
 
 
 @dataclass(slots=True, kw_only=True)

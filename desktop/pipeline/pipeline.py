@@ -21,26 +21,28 @@ from desktop.domain.errors import (
 )
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.middleware import FunctionContext, Middleware, MiddlewareTermination
+from desktop.domain.recall import Memory
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
 from desktop.pipeline.again import asked_at_least, may_have_been_done, still_unknown
 from desktop.pipeline.compose import compose
-from desktop.pipeline.context import Call, CallRequest, Outcome, Trust, changed
+from desktop.pipeline.context import Call, CallRequest, Outcome, Trust
+from desktop.pipeline.edits import edit_note
 from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
 from desktop.pipeline.gates import UNKNOWN, gates
 from desktop.pipeline.names import ToolTable, hint, resolve
 from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
+from desktop.pipeline.recalled import OtherWay, left_open, named
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.skill_tool import SkillTool
-from desktop.pipeline.validation import Validator, as_json
+from desktop.pipeline.validation import Validator
 from desktop.pipeline.wrapping import Wrapping
 from desktop.skills.names import is_bare_name
 
 OUTPUT_LIMIT = 200_000
 TIMEOUT_S = 120.0
 MAX_NESTED_SHOWN = 100
-MAX_EDIT_SHOWN = 2000
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +70,7 @@ class Pipeline:
     what is logged, and of what the model receives masks only known secrets (R-SEC-5). ``layers`` are user middleware,
     the first outermost; one that declares ``observe_only = True`` stands around the gates and cannot change the
     result (R-MW-7). ``skills`` is what calls of skills need beside the gates; without it only tools are called.
+    ``memory`` knows of the calls that earlier runs left open.
     """
 
     def __init__(
@@ -81,8 +84,10 @@ class Pipeline:
         redactor: Redactor | None = None,
         settings: Settings | None = None,
         skills: SkillSide | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.table = table
+        self._memory = memory
         self._skills = skills
         self.validator = Validator()
         self._settings = settings or Settings()
@@ -96,7 +101,8 @@ class Pipeline:
         wrapping = [layer for layer in layers if not getattr(layer, "observe_only", False)]
         self._observed = compose(observers)
         inner = [Wrapping(self, trusting)] if skills is not None else []
-        self._chain = compose([*fixed, *wrapping, *inner])
+        last = [OtherWay(memory)] if memory is not None else []
+        self._chain = compose([*fixed[:-1], *last, fixed[-1], *wrapping, *inner])
 
     def schema(self, spec: ToolSpec) -> dict[str, Any]:
         """The native schema of a tool for a model: the object that also validates (R-TOOL-7)."""
@@ -113,9 +119,15 @@ class Pipeline:
             request.limits.count_call()
         call: Call | None = None
         try:
-            call = await self._prepare(request)
-            result = await self._run(call)
-            await self._returned(call, result)
+            tool = await self._found(request)
+            request = named(request, tool.spec, self._memory)
+            if request.known is not None:
+                result = request.known
+            else:
+                call = await self._prepare(request, tool)
+                result = await self._run(call)
+                left_open(call, self._memory)
+                await self._returned(call, result)
         except AssentError as error:
             call, result = await self._refused(request, call, error)
         except Exception as error:  # the boundary of tools: whatever they raise is content (R-LOOP-3)
@@ -125,10 +137,9 @@ class Pipeline:
                 call.meta.cancellation.detach()
         return self._finish(request, call, result, started)
 
-    async def _prepare(self, request: CallRequest) -> Call:
-        """Steps 1 to 5: the tool, whether it may be seen, where the call stands, what its frontmatter comes to."""
+    async def _found(self, request: CallRequest) -> Tool:
+        """Steps 1 and 2: the tool, and whether it may be seen."""
         block = request.block
-        meta = request.parent.meta
         try:
             if self._skills is not None and _may_be_brought(request):
                 await self._skills.bring(block.tool)
@@ -141,7 +152,12 @@ class Pipeline:
             self._started(request, None)
             raise
         self._started(request, tool)
-        invocation = request.parent.child(tool.spec.name, block.arguments or {})
+        return tool
+
+    async def _prepare(self, request: CallRequest, tool: Tool) -> Call:
+        """Steps 3 to 5: where the call stands, what its frontmatter comes to."""
+        block, meta = request.block, request.parent.meta
+        invocation = request.parent.child(tool.spec.name, block.arguments or {}, request.key)
         call = Call(
             meta=invocation.meta,
             tool=tool.spec.name,
@@ -252,7 +268,7 @@ class Pipeline:
             facts.update(_decided(call))
         outcome = Outcome(result, state, facts, max(0, elapsed))
         self._tell(request, call, outcome)
-        if self._journal is not None:
+        if self._journal is not None and request.known is None:
             self._journal(request, call, outcome)
         return outcome
 
@@ -305,27 +321,6 @@ def _decided(call: Call) -> dict[str, Any]:
     if call.nested:
         facts["nested"] = call.nested[:MAX_NESTED_SHOWN]  # an agent's may have come on top
     return facts
-
-
-def edit_note(call: Call) -> str:
-    """What the model has to know of a call that a person changed and allowed, or ""."""
-    allowed = call.decision is not None and (call.decision.allowed or bool(call.request.again))
-    return changed_note(call.original, call.frozen) if allowed and call.edited else ""
-
-
-def changed_note(asked: Mapping[str, Any] | None, made: Mapping[str, Any]) -> str:
-    """What a person made of a call's arguments. What the model asked for it knows itself."""
-    changes = {key: shown_value(value) for key, value in changed(asked, made).items()}
-    gone = [key for key in asked or {} if key not in made]
-    without = f", without {', '.join(gone)}" if gone else ""
-    return f"[The person changed the arguments before allowing this call to: {as_json(changes)}{without}]\n"
-
-
-def shown_value(value: Any) -> Any:
-    """A long text by its beginning and its length."""
-    if isinstance(value, str) and len(value) > MAX_EDIT_SHOWN:
-        return f"{value[:MAX_EDIT_SHOWN]}… ({len(value)} characters)"
-    return value
 
 
 def _refuse_options(call: Call) -> None:

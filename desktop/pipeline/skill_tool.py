@@ -64,7 +64,15 @@ def spec_of(definition: SkillDef) -> ToolSpec:
         returns=definition.returns,
         timeout_s=_limit_of(definition),
         version=f"{definition.state} {place} {definition.stamp}" if place else "",
+        nests="calls" if _only_calls(definition) else "",
     )
+
+
+def _only_calls(definition: SkillDef) -> bool:
+    """Whether it can do nothing to the world but make calls: prompts, and JavaScript without the network."""
+    if definition.kind in ("markdown", "folder"):
+        return True
+    return definition.kind == "javascript" and definition.metadata.get("network") is not True
 
 
 def _limit_of(definition: SkillDef) -> float | None:

@@ -11,6 +11,7 @@ from desktop.domain.threads import Recovery
 from desktop.store import database
 from desktop.store.audit import AuditRepository
 from desktop.store.audit_log import AuditChain, HeadFile, head_path
+from desktop.store.called_runs import CalledRunRepository
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
 from desktop.store.debates import DebateRepository
 from desktop.store.jobs import JobRepository
@@ -53,6 +54,7 @@ class Store:
         self.overlays = OverlayRepository(self._thread)
         self.effects = EffectRepository(self._thread)
         self.run_agents = RunAgentRepository(self._thread)
+        self.called = CalledRunRepository(self._thread)
 
     @property
     def is_open(self) -> bool:

@@ -23,12 +23,14 @@ from desktop.supervision.effect_values import (
     RequestDigests,
     digest_of,
     error_from_plain,
+    message_to_plain,
     result_from_plain,
     result_to_plain,
 )
 
 MAX_INSIDE = 20
 """Names of what an unfinished call did that a person is told."""
+MAX_WITHIN = 1000
 DONE_BEFORE = "This call was done before; what it gave is not kept any more."
 FAILED_BEFORE = "This call was made before, and it failed; why is not kept any more."
 _FORGOTTEN: Mapping[str, ToolResult] = {
@@ -131,10 +133,16 @@ class CallJournal:
     def _place(self, context: FunctionContext) -> Place:
         return (self._call_id(context), 1)
 
-    def settled(self, run_id: str, key: str, tool: str, arguments: Any, state: str, code: str) -> None:
-        """A call that was never made has its line too: ``state`` and ``code`` are those of its result."""
+    def settled(
+        self, run_id: str, key: str, tool: str, arguments: Any, state: str, code: str,
+        result: ToolResult | None = None,
+    ) -> None:  # fmt: skip
+        """A call that was never made has its line too: ``state`` and ``code`` are those of its result. With ``result``
+        a person said what became of it, and a later run has that from here."""
         journal = self.journal(run_id)
-        if journal is not None:
+        if journal is not None and result is not None:
+            journal.keep((key, 1), Asked("tool", tool[:64], digest_of(tool, arguments)), result_to_plain(result))
+        elif journal is not None:
             asked = Asked("tool", tool[:64], digest_of(tool, arguments))
             journal.told((key, 1), asked, _PHASES.get(state, "failed"), code)
 
@@ -145,12 +153,14 @@ class CallJournal:
             run.journal.keep(run.next(agent), Asked("summary", thread_id, digest_of(value)), value)
 
     async def ask(self, agent: str, context: ChatContext, call_next: CallNext) -> None:
-        """One model request of the agent at this place of the tree. The answer itself is in the thread."""
+        """One model request of the agent at this place of the tree. The answer itself is in the thread; that of an
+        agent inside a call is nowhere else, and stands under the call's name."""
         run, request = self._runs.get(context.meta.run_id), context.request
         if run is None or request is None or run.journal.ended is not None:
             await call_next()
             return
-        place, asked = run.next(agent), Asked("llm", str(request.model), run.digests.of(request), exact=True)
+        inside = context.meta.call
+        place, asked = run.next(inside or agent), Asked("llm", str(request.model), run.digests.of(request), exact=True)
         await run.journal.begin(place, asked)
         try:
             await call_next()
@@ -158,12 +168,14 @@ class CallJournal:
             run.journal.fail(place, asked, error)
             raise
         if run.journal.ended is None:
-            _answered(run, place, asked, context.response)
+            _answered(run, place, asked, context.response, kept=bool(inside))
 
 
-def _answered(run: _Open, place: Place, asked: Asked, response: Any) -> None:
+def _answered(run: _Open, place: Place, asked: Asked, response: Any, *, kept: bool) -> None:
     answer = response if isinstance(response, Answer) else Answer(response)
-    if answer.error is None:
+    if answer.error is None and kept:
+        run.journal.complete(place, asked, message_to_plain(answer.message))
+    elif answer.error is None:
         run.journal.answered(place, asked, run.digests.part(answer.message))
     elif isinstance(answer.error, CancellationError):
         run.journal.cut_off(place, asked)
@@ -177,7 +189,8 @@ def _answered(run: _Open, place: Place, asked: Asked, response: Any) -> None:
 class Fate:
     """What became of a call before the process died. ``result`` None: it had begun, and nobody knows whether it was
     done. ``repeatable`` calls only read, and so did all that began inside them; ``inside`` names what did more.
-    ``arguments`` are those it had after a person changed them; ``masked``: without a secret that was among them."""
+    ``arguments`` are those it had after a person changed them; ``masked``: without a secret that was among them.
+    ``within`` are the keys of what is named by ``inside``."""
 
     call_id: str
     tool: str
@@ -187,6 +200,7 @@ class Fate:
     inside: tuple[str, ...] = ()
     arguments: Mapping[str, Any] | None = None
     masked: bool = False
+    within: tuple[str, ...] = ()
 
 
 def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
@@ -199,9 +213,10 @@ def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
             if record.summary:
                 _did_more(found, record)
             before = found.get(record.agent)
-            inside = before.inside if before is not None and before.result is None else ()
+            open_before = before is not None and before.result is None
+            inside, within = (before.inside, before.within) if before is not None and open_before else ((), ())
             repeatable = not record.summary and not inside
-            fate = Fate(record.agent, record.name, record.summary, repeatable, None, inside)
+            fate = Fate(record.agent, record.name, record.summary, repeatable, None, inside, within=within)
             found[record.agent] = _with_arguments(fate, record, before)
         elif (begun := found.get(record.agent)) is not None:
             found[record.agent] = replace(begun, result=_result(record))
@@ -212,7 +227,8 @@ def _did_more(found: dict[str, Fate], record: EffectRecord) -> None:
     """What begins before a call has an outcome was made by it, or by an agent below it."""
     for key, fate in found.items():
         if fate.result is None and key != record.agent:
-            found[key] = replace(fate, repeatable=False, inside=(*fate.inside, record.name)[:MAX_INSIDE])
+            inside, within = (*fate.inside, record.name)[:MAX_INSIDE], (*fate.within, record.agent)[:MAX_WITHIN]
+            found[key] = replace(fate, repeatable=False, inside=inside, within=within)
 
 
 def _with_arguments(fate: Fate, record: EffectRecord, before: Fate | None) -> Fate:

@@ -19,6 +19,7 @@ from desktop.domain.errors import BudgetExhausted, BugError, NotFound
 from desktop.domain.events import Event, EventSink, RunTreeChanged, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
+from desktop.domain.models import Answer
 from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 from desktop.domain.supervision import Supervision
 from desktop.domain.tools import ToolSpec
@@ -27,13 +28,15 @@ from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.choke_point import Admission
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
+from desktop.supervision.recalled import Memories
 from desktop.supervision.tree import ROOT, Publish, RunTree, TreeNode
 
 
 class LiveRuns:
     """``open`` a run before its first request, ``close`` it after its last; ``hear`` every event of the bus.
 
-    ``redact`` and ``mask`` are those of ``EffectJournal``; ``publish`` is told of changed trees.
+    ``redact`` and ``mask`` are those of ``EffectJournal``; ``publish`` is told of changed trees; ``memory`` has what
+    earlier runs left open.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class LiveRuns:
         self._lent: set[str] = set()
         self._beside: dict[tuple[str, str], RunTree] = {}
         self._waiting: dict[str, tuple[str, ExitStack]] = {}
+        self.memory = Memories(self._stopped)
         self.journaled = calls
         self.models = ModelGate(self, calls, queue or ModelQueue())
         self.calls = CallGate(self, calls)
@@ -202,6 +206,7 @@ class LiveRuns:
         if tree is not None:
             tree.close()
         self._lent.discard(run_id)
+        self.memory.forget(run_id)
         for below in [below for below in self._below if below[0] == run_id]:
             del self._below[below]
         journal = self.journaled.close(run_id)
@@ -244,6 +249,11 @@ class LiveRuns:
         tree = self._trees.get(run_id)
         return tree.root if tree is not None else None
 
+    def _stopped(self, run_id: str, reason: str) -> None:
+        root = self.node(run_id)
+        if root is not None:
+            root.token.cancel(reason)
+
     def hear(self, event: Event) -> None:
         """Questions to a person stand the run's clock, if nobody else works (R-SUP-10)."""
         if isinstance(event, ToolCallWaiting):
@@ -271,6 +281,10 @@ class ModelGate:
 
     async def process(self, context: ChatContext, call_next: CallNext) -> None:
         """Pause, budget, queue; then the request. Raises BudgetExhausted, CancellationError."""
+        said = self._runs.memory.said(context.meta)
+        if said is not None:
+            context.response = Answer(said)
+            return
         node = self._runs.node_of(context.meta)
         if node is None:
             await call_next()

@@ -71,6 +71,9 @@ async def fill(store: Store) -> None:
     agent = NodeFacts("0", "", "assistant", NodeState.CANCELLED, Priority.NORMAL, 0, limits, "the run's budget",
                       thread_id="sample", rounds=2, started_at=5.0, ended_at=6.0)  # fmt: skip
     await store.run_agents.keep(run_id="run", nodes=[agent])
+    await store.runs.start(record=RunRecord("called", "gone", 5.5, "helper", "demo/demo"))
+    await store.runs.end(run_id="called", reason="response", at=5.6)
+    await store.called.add(run_id="called", tree_run_id="run", call_key="answer:c")
     await store.state.put(key="window", value={"width": 1200})
 
 

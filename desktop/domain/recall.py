@@ -1,0 +1,65 @@
+"""What an earlier process did inside a call that is gone on with: how calls are named so that they are known again, and
+what is known of them (semantics.md 22, issue 7).
+
+A call of a chat has the name that its thread gives it (``effects.call_key``). One that is made inside it has ids of the
+moment, so it is named by what it is: whose it is, of which tool, with which arguments, the how-manieth of its like.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from desktop.domain.tools import ToolResult, ToolSpec
+
+_INSIDE = "inside "
+
+
+def inside_key(above: str, tool: str, arguments: Mapping[str, Any] | None, number: int) -> str:
+    """What names a call made inside the call ``above``: the ``number``-th of this tool with these arguments. No
+    arguments are looked at where these are None."""
+    plain = "" if arguments is None else json.dumps(arguments, sort_keys=True, default=str)
+    digest = hashlib.sha256("\0".join((above, tool, plain, str(number))).encode("utf-8", "replace")).hexdigest()
+    return f"{_INSIDE}{digest[:24]} {outermost(above)}"
+
+
+def is_inside(key: str) -> bool:
+    """Whether a call was made inside another."""
+    return key.startswith(_INSIDE)
+
+
+def outermost(key: str) -> str:
+    """The call of the chat, or of a called agent, that this one was made inside of; itself, if it is none of these."""
+    return key.split(" ", 2)[2] if is_inside(key) else key
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What is known of a call from before. ``result``: it is done, this came of it. ``again``: it had begun, nobody
+    knows whether it was done, and a person is asked this. ``arguments`` are those a person had made of its own;
+    ``masked``: without a secret that was among them."""
+
+    result: ToolResult | None = None
+    again: str = ""
+    arguments: Mapping[str, Any] | None = None
+    masked: bool = False
+
+
+class Memory(Protocol):
+    """What a run knows of the calls that earlier runs left open."""
+
+    def recall(self, run_id: str, key: str, spec: ToolSpec) -> Recalled | None:
+        """Once for each call; None: it is to be made as any other."""
+        ...
+
+    def other_way(self, run_id: str, key: str) -> str:
+        """What a person is asked before this call is made, because what was made in its place before has not been asked
+        for again; "" for most."""
+        ...
+
+    def stop(self, run_id: str) -> None:
+        """A person ends the run instead of saying what became of a call."""
+        ...

@@ -1,0 +1,72 @@
+"""The runs of agents that were called as tools: whose log has their effects, and which call each of them answers."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+from desktop.domain.threads import RunRecord
+from desktop.store.rows import RUN, run_from
+from desktop.store.worker import StoreThread
+
+_OF_CALL = (
+    "SELECT {columns} FROM called_runs c JOIN runs r USING (run_id) WHERE c.call_key = ? "
+    "ORDER BY r.started_at DESC, r.rowid DESC LIMIT 1"
+)
+
+
+class CalledRunRepository:
+    """A row a run, which goes with it. ``tree_run_id`` is the run at whose root the person's own agent stands."""
+
+    def __init__(self, thread: StoreThread) -> None:
+        self._thread = thread
+
+    async def add(self, *, run_id: str, tree_run_id: str, call_key: str) -> None:
+        """A run that has begun works for the call ``call_key`` (domain/recall.py) of the run ``tree_run_id``."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT INTO called_runs VALUES (?,?,?)", (run_id, tree_run_id, call_key))
+
+        await self._thread.write(work)
+
+    async def latest(self, *, call_key: str) -> RunRecord | None:
+        """The last run, of whatever caller, that was to answer this call; its thread has the agent's messages. None:
+        the call has not come so far, or the thread is gone."""
+        query = _OF_CALL.format(columns=", ".join(f"r.{name.strip()}" for name in RUN.split(",")))
+
+        def work(connection: sqlite3.Connection) -> RunRecord | None:
+            row = connection.execute(query, (call_key,)).fetchone()
+            return run_from(row) if row is not None else None
+
+        return await self._thread.read(work)
+
+    async def known(self, call_keys: Iterable[str]) -> frozenset[str]:
+        """Those of these calls that an agent's run was begun for, and whose thread is there."""
+        asked = tuple(call_keys)
+        query = "SELECT DISTINCT call_key FROM called_runs WHERE call_key = ?"
+
+        def work(connection: sqlite3.Connection) -> frozenset[str]:
+            return frozenset(key for key in asked if connection.execute(query, (key,)).fetchone() is not None)
+
+        return await self._thread.read(work) if asked else frozenset()
+
+    async def trees(self, run_ids: Iterable[str]) -> Mapping[str, str]:
+        """In whose log the effects of these runs stand, where it is not their own."""
+        asked = tuple(run_ids)
+        query = "SELECT tree_run_id FROM called_runs WHERE run_id = ?"
+
+        def work(connection: sqlite3.Connection) -> dict[str, str]:
+            rows = ((run_id, connection.execute(query, (run_id,)).fetchone()) for run_id in asked)
+            return {run_id: row[0] for run_id, row in rows if row is not None}
+
+        return await self._thread.read(work) if asked else {}
+
+    async def threads(self, tree_run_ids: Iterable[str]) -> frozenset[str]:
+        """Where the agents wrote that worked in these runs."""
+        asked = tuple(tree_run_ids)
+        query = "SELECT r.thread_id FROM called_runs c JOIN runs r USING (run_id) WHERE c.tree_run_id = ?"
+
+        def work(connection: sqlite3.Connection) -> frozenset[str]:
+            return frozenset(row[0] for one in asked for row in connection.execute(query, (one,)))
+
+        return await self._thread.read(work) if asked else frozenset()

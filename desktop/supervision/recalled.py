@@ -1,0 +1,157 @@
+"""What earlier runs did inside the calls that they left open (issue 7): what is done is not done again, what may have
+been is asked about, and an agent whose messages nobody stores is told again what its model had said, so that it goes
+the same way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.effects import EffectRecord, is_digest
+from desktop.domain.messages import ChatMessage
+from desktop.domain.recall import Recalled, is_inside, outermost
+from desktop.domain.tools import ToolSpec
+from desktop.supervision.call_journal import Fate, fates
+from desktop.supervision.effect_values import message_from_plain
+
+UNKNOWN = "This had begun when Assent ended, and nobody knows whether it was done."
+OTHER_WAY = (
+    "Assent ended in the middle of this, and it goes another way now than it did then. This call is new; what was made "
+    "then may be the same in other words."
+)
+STOPPED = "stopped by the person"
+"""Why a run ends that a person ends instead of saying what became of a call."""
+MAX_TOLD = 20
+MAX_LINE = 160
+
+
+@dataclass(slots=True)
+class Before:
+    """``calls`` by key, ``answers`` of models by the key of the call that asked them, in order; ``threads``: the calls
+    of agents whose thread is there."""
+
+    calls: dict[str, Fate] = field(default_factory=dict)
+    answers: dict[str, list[ChatMessage]] = field(default_factory=lambda: defaultdict(list))
+    threads: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, records: Sequence[EffectRecord]) -> Before:
+        """From the logs of earlier runs, the oldest first."""
+        found = cls(fates(records))
+        for record in records:
+            if record.kind == "llm" and record.phase == "completed" and (said := _said(record)) is not None:
+                found.answers[record.agent].append(said)
+        return found
+
+    def join(self, other: Before) -> None:
+        """Both are known. Only what was inside calls is of use later."""
+        self.calls |= {key: fate for key, fate in other.calls.items() if is_inside(key)}
+        self.answers.update(other.answers)
+        self.threads |= other.threads
+
+    def question(self, key: str, spec: ToolSpec | None) -> str:
+        """What a person is asked before the call is made again; "" where it may be, unasked: it was not begun, it does
+        nothing itself but read, or all it does are calls of which each is known or asked about by itself."""
+        fate = self.calls.get(key)
+        if fate is None or fate.result is not None:
+            return ""
+        nests = spec.nests if spec is not None else ""
+        if nests == "thread":
+            return self._words(fate) if fate.within and key not in self.threads else ""
+        return self._words(fate) if fate.summary and nests != "calls" else ""
+
+    def _words(self, fate: Fate) -> str:
+        told = list(self._told(fate.within))
+        return f"{UNKNOWN} Inside it: {'; '.join(told[:MAX_TOLD])}." if told else UNKNOWN
+
+    def _told(self, keys: Iterable[str]) -> Iterable[str]:
+        """Those that did more than call others."""
+        for key in dict.fromkeys(keys):
+            fate = self.calls.get(key)
+            if fate is not None and fate.summary and not fate.within:
+                yield f"{fate.summary[:MAX_LINE]} ({_state(fate)})"
+
+    def recall(self, key: str, spec: ToolSpec) -> Recalled | None:
+        """Once. What is not known by then is asked for no more."""
+        fate = self.calls.get(key)
+        if fate is None:
+            return None
+        again = self.question(key, spec)
+        del self.calls[key]
+        if fate.result is None and not again:
+            return None
+        return Recalled(fate.result, again, fate.arguments, fate.masked)
+
+    def said(self, key: str) -> ChatMessage | None:
+        """What the model answered next inside this call before. What that used is counted already."""
+        known = self.answers.get(key)
+        return replace(known.pop(0), usage=None) if known else None
+
+    def left(self, key: str) -> tuple[str, ...]:
+        """What was done, or may have been, inside the same call of the chat, and has not been asked for again."""
+        root = outermost(key)
+        return tuple(self._told(one for one in self.calls if is_inside(one) and outermost(one) == root))
+
+    def other_way(self, key: str) -> str:
+        """The question before a call that is new, while there is such."""
+        left = self.left(key)
+        return f"{OTHER_WAY} {'; '.join(left[:MAX_TOLD])}." if left else ""
+
+
+def _state(fate: Fate) -> str:
+    if fate.result is None:
+        return "nobody knows whether it was done"
+    return "failed" if fate.result.is_error else "done"
+
+
+def _said(record: EffectRecord) -> ChatMessage | None:
+    if not record.value or is_digest(record.value):
+        return None  # its thread has it, or nobody goes on with it
+    try:
+        return message_from_plain(json.loads(record.value))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None  # the model is asked anew
+
+
+class Memories:
+    """Of the runs at work (``recall.Memory``). ``stop`` ends a run for a reason."""
+
+    def __init__(self, stop: Callable[[str, str], None]) -> None:
+        self._stop = stop
+        self._runs: dict[str, Before] = {}
+
+    def remember(self, run_id: str, before: Before) -> None:
+        """The calls that this run goes on with are known from before."""
+        self._runs.setdefault(run_id, Before()).join(before)
+
+    def forget(self, run_id: str) -> None:
+        """It is over."""
+        self._runs.pop(run_id, None)
+
+    def recall(self, run_id: str, key: str, spec: ToolSpec) -> Recalled | None:
+        """Once for each call; None: it is to be made as any other."""
+        before = self._runs.get(run_id)
+        return before.recall(key, spec) if before is not None else None
+
+    def other_way(self, run_id: str, key: str) -> str:
+        """What is asked before a new call takes the place of others; "" for most."""
+        before = self._runs.get(run_id)
+        return before.other_way(key) if before is not None else ""
+
+    def left(self, run_id: str, key: str) -> tuple[str, ...]:
+        """What was done inside this call before, or may have been, and was not asked for again."""
+        before = self._runs.get(run_id)
+        return before.left(key) if before is not None else ()
+
+    def said(self, meta: RunMeta) -> ChatMessage | None:
+        """What a model answered before to the request that the call of ``meta`` makes now."""
+        before = self._runs.get(meta.run_id) if meta.call else None
+        return before.said(meta.call) if before is not None else None
+
+    def stop(self, run_id: str) -> None:
+        """The person ends the run instead of saying what became of a call; what is open stays so."""
+        self._stop(run_id, STOPPED)
