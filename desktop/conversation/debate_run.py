@@ -28,7 +28,7 @@ from desktop.conversation.debate_place import DebatePlace
 from desktop.conversation.debate_setup import DEBATE, label_of
 from desktop.conversation.debate_state import Debate, moderated
 from desktop.conversation.debate_turn import bounds, meta_of, spec_below, take_in_turn
-from desktop.conversation.endings import Ending, aborted, failed
+from desktop.conversation.endings import CLOSING, Ending, aborted, failed
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run import CalledBy
@@ -219,7 +219,7 @@ class DebateRun:
         recorder = RunRecorder(
             self._runtime.store, self._heard, thread_id=debate.thread.thread_id, run_id=self.run_id,
             parent_id=cut.leaf if cut is not None else debate.head, author=label, model=str(spec.model), side=side,
-            first=cut.first if cut is not None else "",
+            first=cut.first if cut is not None else "", closing=lambda: self.token.reason == CLOSING,
         )  # fmt: skip
         before = cut.meter if cut is not None else SideMeter(usage=Usage(cost_usd=0.0))
         limit = round_limit(spec.max_rounds, label, self._budget, self._rounds, spec.usual_rounds, before.rounds)

@@ -39,12 +39,16 @@ class RunRecorder:
 
     An answer that is not whole stays open until ``conclude``, so that the notice of what happened joins it. What the
     store cannot take (disk full) is raised to the loop, which ends; partial text is written by the store's own timer.
+    While the app is ``closing``, a call of a whole answer that was cut off gets no result: it is gone on with later.
     """
 
     def __init__(
         self, store: Store, publish: Callable[[Event], None], *, thread_id: str, run_id: str, parent_id: str,
         author: str, model: str, side: SideName = "a", first: str = "",
+        closing: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
+        self._closing = closing
+        self._whole = True
         self._store = store
         self._publish = publish
         self._thread_id = thread_id
@@ -78,6 +82,7 @@ class RunRecorder:
         if message.usage is not None:
             self.usage = self.usage.plus(message.usage)
         self.said = self.said or message.text
+        self._whole = message.stop_reason in _WHOLE
         if self._open is None:
             self._round += 1
             await self._begin()
@@ -92,12 +97,16 @@ class RunRecorder:
         id of each."""
         if self._pending is not None:
             await self._close()
+        if self._closing() and self._whole and any(map(_cut_off, results)):
+            kept = [result for result in results if not _cut_off(result)]
+            ids = iter(await self.results_finished(kept, executed=executed) if kept else ())
+            return ["" if _cut_off(result) else next(ids) for result in results]
         if executed:
-            ids = [self.result_ids.pop(result.call_id, "") or new_id() for result in results]
-            for result, message_id in zip(results, ids, strict=True):
+            stored = [self.result_ids.pop(result.call_id, "") or new_id() for result in results]
+            for result, message_id in zip(results, stored, strict=True):
                 await self._add("tool", (result,), message_id)
             await self._charge_below()
-            return ids
+            return stored
         message_id = new_id()
         await self._add("tool", results, message_id)
         for count, result in enumerate(results, 1):
@@ -261,6 +270,10 @@ def _difference(now: Usage, before: Usage) -> Usage:
         now.reasoning_tokens - before.reasoning_tokens, now.cached_tokens - before.cached_tokens,
         None if now.cost_usd is None else now.cost_usd - (before.cost_usd or 0.0),
     )  # fmt: skip
+
+
+def _cut_off(result: ToolResultBlock) -> bool:
+    return result.facts.get("state") == "aborted"
 
 
 def texts(message: ChatMessage) -> bool:

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 from desktop.agents.summarising import ContextKeeper
-from desktop.conversation.endings import CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
+from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.history import begins_later, chat_messages, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
@@ -88,6 +88,7 @@ class RunExecution:
         self.recorder = RunRecorder(
             runtime.store, runtime.bus.publish, thread_id=thread.thread_id, run_id=order.run_id,
             parent_id=order.parent_id, author=thread.agent, model=thread.model,
+            closing=lambda: order.token.reason == CLOSING,
         )  # fmt: skip
         self.result: SideResult | None = None
         self._tree: RunTree | None = None

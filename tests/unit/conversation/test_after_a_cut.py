@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from desktop.pipeline.gates import SAID_DONE, SKIPPED
 from tests.unit.conversation.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
 from tests.unit.conversation.kit import MODEL, World, world
 from tests.unit.pipeline.kit import Person
+from tests.unit.supervision.kit import until
 
 
 def valid(path) -> bool:
@@ -108,3 +110,45 @@ async def test_the_same_call_again_is_asked_about_whatever_was_allowed(tmp_path:
         texts = list(results(path).values())[1:]
         assert texts[0].startswith({"done": SAID_DONE, "deny": SKIPPED, "allow_once": "did write-file"}[answer])
         assert len(write.calls) == made + 1
+
+
+@pytest.mark.spec("R-JRN-2", "R-CAN-10")
+@pytest.mark.parametrize("answer", ["done", "allow_once"])
+async def test_a_write_that_the_closing_app_cut_off_is_asked_about_at_the_next_start(
+    tmp_path: Path, answer: str
+) -> None:
+    async def slow(*_: object) -> str:
+        await asyncio.sleep(30)
+        return "never"
+
+    two = [{"call": {"tool": WRITE, "arguments": {"path": path}, "id": path}} for path in ("one", "two")]
+    (write, _), model = tools(), ScriptedModel([two])
+    write.body = slow
+    async with world(tmp_path, model, write, person=Person("allow_once"), supervised=True) as w:
+        thread = await w.thread()
+        await w.service.send(thread, "go")
+        await until(lambda: bool(write.calls))
+        await w.service.close()
+        assert results(await w.service.path(thread)) == {}
+    (write, _), person = tools(), Person(answer, "allow_once")
+    async with world(tmp_path, ScriptedModel([says("ok")]), write, person=person, supervised=True) as w:
+        await w.service.continue_answer(thread)
+        path = await w.settled(thread)
+        assert results(path) == {"one": SAID_DONE if answer == "done" else "did write-file", "two": "did write-file"}
+        assert [bool(request.unknown) for request in person.asked] == [True, False]
+
+
+@pytest.mark.spec("R-LOOP-10", "R-CAN-10")
+async def test_a_write_that_a_person_stopped_has_its_result_as_before(tmp_path: Path) -> None:
+    async def slow(*_: object) -> str:
+        await asyncio.sleep(30)
+        return "never"
+
+    (write, _), model = tools(), ScriptedModel([calls(WRITE, {"path": "one"})])
+    write.body = slow
+    async with world(tmp_path, model, write, person=Person("allow_once"), supervised=True) as w:
+        thread = await w.thread()
+        await w.service.send(thread, "go")
+        await until(lambda: bool(write.calls))
+        await w.service.stop(thread)
+        assert list(results(await w.settled(thread)).values()) == ["Operation aborted"]
