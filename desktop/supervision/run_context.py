@@ -9,6 +9,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -43,14 +44,19 @@ DONE_BEFORE = "This was done before the app was started again; what it gave is n
 NOT_DONE = "This was not done: the app ended before, and the person chose not to do it now."
 
 
+Waits = Callable[[str], AbstractContextManager[None]]
+"""A person is asked within, about what it names."""
+
+
 @dataclass(frozen=True, slots=True)
 class EffectPorts:
     """How effects are really done. ``llm`` and ``tool`` hold the chat and function middleware; ``repeatable`` says
     whether a call of a tool only reads; ``publish(topic, event, key)`` gives the event a key by which a listener knows
-    it again: after a crash it may come a second time. ``describe`` says a tool call in a line, for a person."""
+    it again: after a crash it may come a second time. ``describe`` says a tool call in a line, for a person. A port
+    that asks a person does so within the ``Waits`` that it is given, so that it costs no deadline (R-SUP-10)."""
 
     llm: Callable[[ModelRequest, RunMeta], Awaitable[ChatMessage]]
-    tool: Callable[[str, Mapping[str, Any], RunMeta], Awaitable[ToolResult]]
+    tool: Callable[[str, Mapping[str, Any], RunMeta, Waits], Awaitable[ToolResult]]
     repeatable: Callable[[str, Mapping[str, Any]], bool]
     publish: Callable[[str, Any, str], None]
     describe: Callable[[str, Mapping[str, Any]], str] = lambda name, arguments: f"{name} {dict(arguments)}"[:600]
@@ -152,7 +158,8 @@ class AgentRun:
 
     async def tool(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """One tool call through every gate."""
-        return await self.call_tool(name, arguments, lambda: self._ports.tool(name, arguments, self._meta))
+        port = self._ports.tool
+        return await self.call_tool(name, arguments, lambda: port(name, arguments, self._meta, self.node.waits))
 
     async def call_tool(
         self, name: str, arguments: Mapping[str, Any], do: Callable[[], Awaitable[ToolResult]]

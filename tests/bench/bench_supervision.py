@@ -61,7 +61,7 @@ async def llm(request: ModelRequest, meta: RunMeta) -> ChatMessage:
     return ChatMessage("assistant", (TextBlock(ANSWER),), "end", Usage(1000, 100, cost_usd=0.01), "demo/demo")
 
 
-async def tool(name: str, arguments: Mapping[str, Any], meta: RunMeta) -> ToolResult:
+async def tool(name: str, arguments: Mapping[str, Any], meta: RunMeta, waits: object = None) -> ToolResult:
     await WRITTEN[-1]()
     return ToolResult(OUTPUT)
 

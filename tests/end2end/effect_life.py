@@ -123,7 +123,7 @@ class Life:
         line(self.folder / "reads", text)
         return ChatMessage("assistant", (TextBlock(f"re {text}"),), "end", Usage(10, 5, cost_usd=0.01), "demo/demo")
 
-    async def tool(self, name: str, arguments: Mapping[str, Any], meta: RunMeta) -> ToolResult:
+    async def tool(self, name: str, arguments: Mapping[str, Any], meta: RunMeta, waits: object) -> ToolResult:
         await asyncio.sleep(0)
         line(self.folder / ("writes" if name == "append" else "reads"), arguments["text"])
         return ToolResult(f"{name} {arguments['text']}")

@@ -238,11 +238,11 @@ async def test_middleware_wraps_what_is_really_done_and_nothing_that_the_journal
                 await compose([chat])(context, core)
                 return context.response
 
-            async def tool(name, arguments, meta):
+            async def tool(name, arguments, meta, waits):
                 context = FunctionContext(meta, tool=name, arguments=arguments)
 
                 async def core():
-                    context.result = ToolResult((await made.tool(name, arguments, meta)).text)
+                    context.result = ToolResult((await made.tool(name, arguments, meta, waits)).text)
 
                 await compose([function])(context, core)
                 return context.result

@@ -76,7 +76,7 @@ class Bench:
             return await self.answer(request)
         return said(f"re {request.messages[-1].text}")
 
-    async def _tool(self, name: str, arguments: Mapping[str, Any], meta: RunMeta) -> ToolResult:
+    async def _tool(self, name: str, arguments: Mapping[str, Any], meta: RunMeta, waits: Any = None) -> ToolResult:
         self.done.append(f"{name} {arguments.get('of', '')}".strip())
         return await self.act(name, arguments, meta) if self.act is not None else ToolResult(f"{name} done")
 
