@@ -26,6 +26,8 @@ _FORMS = {
     "deadline_s": "Write a time with its unit, such as 90 s, 5 min or 1 h; nothing means no limit.",
 }
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)\s*(h|min|m|sec|s)\s*)+")
+_THOUSANDS = re.compile(r"^\$?\s*[1-9]\d{0,2}(,\d{3})+(\.\d+)?$")
+_DECIMAL_COMMA = re.compile(r"^\$?\s*(\d+,\d{1,2}|0,\d+)$")
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(h|min|m|sec|s)")
 
 
@@ -107,7 +109,7 @@ def read_limit(name: str, text: str) -> float | int | None:
     clean = text.strip().lower()
     if not clean:
         return None
-    value = _number(name, clean.replace(",", "").replace("\u202f", ""))
+    value = _number(name, _plain(name, clean.replace("\u202f", "")))
     if value is None or not math.isfinite(value) or value <= 0:
         raise ConfigurationError(_FORMS[name])
     if name not in _WHOLE:
@@ -115,6 +117,16 @@ def read_limit(name: str, text: str) -> float | int | None:
     if value != int(value):
         raise ConfigurationError(_FORMS[name])
     return int(value)
+
+
+def _plain(name: str, text: str) -> str:
+    """Without commas between thousands, and with a dot for the decimal comma that half the world writes. What may mean
+    a thousand times as much (``1,234`` dollars, ``1.000`` tokens) keeps its comma, and is refused."""
+    if name == "max_cost_usd" and _DECIMAL_COMMA.search(text):
+        return text.replace(",", ".")
+    if _THOUSANDS.search(text) and (name != "max_cost_usd" or "." in text):
+        return text.replace(",", "")
+    return "," if name in _WHOLE and "." in text and text[-1:] not in "km" else text
 
 
 def _number(name: str, text: str) -> float | None:

@@ -145,9 +145,14 @@ class Dialog(Scrim):
         self._box.place(QRect((self.width() - width) // 2, top, width, height))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape is the safe answer; no key gives another one without its button."""
+        """Escape is the safe answer; Return is that of the button which has the keys, and no other."""
         if event.key() == Qt.Key.Key_Escape:
             self.answer(self._safe)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
+            for button in self.buttons.values():
+                if button.hasFocus() and button.isEnabled():
+                    button.click()
+                    break
         event.accept()
 
     def focusNextPrevChild(self, forward: bool) -> bool:

@@ -136,6 +136,8 @@ def test_an_agent_under_a_paused_one_says_who_is_paused() -> None:
     [
         ("max_tokens", "50k", 50_000), ("max_tokens", "1.5 M", 1_500_000), ("max_tokens", "200,000", 200_000),
         ("max_cost_usd", "$0.50", 0.5), ("max_cost_usd", "2", 2.0), ("max_rounds", " 7 ", 7),
+        ("max_cost_usd", "0,50", 0.5), ("max_cost_usd", "$0,5", 0.5), ("max_cost_usd", "1,234.50", 1_234.5),
+        ("max_cost_usd", "0,125", 0.125), ("max_cost_usd", "12,5", 12.5),
         ("deadline_s", "90 s", 90.0), ("deadline_s", "1 h 30 min", 5_400.0), ("deadline_s", "2m", 120.0),
         ("deadline_s", "", None),
     ],
@@ -150,7 +152,9 @@ def test_a_limit_as_it_is_typed(name: str, text: str, value: float | None) -> No
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("max_tokens", "many"), ("max_tokens", "1.5"), ("max_rounds", "0"), ("max_rounds", "-3"), ("max_rounds", "1e3"),
+        ("max_tokens", "many"), ("max_cost_usd", "1,234"), ("max_cost_usd", "1.234,50"), ("max_tokens", "1.000"),
+        ("max_tokens", "1,5"), ("max_tokens", "10,00"), ("max_rounds", "1,5"), ("max_tokens", "0,500"),
+        ("max_tokens", "1.5"), ("max_rounds", "0"), ("max_rounds", "-3"), ("max_rounds", "1e3"),
         ("max_cost_usd", "0"), ("max_cost_usd", "inf"), ("max_cost_usd", "€5"), ("deadline_s", "90"),
         ("deadline_s", "0 s"), ("deadline_s", "5 min soon"), ("max_tokens", "9" * 40), ("max_rounds", "٣x"),
     ],

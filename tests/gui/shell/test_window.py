@@ -18,6 +18,7 @@ from desktop.ui.shell.notify import TOGETHER_MS
 from desktop.ui.shell.rail import ITEMS, Rail
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.shadow import REACH
 
@@ -243,6 +244,21 @@ def test_tab_stays_inside_an_open_dialog(house: House) -> None:
         QTest.keyClick(house.window.focusWidget(), Key.Key_Tab)
         seen.add(house.window.focusWidget().accessibleName())
     assert seen == {"Close", "Copy report", "Report"}
+
+
+@pytest.mark.parametrize(("tabs", "given"), [(0, "keep"), (1, "end")])
+def test_return_gives_the_answer_of_the_button_that_has_the_keys(house: House, tabs: int, given: str) -> None:
+    house.window.show()
+    house.window.activateWindow()
+    spin()
+    dialog = Dialog(house.window, "End it?", "It is at work.", (Answer("keep", "Keep"), Answer("end", "End", "danger")))
+    answers: list[str] = []
+    dialog.answered.connect(answers.append)
+    dialog.open()
+    for _ in range(tabs):
+        QTest.keyClick(house.window.focusWidget(), Key.Key_Tab)
+    QTest.keyClick(house.window.focusWidget(), Key.Key_Return)
+    assert answers == [given]
 
 
 def test_undo_on_a_toast_gives_the_token_back(house: House) -> None:
