@@ -1,39 +1,90 @@
-"""The code sandbox, wired: where its workers start, what shuts them in, and the skills that run in it."""
+"""The code sandbox, wired: where its workers start, what shuts them in, and the skills that run in it.
+
+Its code is imported when the first piece of code is to be run.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from desktop.conversation.skill_world import SkillWorld
-from desktop.pipeline.js_worker import JavaScriptWorker
-from desktop.safety.code_walls import code_walls
-from desktop.workers.js_code.engine import JsEngine, WorkerSpec
+from desktop.domain.code import CodeEngine, CodeSession
+from desktop.domain.skills import SkillDef
+from desktop.skills.resolution.fabric import SkillFabric
+
+if TYPE_CHECKING:
+    from desktop.pipeline.skill_context import Context
+    from desktop.pipeline.skill_run import CodeWorker
+    from desktop.workers.js_code.engine import WorkerSpec
+
+ENGINE = "desktop.workers.js_code.engine"
+WALLS = "desktop.safety.code_walls"
+WORKER = "desktop.pipeline.js_worker"
 
 
 class CodeRoom:
-    """The engine, which starts nothing before code is to be run, and the empty folder that its workers stand in."""
+    """The engine, which starts nothing before code is to be run, and the empty folder that its workers stand in.
+    Implements ``domain.code.CodeEngine``."""
 
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self.engine = JsEngine(self._spec)
+        self._engine: CodeEngine | None = None
+
+    @property
+    def engine(self) -> CodeEngine:
+        """As it is wired."""
+        return self
+
+    def session(self, memory: Mapping[str, Any] | None = None) -> CodeSession:
+        """Of the real engine."""
+        return self._made().session(memory)
+
+    async def prewarm(self) -> None:
+        """Have a worker ready."""
+        await asyncio.to_thread(import_module, ENGINE)
+        await self._made().prewarm()
+
+    def _made(self) -> CodeEngine:
+        if self._engine is None:
+            self._engine = import_module(ENGINE).JsEngine(self._spec)
+        return self._engine
 
     def _spec(self) -> WorkerSpec:
         """Blocks."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="assent-code-")
-        launcher, program = code_walls()
-        return WorkerSpec(self._folder.name, launcher, program)
+        launcher, program = import_module(WALLS).code_walls()
+        spec: WorkerSpec = import_module(ENGINE).WorkerSpec(self._folder.name, launcher, program)
+        return spec
 
     async def close(self) -> None:
         """End the workers."""
-        await self.engine.close()
+        if self._engine is not None:
+            await self._engine.close()
         if self._folder is not None:
             await asyncio.to_thread(self._folder.cleanup)
+
+
+class _LateWorker:
+    """As ``JavaScriptWorker``, which does the work."""
+
+    def __init__(self, engine: CodeEngine, fabric: SkillFabric) -> None:
+        self._engine, self._fabric = engine, fabric
+        self._worker: CodeWorker | None = None
+
+    async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
+        if self._worker is None:
+            module = await asyncio.to_thread(import_module, WORKER)
+            self._worker = module.JavaScriptWorker(self._engine, self._fabric.body)
+        return await self._worker.run(definition, context, args)
 
 
 def open_code(skills: SkillWorld) -> CodeRoom:
     """The sandbox, which from now on also runs JavaScript skills (R-SK-14)."""
     room = CodeRoom()
-    skills.runs.javascript = JavaScriptWorker(room.engine, skills.fabric.body)
+    skills.runs.javascript = _LateWorker(room.engine, skills.fabric)
     return room

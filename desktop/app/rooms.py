@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from desktop.agents.host import Host
 from desktop.app.agent_rooms import AgentRooms, open_agents
@@ -29,7 +32,6 @@ from desktop.conversation.run_desk import RunDesk
 from desktop.conversation.run_trees import TreeKeeper
 from desktop.conversation.runtime import Runtime, host_of
 from desktop.conversation.service import ConversationService
-from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.tool_modes import ToolModes
 from desktop.conversation.traces import TraceDesk, TraceKeeper
@@ -72,12 +74,16 @@ from desktop.tools.registry import ToolRegistry
 from desktop.tools.shell import Bash
 from desktop.workers.model_child import model_host
 
+if TYPE_CHECKING:
+    from desktop.conversation.skill_desk import SkillDesk
+
+SKILL_DESK = "desktop.conversation.skill_desk"
 ROOT = Path(__file__).resolve().parents[2]
 RESOURCES = ROOT / "resources"
 SKILLS = ROOT / "skills"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Rooms:
     """What the view-models need of the runtime."""
 
@@ -102,7 +108,6 @@ class Rooms:
     agents: AgentBook
     agent_room: AgentRooms
     skills: SkillWorld
-    desk: SkillDesk
     gate: PermissionGate
     grants: SessionGrants
     rules: RuleRooms
@@ -112,6 +117,12 @@ class Rooms:
     jobs: JobService
     context: ContextDesk
     run_desk: RunDesk
+    make_desk: Callable[[], SkillDesk]
+
+    @cached_property
+    def desk(self) -> SkillDesk:
+        """Where skills are made, changed and tried; its code is imported when it is first asked for."""
+        return self.make_desk()
 
     async def confinement_report(self) -> ConfinementReport:
         """What holds shell commands on this machine; probed once, in a thread."""
@@ -238,7 +249,6 @@ async def _rooms(
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
     _keep_skills(skills, settings, home, owner)
-    desk = _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default))
     service = ConversationService(runtime, owner)
     room = AgentRooms(known, settings, walls.tools, skills, owner).open(runtime, service, home, RESOURCES / "agents")
     return Rooms(
@@ -246,11 +256,12 @@ async def _rooms(
         redactor=redactor, confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
-        child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, desk=desk, gate=gate,
+        child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, gate=gate,
         grants=grants, rules=rules, service=service, agent_room=room, context=context,
         run_desk=RunDesk(live, store.run_agents),
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceDesk(store, agents, runtime.budget), jobs=await _jobs(runtime, service, settings, rules),
+        make_desk=lambda: _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default)),
     )  # fmt: skip
 
 
@@ -267,10 +278,11 @@ async def _jobs(
 
 
 def _desk(runtime: Runtime, home: Path, host: Callable[[], Host | None]) -> SkillDesk:
-    return SkillDesk(
+    made: SkillDesk = importlib.import_module(SKILL_DESK).SkillDesk(
         runtime.skills, runtime.pipeline, runtime.agents, mine=home / "skills",
         trash=home / "data" / "deleted-skills", host=host,
     )  # fmt: skip
+    return made
 
 
 def _pipeline(

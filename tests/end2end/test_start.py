@@ -50,6 +50,27 @@ def test_nothing_heavy_is_imported_before_the_first_paint(tmp_path: Path) -> Non
     assert done.stdout == "[]\n"
 
 
+SELDOM = (
+    "apscheduler", "decimal", "difflib", "html", "jeepney", "tree_sitter", "tzlocal", "yaml",
+    "desktop.app.desktop_notes", "desktop.conversation.rule_simulator", "desktop.conversation.skill_desk",
+    "desktop.models.demo", "desktop.models.scripted", "desktop.presenter.jobs", "desktop.presenter.reach",
+    "desktop.presenter.skills", "desktop.safety.shell", "desktop.skills.directives",
+    "desktop.ui.approvals.request_dialog", "desktop.ui.chat.context_card", "desktop.ui.run_panel.panel",
+    "desktop.ui.trace.panel", "desktop.ui.schedules.page", "desktop.workers.js_code.engine",
+)  # fmt: skip
+
+
+def test_what_most_starts_never_need_is_not_there_when_the_app_is_idle() -> None:
+    """Together it is a tenth of what the idle app takes."""
+    code = (
+        "import sys; from desktop.app.main import load_qt; load_qt()\n"
+        "import desktop.app.startup, desktop.app.rooms, desktop.app.view_models, desktop.app.pages\n"
+        f"print([name for name in {SELDOM} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_importing_with_qt_loaded_costs_what_it_costs_without() -> None:
     """PySide's own ``__import__`` reads the source of every module and keeps it: a third of what the idle app took."""
     code = (

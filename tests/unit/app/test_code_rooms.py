@@ -39,7 +39,7 @@ async def test_a_javascript_skill_of_ones_own_runs_in_the_app(tmp_path: Path) ->
         async with asyncio.timeout(LONG):
             done = await outcome
         assert done.result.structured == {"sum": 6, "skills": True}, done.result.text
-        ready = rooms.code.engine._ready
+        ready = rooms.code._made()._ready
         assert ready is not None
         pid = (await ready).pid
         folder = rooms.code._folder
