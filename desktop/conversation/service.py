@@ -144,11 +144,14 @@ class ConversationService(ThreadDesk):
         return await self._answer(leaf.thread_id, leaf.message_id, question.message_id, nudge=True)
 
     async def stop(self, thread_id: str) -> bool:
-        """End the thread's run now; False when there is none. The end comes as an event within 100 ms."""
+        """End the thread's run now, or the called agent that works in it; False when there is none. The end comes as an
+        event within 100 ms."""
         active = self._active.get(thread_id)
         if active is not None:
             active.token.cancel(STOPPED)
-        return active is not None
+            return True
+        live = self._runtime.live
+        return live is not None and live.cancel_in(thread_id, STOPPED)
 
     async def delete(self, thread_id: str) -> None:
         """Stop its run, then take it out of the list."""

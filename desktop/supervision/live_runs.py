@@ -233,6 +233,15 @@ class LiveRuns:
         tree = self._beside.get((run_id, mark + BESIDE)) if found else None
         return (tree, inside) if tree is not None else (self.tree(run_id), path)
 
+    def cancel_in(self, thread_id: str, reason: str) -> bool:
+        """End the called agent that works in this thread, with all below it; False when there is none."""
+        for (run_id, below), nodes in self._below.items():
+            living = [node for node in nodes if not node.over] if below == thread_id else []
+            if living and run_id in self._trees:
+                self._trees[run_id].cancel(living[0].path, reason)
+                return True
+        return False
+
     def facts(self, run_id: str) -> tuple[NodeFacts, ...]:
         """All agents that show with a run, parents first. Raises NotFound."""
         beside = [

@@ -236,3 +236,18 @@ async def test_a_paused_run_with_a_paused_agent_below_it_is_stopped_and_nothing_
         await h.world.settled(thread)
         assert [end.reason for end in h.world.ends()] == ["cancelled", "cancelled"]
         assert (h.world.live._trees, h.world.live._below) == ({}, {})
+
+
+@pytest.mark.spec("R-CAN-10", "R-AAT-5")
+async def test_stop_in_the_thread_of_a_called_agent_ends_it_and_its_caller_goes_on(tmp_path: Path) -> None:
+    model = Script(asks(call("1", "helper_agent", message="Go.")), [Hang()], speaks("done"))
+    async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper")) as h:
+        thread = await h.world.thread(agent=BOSS)
+        await h.world.service.send(thread, "Please.")
+        await until(lambda: told(h.world).get("0.1") is not None and told(h.world)["0.1"].state is NodeState.THINKING)
+        child = told(h.world)["0.1"].thread_id
+        assert await h.world.service.stop(child)
+        path = await h.world.settled(thread)
+        assert told(h.world)["0.1"].state is NodeState.CANCELLED
+        assert path[-1].text == "done"
+        assert not await h.world.service.stop(child)
