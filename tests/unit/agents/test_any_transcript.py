@@ -1,5 +1,7 @@
 """The window over any transcript: side by side, interrupted and repeated calls, results of nobody, thinking, notices;
-with every strategy at once: summary, pins, the task, the sliding window, truncation, shortened results."""
+with every strategy at once: summary, pins, the task, the sliding window, truncation, shortened results.
+
+The examples are the same in each run; to look for others, take ``derandomize`` away and raise their number."""
 
 from __future__ import annotations
 
@@ -133,7 +135,7 @@ def least(case: Case) -> int:
 
 
 @pytest.mark.spec("R-CTX-3", "R-CTX-5", "R-CTX-6", "R-CTX-7", "R-CTX-10")
-@settings(max_examples=300)
+@settings(max_examples=300, derandomize=True)
 @given(cases())
 def test_no_window_over_any_transcript_breaks_a_rule(case: Case) -> None:
     before = list(case.messages)
@@ -174,7 +176,7 @@ def test_no_window_over_any_transcript_breaks_a_rule(case: Case) -> None:
 
 
 @pytest.mark.spec("R-CTX-5", "R-CTX-6", "R-CTX-9")
-@settings(max_examples=150)
+@settings(max_examples=150, derandomize=True)
 @given(cases())
 def test_what_a_summary_takes_is_whole_rounds_in_order_and_never_the_last_one(case: Case) -> None:
     window, overlay, messages = case.window, case.overlay, case.messages
@@ -196,6 +198,8 @@ def test_what_a_summary_takes_is_whole_rounds_in_order_and_never_the_last_one(ca
         except ModelContextTooLong:
             continue
         assert valid(sent)
+        if not sent[0].text.startswith(SUMMARY_HEAD):
+            continue  # it left no room for what must stay
         assert not {m.source_id for m in sent if m.source_id} & {
             m.source_id for m in old if m.role == "assistant" and m.source_id not in overlay.pins
             and not any(r.source_id in overlay.pins for g in groups(messages) if g[0] is m for r in g)
@@ -205,7 +209,7 @@ def test_what_a_summary_takes_is_whole_rounds_in_order_and_never_the_last_one(ca
 
 
 @pytest.mark.spec("R-CTX-9")
-@settings(max_examples=60)
+@settings(max_examples=60, derandomize=True)
 @given(cases())
 def test_a_window_that_has_seen_other_rounds_gives_what_a_new_one_gives(case: Case) -> None:
     kept = case.window

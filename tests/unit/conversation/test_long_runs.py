@@ -100,16 +100,18 @@ async def test_a_run_that_was_killed_goes_on_with_the_summary_it_had_and_makes_n
     killed, again = tmp_path / "killed", tmp_path / "again"
     killed.mkdir()
     again.mkdir()
+    begun = asyncio.Event()
 
     async def reading(args: Any, context: Any) -> str:
         if args["path"] == "p14":
+            begun.set()
             await context.meta.cancellation.wait()
         return f"harbour {args['path']}: " + "b" * 3_000
 
     async with long(killed, Work(), tool=FakeTool("read-file", body=reading, timeout_s=60)) as c:
         thread_id = await c.world.thread()
         await c.service.send(thread_id, TASK)
-        await until(lambda: len(c.asked) == 14)
+        await until(begun.is_set)
         made = len(c.summaries)
         for file in killed.glob("assent.db*"):  # what the disk has at this moment
             shutil.copy(file, again / file.name)
