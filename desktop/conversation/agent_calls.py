@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping
@@ -11,7 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from desktop.agents.host import HOST, PERMISSIONS, Host
+from desktop.conversation.agent_answer import Answer, answer_of, as_json
 from desktop.conversation.agent_place import Place
+from desktop.conversation.agent_resuming import Begun, begun_by, ended_before
 from desktop.conversation.agent_retention import CHILD, CLOSING, KEPT, ChildThreads
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.endings import Ending, failed
@@ -44,17 +45,9 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """How a called agent ended, and what it has to say."""
-
-    ending: Ending
-    text: str = ""
-    value: Any = None
-
-
-@dataclass(frozen=True, slots=True)
 class Child:
-    """An agent that was called, ready to run. ``message`` is what it is asked."""
+    """An agent that was called, ready to run. ``message`` is what it is asked; ``begun``: it was at work when the
+    process died, and goes on."""
 
     definition: AgentDefinition
     thread_id: str
@@ -62,6 +55,7 @@ class Child:
     model: str
     token: CancellationToken
     called_by: CalledBy
+    begun: Begun | None = None
 
 
 class TwoSides(Protocol):
@@ -109,10 +103,11 @@ class AgentCalls:
         if node.depth + 1 >= MAX_DEPTH:
             raise Denied(f"Agents call each other more than {MAX_DEPTH} deep.", code="denied.limit")
         self._runtime().starts.start(agent.name)
-        place = self._place(agent, call, host, node)
+        begun = await begun_by(self._runtime().store, call.request.key)
+        place = self._place(agent, call, host, node, begun)
         ended: list[Answer] = []
         try:
-            child = await self._child(agent, args, call, host, place)
+            child = await self._child(agent, args, call, host, place, begun)
             task = self._owner.spawn(self._seen_out(child, place, ended), f"agent {agent.name}")
         except BaseException as error:
             place.end(AgentOutcome("failed", detail=str(error)))
@@ -133,9 +128,12 @@ class AgentCalls:
 
     # -- places in the tree (R-AAT-4, R-AAT-8) ------------------------------------------------------------------------
 
-    def _place(self, agent: AgentDefinition, call: Call, host: Host, node: Supervision) -> Place:
+    def _place(
+        self, agent: AgentDefinition, call: Call, host: Host, node: Supervision, begun: Begun | None
+    ) -> Place:
         """One agent more in this run. Raises BudgetExhausted (R-SUP-5)."""
-        thread_id, kept = new_id(), self._threads.kept
+        thread_id = begun.thread.thread_id if begun is not None else new_id()
+        kept = self._threads.kept if begun is None or begun.thread.label == CHILD else "permanent"
         agent_id = AgentId(agent.name, thread_id)
         live, meta = self._runtime().live, call.meta
         caller = live.node_of(meta) if live is not None else None
@@ -151,22 +149,23 @@ class AgentCalls:
     # -- the child ----------------------------------------------------------------------------------------------------
 
     async def _child(
-        self, agent: AgentDefinition, args: Mapping[str, Any], call: Call, host: Host, place: Place
-    ) -> Child:
+        self, agent: AgentDefinition, args: Mapping[str, Any], call: Call, host: Host, place: Place,
+        begun: Begun | None,
+    ) -> Child:  # fmt: skip
         """Its thread, and who it works for: the run's id, a child token, the caller's list (R-AAT-4)."""
         message, prompt_text = await self._asked(agent, args, call)
-        now, thread_id, stays = time.time(), place.thread_id, place.kept == "permanent"
-        thread = ThreadRecord(
-            thread_id, " ".join(message.split())[:_TITLE], now, now, agent.name, await self._model(agent, host, place),
-            deleted_at=None if stays else now, titled_by="auto", label=KEPT if stays else CHILD,
-        )  # fmt: skip
-        await self._runtime().store.threads.create(record=thread)
+        thread_id, model = place.thread_id, await self._model(agent, host, place)
+        if begun is None:
+            await self._runtime().store.threads.create(record=_thread(agent, place, message, model))
+        else:
+            message = begun.message
         meta = call.meta.called(thread_id, place.token, place.supervision)
         above = CalledBy(
             meta=meta, allowed=call.invocation.inherited.get(PERMISSIONS), chain=call.request.caller.chain,
             budget=place.budget, placed=place.node is not None, below=call.invocation, prompt_text=prompt_text,
+            call_key=call.request.key,
         )  # fmt: skip
-        return Child(agent, thread_id, message, str(host.model), place.token, above)
+        return Child(agent, thread_id, message, str(host.model), place.token, above, begun)
 
     async def _model(self, agent: AgentDefinition, host: Host, place: Place) -> str:
         """What its prompt's skill names, else the caller's (C-20); of two sides each finds its own."""
@@ -186,7 +185,7 @@ class AgentCalls:
         if skill is None:
             raise ConfigurationError(f"The agent {agent.shown} needs the skill {agent.side_a.prompt!r}.")
         text = await skills.expanded(skill, args, skill.metadata, {}, token=call.meta.cancellation)
-        given = json.dumps(dict(args), ensure_ascii=False, default=str)
+        given = as_json(dict(args))
         return str(args.get("message") or f"{TASK}\n\nIt was given these arguments:\n{given}"), text
 
     async def _seen_out(self, child: Child, place: Place, ended: list[Answer]) -> None:
@@ -197,12 +196,16 @@ class AgentCalls:
             outcome = AgentOutcome(ended[0].ending.status, detail=ended[0].ending.detail)
         finally:
             place.end(outcome)
-            self._threads.over(place.thread_id, child.called_by.meta.run_id, place.kept)
+            above = child.called_by
+            self._threads.over(place.thread_id, above.meta.run_id, above.call_key, place.kept)
 
     async def _ended(self, child: Child) -> Answer:
         two = self._two_sides
         try:
-            if child.definition.type == "ai_human":
+            before = await self._ended_before(child)
+            if before is not None:
+                answer = before
+            elif child.definition.type == "ai_human":
                 answer = await self._one_side(child)
             elif two is None:
                 raise ConfigurationError(f"{child.definition.shown} is of two sides, which cannot be called here.")
@@ -215,17 +218,30 @@ class AgentCalls:
             answer = Answer(failed(error))
         return answer
 
+    async def _ended_before(self, child: Child) -> Answer | None:
+        """The answer of one that was over when the process died, before its caller had heard."""
+        if child.begun is None:
+            return None
+        side, runtime = child.definition.side_a, self._runtime()
+        skill = await runtime.skills.find(side.prompt)
+        by_text = child.definition.type == "ai_human" and side.stop_on_response
+        promised = skill is not None and skill.returns is not None
+        return await ended_before(runtime.store, child.begun, by_text=by_text and not promised)
+
     async def _one_side(self, child: Child) -> Answer:
-        """One message, one run (R-SES-2)."""
+        """One message, one run (R-SES-2); or the rest of it."""
         runtime, run_id = self._runtime(), new_id()
-        store = runtime.store
-        block = TextBlock(runtime.mask(child.message))
-        asked = MessageRecord(new_id(), child.thread_id, None, "user", (block,), time.time())
-        await store.messages.add(record=asked)
+        store, begun = runtime.store, child.begun
+        if begun is None:
+            block = TextBlock(runtime.mask(child.message))
+            asked = MessageRecord(new_id(), child.thread_id, None, "user", (block,), time.time())
+            await store.messages.add(record=asked)
+        else:
+            asked = begun.asked
         thread = await store.threads.get(thread_id=child.thread_id)
         order = RunOrder(
-            thread=thread, run_id=run_id, token=child.token, parent_id=asked.message_id,
-            user_message_id=asked.message_id, called_by=child.called_by,
+            thread=thread, run_id=run_id, token=child.token, parent_id=thread.active_leaf or asked.message_id,
+            user_message_id=asked.message_id, called_by=child.called_by, nudge=begun is not None,
         )  # fmt: skip
         execution, ending = RunExecution(runtime, order), Ending("interrupted")
         try:
@@ -238,12 +254,15 @@ class AgentCalls:
                     code=ending.code, next_step=ending.next_step, usage=usage, limit=ending.limit,
                 )
             )  # fmt: skip
-        result = execution.result
-        if result is None:
-            return Answer(ending)
-        texts = [m.text for m in result.loop.messages if m.role == "assistant" and m.text and m.stop_reason != "limit"]
-        value = result.value if ending.reason == "stop_tool" else None
-        return Answer(ending, texts[-1] if texts else "", value)
+        return answer_of(execution.result, ending)
+
+
+def _thread(agent: AgentDefinition, place: Place, message: str, model: str) -> ThreadRecord:
+    now, stays = time.time(), place.kept == "permanent"
+    return ThreadRecord(
+        place.thread_id, " ".join(message.split())[:_TITLE], now, now, agent.name, model,
+        deleted_at=None if stays else now, titled_by="auto", label=KEPT if stays else CHILD,
+    )  # fmt: skip
 
 
 def _node(meta: RunMeta) -> Supervision:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from desktop.conversation.agent_calls import Answer, Child
+from desktop.conversation.agent_answer import Answer
+from desktop.conversation.agent_calls import Child
 from desktop.conversation.debate_checks import DebateChecks
 from desktop.conversation.debate_run import DebateRun
 from desktop.conversation.debate_setup import setup_of, to_plain
-from desktop.conversation.debate_state import load
+from desktop.conversation.debate_state import Debate, load
+from desktop.conversation.endings import Ending
 from desktop.conversation.runtime import Runtime
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import new_id
@@ -34,10 +36,13 @@ class CalledDebates:
         if wrong:
             told = "; ".join(f"{problem.path}: {problem.text}" for problem in wrong)
             raise ConfigurationError(f"{child.definition.shown} cannot run: {told}.", next_step="Correct the agent.")
-        topic = MessageRecord(new_id(), thread_id, None, "user", (TextBlock(setup.topic),), time.time())
-        await runtime.store.debates.adopt(setup=to_plain(setup), topic=topic)
+        if child.begun is None:
+            topic = MessageRecord(new_id(), thread_id, None, "user", (TextBlock(setup.topic),), time.time())
+            await runtime.store.debates.adopt(setup=to_plain(setup), topic=topic)
         above = child.called_by
         debate = await load(runtime.store, thread_id)
+        if child.begun is not None and debate.status == "ended":
+            return Answer(_ending(debate), debate.turns[-1].outcome if debate.turns else "")
         run = DebateRun(runtime, debate, unattended=above.meta.unattended, called_by=above)
         try:
             await run.go()
@@ -45,3 +50,8 @@ class CalledDebates:
             run.tell_end()
         turns = run.debate.turns
         return Answer(run.ending, turns[-1].outcome if turns else "")
+
+
+def _ending(debate: Debate) -> Ending:
+    """Of one that was over when the process died, before its caller had heard."""
+    return Ending(debate.end_reason or "response", debate.end_detail)  # type: ignore[arg-type]  # it was one

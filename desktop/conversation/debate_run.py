@@ -31,7 +31,7 @@ from desktop.conversation.debate_turn import bounds, meta_of, spec_below, take_i
 from desktop.conversation.endings import CLOSING, Ending, aborted, failed
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.recorder import RunRecorder
-from desktop.conversation.run import CalledBy
+from desktop.conversation.run import CalledBy, joined
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import SideSpec, round_limit
 from desktop.conversation.side_turn import Given, SideTurn
@@ -120,6 +120,7 @@ class DebateRun:
         agent = debate.setup.agent or DEBATE
         record = RunRecord(self.run_id, thread.thread_id, time.time(), agent, model)
         await store.runs.start(record=record)
+        await joined(store, self.run_id, self._above)
         self._budget = bounds(self._runtime, debate, self._above, await self._place.open())
         self._publish(RunStarted(**self._where, agent=agent, model=model, user_message_id=""))
         self.changed()

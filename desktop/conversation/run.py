@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 from desktop.agents.summarising import ContextKeeper
+from desktop.conversation.agent_answer import answer_of, kept
 from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.history import begins_later, chat_messages, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms
@@ -32,6 +33,7 @@ from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Invocation
 from desktop.pipeline.names import AllowedTools
+from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.tree import RunTree, exhausted
 
@@ -44,8 +46,8 @@ class CalledBy:
     """Who an agent works for that was called as a tool (R-AAT-4): a span of the caller's ``meta`` with the child's
     place in the run tree and the child token; ``allowed`` is the caller's list, ``chain`` who a request for approval
     names first (R-AAT-9), ``budget`` bounds the whole tree, or
-    where it is ``placed`` in that just this agent; ``below`` is the call itself; ``prompt_text`` the prompt
-    with what the call gave it filled in."""
+    where it is ``placed`` in that just this agent; ``below`` is the call itself, ``call_key`` what names it in the
+    run's log; ``prompt_text`` the prompt with what the call gave it filled in."""
 
     meta: RunMeta
     allowed: AllowedTools | None
@@ -54,6 +56,7 @@ class CalledBy:
     placed: bool = False
     below: Invocation | None = None
     prompt_text: str = ""
+    call_key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +76,12 @@ class RunOrder:
     environment: Mapping[str, str] = field(default_factory=dict)
     called_by: CalledBy | None = None
     terms: JobTerms | None = None
+
+
+async def joined(store: Store, run_id: str, above: CalledBy | None) -> None:
+    """A run that has begun is written down as a part of its caller's, if it has one."""
+    if above is not None and above.call_key:
+        await store.called.add(run_id=run_id, tree_run_id=above.meta.run_id, call_key=above.call_key)
 
 
 class RunExecution:
@@ -106,6 +115,7 @@ class RunExecution:
             )
         )  # fmt: skip
         await runtime.store.runs.start(record=record)
+        await joined(runtime.store, order.run_id, order.called_by)
         try:
             ending = await self._seen_out(await self._ended())
         finally:
@@ -113,7 +123,8 @@ class RunExecution:
                 runtime.live.forget(order.run_id)
         await self.recorder.conclude(self._notices(ending), interrupted=ending.reason == "interrupted")
         await runtime.store.runs.end(
-            run_id=order.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self.recorder.usage
+            run_id=order.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self.recorder.usage,
+            extra=kept(answer_of(self.result, ending)) if order.called_by is not None else None,
         )
         return ending
 

@@ -149,6 +149,8 @@ class SideTurn:
         """The messages, with results for the calls that a run before this one has left open."""
         if given.unfinished is None:
             return given.messages
+        if self.runtime.live is not None:
+            self.runtime.live.memory.remember(self.meta.run_id, given.unfinished.before)
         settling = Settling(given.unfinished, tools, self.recorder, self.meta.cancellation)
         return [*given.messages, *await settling.settle(self.runtime.store.effects)]
 

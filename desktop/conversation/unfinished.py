@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from desktop.conversation.recorder import RunRecorder
@@ -26,11 +26,11 @@ from desktop.pipeline.execute import cut
 from desktop.pipeline.gates import UNKNOWN as NOT_KNOWN
 from desktop.pipeline.pipeline import OUTPUT_LIMIT
 from desktop.store import Store
-from desktop.supervision.call_journal import Fate, fates
+from desktop.supervision.call_journal import Fate
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.effect_values import digest_of
+from desktop.supervision.recalled import UNKNOWN, Before
 
-UNKNOWN = "This had begun when Assent ended, and nobody knows whether it was done."
 LOOK_FIRST = "It was not made again. Find out whether it was done before you do anything like it."
 NOT_MADE = "This call was not made: Assent ended before it began."
 CUT_OFF = "This call, which only reads, was cut off when Assent ended."
@@ -45,12 +45,14 @@ _NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 @dataclass(frozen=True, slots=True)
 class Unfinished:
     """The end of an answer. ``calls`` are those of message ``message_id`` that have no result, ``known`` what their
-    runs' journals say of them, by call id; ``runs`` those runs, all that came since the message, oldest first."""
+    runs' journals say of them, by call id; ``runs`` those runs, all that came since the message, oldest first; those of
+    an agent that was called are its caller's, and not among them. ``before`` is all that these journals say."""
 
     message_id: str
     calls: tuple[ToolCallBlock, ...]
     known: Mapping[str, Fate]
     runs: tuple[str, ...]
+    before: Before = field(default_factory=Before)
 
 
 def doubted(messages: Iterable[ChatMessage]) -> set[str]:
@@ -97,16 +99,25 @@ async def unfinished_above(store: Store, thread_id: str, leaf: str) -> Unfinishe
         if message.role == "assistant":
             calls = [b for b in message.blocks if isinstance(b, ToolCallBlock) and b.call_id not in answered]
             runs = await _runs_since(store, thread_id, message.run_id)
-            records: list[EffectRecord] = []
-            for run_id in runs:
-                records += await store.effects.load(run_id)
-            found = fates(records)
-            known = {c.call_id: f for c in calls if (f := found.get(call_key(message.message_id, c.call_id)))}
-            return Unfinished(message.message_id, tuple(calls), known, runs)
+            trees = await store.called.trees(runs)
+            before = await _before(store, dict.fromkeys(trees.get(run_id, run_id) for run_id in runs))
+            known = {c.call_id: f for c in calls if (f := before.calls.get(call_key(message.message_id, c.call_id)))}
+            own = tuple(run_id for run_id in runs if run_id not in trees)
+            return Unfinished(message.message_id, tuple(calls), known, own, before)
         if message.role == "user":
             return None
         answered.update(block.call_id for block in message.blocks if isinstance(block, ToolResultBlock))
     return None
+
+
+async def _before(store: Store, runs: Iterable[str]) -> Before:
+    """What the journals of these runs say."""
+    records: list[EffectRecord] = []
+    for run_id in runs:
+        records += await store.effects.load(run_id)
+    before = Before.of(records)
+    before.threads = await store.called.known(key for key, fate in before.calls.items() if fate.result is None)
+    return before
 
 
 async def _upwards(store: Store, thread_id: str, leaf: str) -> AsyncIterator[MessageRecord]:
@@ -143,7 +154,7 @@ async def answer_open_calls(store: Store, thread_id: str, leaf: str) -> str:
     asked = await store.messages.get(message_id=left.message_id)
     record = replace(
         asked, message_id=new_id(), parent_id=leaf, role="tool", created_at=time.time(), status="complete",
-        blocks=tuple(_told(call, left.known.get(call.call_id)) for call in left.calls),
+        blocks=tuple(_told(call, left.known.get(call.call_id), left.before) for call in left.calls),
         stop_reason=None, usage=None, elapsed_ms=0,
     )  # fmt: skip
     await store.messages.add(record=record)
@@ -175,7 +186,7 @@ class Settling:
         fate = self._left.known.get(call.call_id)
         if fate is not None and fate.result is not None:
             return await self._stored(_recorded(call, fate, fate.result), executed=False)
-        again = "" if fate is None or fate.repeatable else _question(fate)
+        again = "" if fate is None or fate.repeatable else self._left.before.words(fate)
         block = await self._made(call, fate, again)
         if again and (self._token.cancelled or block.facts.get("by") in _NOBODY_ANSWERED):
             self._token.check()
@@ -196,19 +207,12 @@ class Settling:
         return ChatMessage("tool", (block,), source_id=stored)
 
 
-def _question(fate: Fate) -> str:
-    if not fate.inside:
-        return UNKNOWN
-    done: Sequence[str] = tuple(dict.fromkeys(fate.inside))
-    return f"{UNKNOWN} Inside it these had begun, and may have been done: {', '.join(done)}."
-
-
-def _told(call: ToolCallBlock, fate: Fate | None) -> ToolResultBlock:
+def _told(call: ToolCallBlock, fate: Fate | None, before: Before) -> ToolResultBlock:
     """What is known of a call that nobody goes on with."""
     if fate is not None and fate.result is not None:
         return _recorded(call, fate, fate.result)
     if fate is not None and not fate.repeatable:
-        unknown = ToolResult(f"{_question(fate)} {LOOK_FIRST}", is_error=True, code=NOT_KNOWN)
+        unknown = ToolResult(f"{before.words(fate)} {LOOK_FIRST}", is_error=True, code=NOT_KNOWN)
         return _recorded(call, fate, unknown)
     text, facts = (NOT_MADE if fate is None else CUT_OFF), {"state": "aborted", "code": ToolAborted.code}
     return ToolResultBlock(call.call_id, call.tool, text, True, None, facts)

@@ -55,6 +55,19 @@ class Memory(Protocol):
         """Once for each call; None: it is to be made as any other."""
         ...
 
+    def question(self, run_id: str, key: str, spec: ToolSpec) -> str | None:
+        """What a person is asked before this call, made inside no other, is made again: "" where it may be, unasked;
+        None: nothing is known of it."""
+        ...
+
+    def left(self, run_id: str, key: str) -> tuple[str, ...]:
+        """What was done inside this call before, or may have been, and was not asked for again; a line each."""
+        ...
+
+    def refused(self, run_id: str, key: str) -> tuple[str, ...]:
+        """The same of a call that is not made again."""
+        ...
+
     def other_way(self, run_id: str, key: str) -> str:
         """What a person is asked before this call is made, because what was made in its place before has not been asked
         for again; "" for most."""

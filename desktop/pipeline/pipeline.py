@@ -33,7 +33,7 @@ from desktop.pipeline.gates import UNKNOWN, gates
 from desktop.pipeline.names import ToolTable, hint, resolve
 from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
-from desktop.pipeline.recalled import OtherWay, left_open, named
+from desktop.pipeline.recalled import OtherWay, left_open, named, told_of
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.pipeline.validation import Validator
@@ -135,7 +135,7 @@ class Pipeline:
         finally:
             if call is not None:
                 call.meta.cancellation.detach()
-        return self._finish(request, call, result, started)
+        return self._finish(request, call, told_of(request, result, self._memory), started)
 
     async def _found(self, request: CallRequest) -> Tool:
         """Steps 1 and 2: the tool, and whether it may be seen."""

@@ -19,6 +19,8 @@ from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.pipeline.context import Call, CallRequest, changed
 from desktop.pipeline.edits import changed_note
 
+MADE_BEFORE = "Before Assent ended, this call had made these, and it did not come to them again:"
+MAX_TOLD = 20
 BARRED = "its arguments held a secret, which Assent does not keep."
 _NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 
@@ -27,7 +29,7 @@ def named(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> CallRe
     """The request with what names it in the run's log, and with what is known of it from before."""
     above, block = request.parent.meta.call, request.block
     if not above:
-        return replace(request, key=call_key(request.message_id, block.call_id))
+        return _asked_less(replace(request, key=call_key(request.message_id, block.call_id)), spec, memory)
     works_for_it = request.serves is not None or not request.counted  # middleware, an agent, its provider
     arguments = None if works_for_it else block.arguments
     key = inside_key(above, spec.name, arguments, request.parent.count(spec.name, arguments))
@@ -35,6 +37,30 @@ def named(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> CallRe
     if known is None or works_for_it:
         return replace(request, key=key)
     return _recalled(replace(request, key=key), known)
+
+
+def _asked_less(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> CallRequest:
+    """Nobody is asked about a call as a whole that can be gone on with: what it had made is known one by one. An agent
+    with a thread of its own has there what it was told."""
+    run_id = request.parent.meta.run_id
+    asked = memory.question(run_id, request.key, spec) if memory is not None and request.again else None
+    if asked is None:
+        return request
+    goes_on = not asked and spec.nests == "thread"
+    return replace(request, again=asked, barred="" if goes_on else request.barred)
+
+
+def told_of(request: CallRequest, result: ToolResult, memory: Memory | None) -> ToolResult:
+    """The result of a call that was to be gone on with, with what was done in it and did not come up again: a model
+    that hears of neither would take it for undone."""
+    if memory is None or not request.key or is_inside(request.key):
+        return result
+    run_id = request.parent.meta.run_id
+    refused = result.is_error and result.code.startswith(("denied", "tool.unknown", "not_found"))
+    left = memory.refused(run_id, request.key) if refused else memory.left(run_id, request.key)
+    if not left:
+        return result
+    return replace(result, text=f"[{MADE_BEFORE} {'; '.join(left[:MAX_TOLD])}.]\n{result.text}")
 
 
 def _recalled(request: CallRequest, known: Recalled) -> CallRequest:
@@ -69,13 +95,15 @@ class OtherWay:
 
 
 def left_open(call: Call, memory: Memory | None) -> None:
-    """Raise CancellationError when a person did not say what became of a call, but ends the run; or when it ended while
-    they were asked."""
+    """End the whole run when a person does that instead of saying what became of a call. Raise CancellationError then,
+    or when it ended while they were asked, of a call inside another: that stays open, as one of a thread does."""
     decision = call.decision
-    if memory is None or decision is None or not call.request.again or not is_inside(call.request.key):
+    if memory is None or decision is None or not call.request.again:
         return
     if decision.choice == "stop":
         memory.stop(call.meta.run_id)
+    if not is_inside(call.request.key):
+        return
     if decision.choice == "stop" or decision.by in _NOBODY_ANSWERED:
         raise CancellationError("the question was closed without an answer")
 

@@ -90,6 +90,17 @@ class CallJournal:
         self._repeatable = repeatable
         self._describe = describe
         self._runs: dict[str, _Open] = {}
+        self._then: dict[tuple[str, str], Callable[[], None]] = {}
+
+    def once_told(self, run_id: str, key: str, then: Callable[[], None]) -> None:
+        """Do this when the outcome of a call under way is on its way to the log; never, if it gets none."""
+        if run_id in self._runs:
+            self._then[(run_id, key)] = then
+
+    def _outcome_told(self, run_id: str, place: Place) -> None:
+        then = self._then.pop((run_id, place[0]), None)
+        if then is not None:
+            then()
 
     def open(self, journal: EffectJournal) -> None:
         """Calls of this run are journaled from now on."""
@@ -98,6 +109,8 @@ class CallJournal:
     def close(self, run_id: str) -> EffectJournal | None:
         """They are not any more; the journal is to be ended by its owner."""
         found = self._runs.pop(run_id, None)
+        for one in [one for one in self._then if one[0] == run_id]:
+            del self._then[one]
         return found.journal if found is not None else None
 
     def journal(self, run_id: str) -> EffectJournal | None:
@@ -126,9 +139,11 @@ class CallJournal:
             raise
         except KnownError as error:
             journal.fail(place, asked, error)
+            self._outcome_told(journal.run_id, place)
             raise
         if context.result is not None:
             journal.complete(place, asked, result_to_plain(context.result))
+            self._outcome_told(journal.run_id, place)
 
     def _place(self, context: FunctionContext) -> Place:
         return (self._call_id(context), 1)

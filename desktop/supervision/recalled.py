@@ -48,31 +48,31 @@ class Before:
         return found
 
     def join(self, other: Before) -> None:
-        """Both are known. Only what was inside calls is of use later."""
-        self.calls |= {key: fate for key, fate in other.calls.items() if is_inside(key)}
+        """Both are known."""
+        self.calls |= other.calls
         self.answers.update(other.answers)
         self.threads |= other.threads
 
-    def question(self, key: str, spec: ToolSpec | None) -> str:
-        """What a person is asked before the call is made again; "" where it may be, unasked: it was not begun, it does
+    def question(self, key: str, spec: ToolSpec) -> str:
+        """What a person is asked before this call, which had begun, is made again; "" where it may be, unasked: it does
         nothing itself but read, or all it does are calls of which each is known or asked about by itself."""
-        fate = self.calls.get(key)
-        if fate is None or fate.result is not None:
-            return ""
-        nests = spec.nests if spec is not None else ""
-        if nests == "thread":
-            return self._words(fate) if fate.within and key not in self.threads else ""
-        return self._words(fate) if fate.summary and nests != "calls" else ""
+        fate = self.calls[key]
+        if spec.nests == "thread":
+            return self.words(fate) if fate.within and key not in self.threads else ""
+        own = bool(fate.summary) and spec.nests != "calls"
+        return self.words(fate) if own or _unnamed(key, fate) else ""
 
-    def _words(self, fate: Fate) -> str:
+    def words(self, fate: Fate) -> str:
+        """That nobody knows whether a call was done, and what is known of those that it made."""
         told = list(self._told(fate.within))
         return f"{UNKNOWN} Inside it: {'; '.join(told[:MAX_TOLD])}." if told else UNKNOWN
 
-    def _told(self, keys: Iterable[str]) -> Iterable[str]:
+    def _told(self, keys: Iterable[str], *, failed: bool = True) -> Iterable[str]:
         """Those that did more than call others."""
         for key in dict.fromkeys(keys):
             fate = self.calls.get(key)
-            if fate is not None and fate.summary and not fate.within:
+            wanted = fate is not None and (failed or fate.result is None or not fate.result.is_error)
+            if fate is not None and wanted and fate.summary and not fate.within:
                 yield f"{fate.summary[:MAX_LINE]} ({_state(fate)})"
 
     def recall(self, key: str, spec: ToolSpec) -> Recalled | None:
@@ -80,7 +80,7 @@ class Before:
         fate = self.calls.get(key)
         if fate is None:
             return None
-        again = self.question(key, spec)
+        again = self.question(key, spec) if fate.result is None else ""
         del self.calls[key]
         if fate.result is None and not again:
             return None
@@ -91,15 +91,27 @@ class Before:
         known = self.answers.get(key)
         return replace(known.pop(0), usage=None) if known else None
 
-    def left(self, key: str) -> tuple[str, ...]:
+    def left(self, key: str, *, failed: bool = True) -> tuple[str, ...]:
         """What was done, or may have been, inside the same call of the chat, and has not been asked for again."""
         root = outermost(key)
-        return tuple(self._told(one for one in self.calls if is_inside(one) and outermost(one) == root))
+        inside = (one for one in self.calls if is_inside(one) and outermost(one) == root)
+        return tuple(self._told(inside, failed=failed))
+
+    def refused(self, key: str) -> tuple[str, ...]:
+        """What was done inside a call of the chat that is not gone on with."""
+        fate = self.calls.get(key)
+        return tuple(self._told(fate.within)) if fate is not None and fate.result is None else ()
 
     def other_way(self, key: str) -> str:
         """The question before a call that is new, while there is such."""
-        left = self.left(key)
+        left = self.left(key, failed=False)
         return f"{OTHER_WAY} {'; '.join(left[:MAX_TOLD])}." if left else ""
+
+
+def _unnamed(key: str, fate: Fate) -> bool:
+    """Whether calls were made inside it that could not be known again: earlier versions named them at random."""
+    message, _, _ = outermost(key).partition(":")
+    return any(not is_inside(one) and one.partition(":")[0] == message for one in fate.within)
 
 
 def _state(fate: Fate) -> str:
@@ -136,6 +148,16 @@ class Memories:
         """Once for each call; None: it is to be made as any other."""
         before = self._runs.get(run_id)
         return before.recall(key, spec) if before is not None else None
+
+    def question(self, run_id: str, key: str, spec: ToolSpec) -> str | None:
+        """Of a call of the chat itself, or of a called agent; None: nothing is known of it."""
+        before = self._runs.get(run_id)
+        return before.question(key, spec) if before is not None and key in before.calls else None
+
+    def refused(self, run_id: str, key: str) -> tuple[str, ...]:
+        """What was done inside this call before, or may have been, that will not be gone on with."""
+        before = self._runs.get(run_id)
+        return before.refused(key) if before is not None else ()
 
     def other_way(self, run_id: str, key: str) -> str:
         """What is asked before a new call takes the place of others; "" for most."""

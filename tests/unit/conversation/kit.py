@@ -58,7 +58,7 @@ class World:
             options |= {"live": self.live, "chat_layers": (self.live.models,)}
         pipeline = Pipeline(
             self.skills.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05),
-            skills=self.skills.side, layers=(self.live.calls,), journal=logged(self.live),
+            skills=self.skills.side, layers=(self.live.calls,), journal=logged(self.live), memory=self.live.memory,
         )  # fmt: skip
         self.skills.runs.pipeline = pipeline
         self.slots = options.pop("slots", None) or RunSlots()

@@ -1,0 +1,56 @@
+"""Agents that were called, and were at work when the process died: they go on in the thread they have, and settle their
+own open calls there, as a chat does (issue 7). Nothing of what they did is done again, and none of it is asked about
+twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from desktop.conversation.agent_answer import Answer, found
+from desktop.conversation.endings import Ending
+from desktop.conversation.unfinished import unfinished_above
+from desktop.domain.messages import TextBlock
+from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
+from desktop.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An agent that a call had begun in an earlier process: its thread, what it was asked there, its last run."""
+
+    thread: ThreadRecord
+    asked: MessageRecord
+    run: RunRecord
+
+    @property
+    def message(self) -> str:
+        """What it was asked."""
+        return "".join(block.text for block in self.asked.blocks if isinstance(block, TextBlock))
+
+
+async def begun_by(store: Store, call_key: str) -> Begun | None:
+    """None: the call has not come so far, and is made as any other."""
+    run = await store.called.latest(call_key=call_key)
+    if run is None:
+        return None
+    thread = await store.threads.get(thread_id=run.thread_id)
+    first = await store.messages.children(thread_id=thread.thread_id, message_id=None)
+    return Begun(thread, first[0], run) if first else None
+
+
+async def ended_before(store: Store, begun: Begun, *, by_text: bool) -> Answer | None:
+    """Its answer, if it had one already; None: it goes on. One that a person ended alone stays ended. ``by_text``: a
+    text without calls is its answer."""
+    known = found(begun.run.extra)
+    if known is not None:
+        return known
+    leaf = begun.thread.active_leaf
+    end = await store.messages.get(message_id=leaf) if leaf is not None else begun.asked
+    left = await unfinished_above(store, begun.thread.thread_id, end.message_id)
+    if left is not None and left.calls:
+        return None
+    if begun.run.end_reason == "cancelled":
+        return Answer(Ending("cancelled"))
+    whole = end.role == "assistant" and end.status == "complete" and end.stop_reason == "end" and end.text
+    return Answer(Ending("response"), end.text) if whole and by_text else None
