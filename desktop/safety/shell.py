@@ -66,11 +66,14 @@ class ShellReader:
         if len(command) > MAX_COMMAND:
             return ShellReading(Category.ADMIN, blocked, "it is too long to be read")
         reading = _Reading(settings, self._policy)
-        if patterns and len(command) > blocklist.PATTERN_WINDOW:
-            reading.raise_for("it is longer than what the blocked patterns are compared with")
-        reading.named_anywhere(command)
-        reading.script(command, 0)
-        return reading.result(blocked)
+        try:
+            if patterns and len(command) > blocklist.PATTERN_WINDOW:
+                reading.raise_for("it is longer than what the blocked patterns are compared with")
+            reading.named_anywhere(command)
+            reading.script(command, 0)
+            return reading.result(blocked)
+        finally:
+            reading.let_go()
 
 
 class _Reading:
@@ -92,6 +95,10 @@ class _Reading:
         self._blocked: Blocked | None = None
         self._network = False
         self._scripts = 0
+
+    def let_go(self) -> None:
+        """Of those that note through it: they hold each other, and 500 objects, until Python collects its garbage."""
+        del self._targets, self._binder
 
     def raise_for(self, reason: str) -> None:
         """Admin, because."""
