@@ -164,7 +164,7 @@ class OpenDebate(QObject):
         item = self._live.end(record)
         if item is not None and item.message_id == record.first_message_id:
             anew[item.message_id] = item
-        elif record.first_message_id not in self.items:  # it began before the app was started again
+        elif item is not None or record.first_message_id not in self.items:  # it began in an earlier start
             self.open(self.thread_id)
 
     def _put(self, item: TranscriptItem) -> None:

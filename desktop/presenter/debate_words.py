@@ -18,7 +18,7 @@ _ENDS = {
     "max_steps": "A side reached its last round without an answer.",
     "cancelled": "You stopped it.",
     "terminated": "It was ended from outside.",
-    "interrupted": "Assent was closed in the middle of a turn. All finished turns are kept.",
+    "interrupted": "Assent was closed in the middle of a turn. All that was done is kept; Resume goes on from there.",
     "error": "It could not go on.",
 }
 

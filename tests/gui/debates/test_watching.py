@@ -9,14 +9,16 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from desktop.domain.errors import ModelUnreachable
+from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.presenter.debate_items import END, VERDICT
 from desktop.presenter.threads import ThreadRole
 from tests.gui.debates.kit import said, watched
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
-from tests.unit.conversation.debate_kit import setup
+from tests.unit.conversation.debate_kit import answering, setup
 from tests.unit.conversation.kit import MODEL
+from tests.unit.conversation.test_debate_cut import cut_off
 
 MARKS = {"argument": 7, "answer": 6, "honesty": 9, "clarity": 8}
 
@@ -59,6 +61,22 @@ async def test_a_turn_streams_into_its_lane_while_it_is_written(theme: Any, tmp_
         await w.status("ended")
         assert "You stopped it." in w.notices
         assert "broke off" in w.notices
+
+
+@pytest.mark.spec("R-SES-18", "R-SES-22")
+async def test_a_turn_that_goes_on_after_a_crash_stands_there_as_a_whole_when_it_is_over(
+    theme: Any, tmp_path: Path
+) -> None:
+    model = ScriptedModel([says("a1"), says("b1")])
+    async with watched(tmp_path, model, answering("look-up"), allowed="look-up") as w:
+        begun = [TextBlock("I look it up."), ToolCallBlock("c1", "look-up", {})]
+        thread = await cut_off(w.world, begun, [ToolResultBlock("c1", "look-up", "found")])
+        await w.open(thread)
+        assert "Resume goes on from there" in w.notices
+        w.running.footer.resume.click()
+        await w.status("ended")
+        await w.until(lambda: [said(turn) for turn in w.turns] == ["I look it up.a1", "b1"], "both turns, whole")
+        assert (w.turns[0].message_id, w.turns[0].number) == ("said-1", 1)
 
 
 @pytest.mark.spec("R-SES-22")
