@@ -24,7 +24,7 @@ from desktop.presenter.transcript_items import (
     TranscriptItem,
 )
 
-FINISHED = ("done", "failed", "denied", "aborted")
+FINISHED = ("done", "failed", "denied", "aborted", "unknown")
 END, VERDICT, COMMON = "debate:end", "debate:verdict", "debate:common"
 """Ids of items that are no messages."""
 AGAIN = "Resume begins the turn anew."

@@ -15,7 +15,7 @@ LOOSE = 80
 MOST = 100
 """Calls in one line; opened, they are laid out together."""
 
-FINISHED = ("done", "failed", "denied", "aborted")
+FINISHED = ("done", "failed", "denied", "aborted", "unknown")
 
 
 def fold_calls(parts: Sequence[Part]) -> list[Part]:

@@ -51,6 +51,11 @@ ARGUMENTS_LIMIT = 200_000
 CALLS_SHOWN = 200
 """Cards of one message. Of more calls only the first are ever made; their number is said, and all are stored."""
 
+STATES: Mapping[str, CallState] = {
+    "done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted", "unknown": "unknown",
+}  # fmt: skip
+"""Of calls that are over, by what their results say."""
+
 Siblings = Mapping[str, tuple[int, int]]
 """message id -> (1-based place, how many) among the children of its parent; absent means (1, 1)."""
 
@@ -100,9 +105,9 @@ def pretty(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
 
 
 def tool_part(message_id: str, call: ToolCallBlock, result: ToolResultBlock | None, category: str = "") -> ToolPart:
-    """The card of one call. A call without a result was never answered: its run was cut off."""
+    """The card of one call. Of one without a result nobody knows what came of it: its run was cut off."""
     facts = dict(result.facts) if result else {}
-    state: CallState = "aborted"
+    state: CallState = "unknown"
     if result is not None:
         state = _state_of(result, facts)
     arguments = arguments_of(call.arguments, facts)
@@ -152,6 +157,7 @@ _DECIDED = {
     "done": "Said to have been done before Assent ended",
     "stop": "The run was ended instead",
 }
+NOT_AGAIN = "Nobody knows whether it was done. Not made again"
 _BY = {
     "user": " by you",
     "rule": " by a rule",
@@ -169,7 +175,8 @@ def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) ->
     decision, by = str(facts.get("decision") or ""), str(facts.get("by") or "")
     if facts.get("category") == "read" and by == "setting":
         return ""  # reading needs no decision
-    words = f"{_DECIDED[decision]}{_BY.get(by, '')}." if decision in _DECIDED else ""
+    decided = NOT_AGAIN if facts.get("state") == "unknown" else _DECIDED.get(decision, "")
+    words = f"{decided}{_BY.get(by, '')}." if decided and decision in _DECIDED else ""
     if words and facts.get("reason"):
         words += f"\nReason: {facts['reason']}"
     changes = facts.get("edited")
@@ -180,8 +187,7 @@ def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) ->
 
 
 def _state_of(result: ToolResultBlock, facts: Mapping[str, Any]) -> CallState:
-    known: dict[str, CallState] = {"done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted"}
-    return known.get(str(facts.get("state")), "failed" if result.is_error else "done")
+    return STATES.get(str(facts.get("state")), "failed" if result.is_error else "done")
 
 
 def _whole(value: Any) -> int | None:
@@ -209,6 +215,10 @@ _ACTIONS: dict[str, tuple[NoticeAction, ...]] = {
     "model.stream_cut": (NoticeAction("Continue", "continue"),),
     "limit.rounds": (NoticeAction("Continue", "continue"),),
 }
+
+
+_AT_THE_END = frozenset({"continue", "retry"})
+"""What can be done about the end of a conversation only."""
 
 
 def notice_actions(code: str, severity: str) -> tuple[NoticeAction, ...]:
@@ -302,10 +312,10 @@ def _answer(
     parts: list[Part] = []
     usage: Usage | None = None
     elapsed = 0
-    for message in group:
-        if message.role == "tool":
-            continue
-        parts.extend(parts_of(message, results))
+    said = [message for message in group if message.role != "tool"]
+    for message in said:
+        found = parts_of(message, results)
+        parts.extend(found if final and message is said[-1] else map(_passed, found))
         elapsed += message.elapsed_ms
         if message.usage is not None:
             usage = message.usage if usage is None else usage.plus(message.usage)
@@ -316,7 +326,8 @@ def _answer(
     cut = last.status == "interrupted" or (final and (last.role == "tool" or open_calls))
     stopped = last.stop_reason == "aborted" and last.status == "complete"
     if cut or stopped:
-        parts.append(notice_part(f"{last.message_id}:cut", STOPPED if stopped else INTERRUPTED))
+        notice = notice_part(f"{last.message_id}:cut", STOPPED if stopped else INTERRUPTED)
+        parts.append(notice if final else _passed(notice))
     return TranscriptItem(
         message_id=first.message_id,
         side="b" if first.side == "b" else "a",
@@ -326,8 +337,19 @@ def _answer(
         sibling=place,
         siblings=count,
         footer=footer_of(usage, elapsed, last.model or first.model),
-        can_continue=cut or stopped,
+        can_continue=(cut or stopped) and final,
     )
+
+
+def passed_by(item: TranscriptItem) -> TranscriptItem:
+    """The item once the conversation has gone on below it: there is nothing to go on with any more."""
+    return replace(item, parts=tuple(map(_passed, item.parts)), can_continue=False)
+
+
+def _passed(part: Part) -> Part:
+    if not isinstance(part, NoticePart) or not part.actions:
+        return part
+    return replace(part, actions=tuple(one for one in part.actions if one.action not in _AT_THE_END))
 
 
 STOPPED = NoticeBlock("This answer was stopped. Everything that had arrived is kept.", code="stopped")

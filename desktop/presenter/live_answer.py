@@ -33,6 +33,7 @@ from desktop.presenter.folding import fold_calls
 from desktop.presenter.item_builder import (
     CALLS_SHOWN,
     INTERRUPTED,
+    STATES,
     STOPPED,
     arguments_of,
     canonical,
@@ -323,10 +324,10 @@ def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] 
     facts = dict(event.facts)
     if asked is not None:
         part = with_arguments(part, arguments_of(asked, facts))
-    state = event.state if event.state in ("done", "failed", "denied", "aborted") else "failed"
+    state = STATES.get(event.state, "failed")
     return replace(
         part,
-        state=state,  # type: ignore[arg-type]
+        state=state,
         result=event.text,
         request=None,
         elapsed_ms=event.elapsed_ms,

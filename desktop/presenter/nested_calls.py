@@ -13,7 +13,9 @@ MOST = 100
 BRIEF = 161
 """Characters of a call's arguments in that list."""
 
-_STATES: dict[str, CallState] = {"done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted"}
+_STATES: dict[str, CallState] = {
+    "done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted", "unknown": "unknown",
+}  # fmt: skip
 
 
 def nested_calls(facts: Mapping[str, Any]) -> tuple[NestedCall, ...]:

@@ -15,7 +15,7 @@ from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat_state import Meters, RunState
 from desktop.presenter.drafts import Drafts
 from desktop.presenter.header_state import meters_of, run_state_of
-from desktop.presenter.item_builder import build_items
+from desktop.presenter.item_builder import build_items, passed_by
 from desktop.presenter.live_answer import Delta
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.thread_pages import pages, with_live
@@ -59,6 +59,7 @@ class OpenThread(QObject):
         self._record: ThreadRecord | None = None
         self._opening = 0
         self._shown: set[str] = set()
+        self._last: TranscriptItem | None = None
         self._held = self._estimate = self._measured = self._ends = 0
         self._redraw = False
         self._waiting = WaitingMessages(self.queue_changed.emit)
@@ -145,6 +146,7 @@ class OpenThread(QObject):
 
     def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
         self._shown = {item.message_id for item in items}
+        self._last = items[-1] if items else None
         self.items_reset.emit(items)
 
     def _with_live(self, items: tuple[TranscriptItem, ...]) -> tuple[TranscriptItem, ...]:
@@ -190,6 +192,8 @@ class OpenThread(QObject):
                 continue
             if isinstance(event, ThreadChanged) and event.what in ("title", "model", "agent"):
                 self._spawn(self._look_at_record(event.thread_id), "thread changed")
+            elif isinstance(event, ThreadChanged) and event.what == "results" and not self._held:
+                self._spawn(self._redrawn(), "show results")
             elif isinstance(event, UserMessageQueued):
                 self._waiting.add(event.queue_id, event.text)
             elif isinstance(event, UserMessageTaken):
@@ -216,6 +220,8 @@ class OpenThread(QObject):
             return
         self._waiting.drop_text(record.text)
         self._shown.add(message_id)
+        if self._last is not None and (passed := passed_by(self._last)) != self._last:
+            self.item_changed.emit(passed)
         self.item_added.emit(build_items([record], places)[0])
         self._awaited, self._redraw = "", False
         self._answer_changed(self._thread_id)
@@ -249,6 +255,7 @@ class OpenThread(QObject):
     def _put(self, item: TranscriptItem) -> None:
         known = item.message_id in self._shown
         self._shown.add(item.message_id)
+        self._last = item
         (self.item_changed if known else self.item_added).emit(item)
 
     def _answer_grew(self, thread_id: str, delta: Delta) -> None:

@@ -14,7 +14,9 @@ from desktop.presenter.trace_work import AtWork
 NESTED_SHOWN = 100
 CODE = "invoke"
 """The call that runs a model's code."""
-_STATES: Mapping[str, NodeState] = {"done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted"}
+_STATES: Mapping[str, NodeState] = {
+    "done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted", "unknown": "aborted",
+}  # fmt: skip
 
 MakeNode = Callable[[Kind, str, TraceNode, TraceEntry], TraceNode]
 

@@ -11,7 +11,8 @@ from typing import Literal
 
 from desktop.domain.permission import PermissionRequest
 
-CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "aborted"]
+CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "aborted", "unknown"]
+"""``unknown``: nobody knows whether it was done, for Assent ended while it was under way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
+from desktop.ui.approvals.unknown import ASKS, WHY
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.buttons import Button, OneClickButton
@@ -67,6 +68,8 @@ class RequestHead(QWidget):
     def __init__(self, request: PermissionRequest, thread_title: str, *, with_deny_all: bool = True) -> None:
         super().__init__()
         column = Column(self, spacing=12)
+        if request.unknown and with_deny_all:
+            column.addWidget(Text(ASKS, "title"))
         column.addLayout(_title_row(request))
         lower = Row(spacing=16)
         facts = Column(spacing=5)
@@ -76,7 +79,7 @@ class RequestHead(QWidget):
             facts.addLayout(caption_value("Asked for by", self._rule(request.rule, linked=with_deny_all)))
         lower.addLayout(facts, 1)
         column.addLayout(lower)
-        if not with_deny_all:
+        if not with_deny_all or request.unknown:
             return
         deny_all = OneClickButton("Deny all from this run", "danger", small=True)
         deny_all.setToolTip("Deny this and every other request of the same run")
@@ -224,6 +227,8 @@ def _mono(text: str) -> Paragraph:
 
 def why(request: PermissionRequest) -> str:
     """The sentence that says why a person is asked."""
+    if request.unknown:
+        return WHY
     reason = shown_line(request.raised_because).strip()
     if reason and reason[-1] not in ".!?":
         reason += "."

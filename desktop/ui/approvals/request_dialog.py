@@ -18,6 +18,7 @@ from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.rules_editing import RulesModels
 from desktop.ui.approvals.inbox import summary
 from desktop.ui.approvals.request_view import RequestView
+from desktop.ui.approvals.unknown import ASKS
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -26,6 +27,7 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 
 WIDTH, TOP, HEIGHT = 720, 56, 600
+MAY_IT = "May it do this?"
 
 
 class RequestDialog(RaisedBox):
@@ -74,19 +76,30 @@ class RequestDialog(RaisedBox):
     def _make_head(self) -> QWidget:
         head = sized(QWidget(), height=44)
         row = Row(head, margins=(20, 4, 8, 0), spacing=8)
-        row.addWidget(Text("May it do this?", "title"))
+        self._asks = Text(MAY_IT, "title")
+        row.addWidget(self._asks)
         row.addStretch(1)
         self._pending = Button("", "quiet", small=True, tip="Open all requests (Ctrl+4)")
         self._pending.clicked.connect(self._open_inbox)
         row.addWidget(self._pending)
-        deny_all = OneClickButton("Deny all from this run", "danger", small=True)
-        deny_all.setToolTip("Deny this and every other request of the same run")
-        deny_all.clicked.connect(lambda: self.view.deny_all())  # noqa: PLW0108 - the view is made below
-        row.addWidget(deny_all)
+        self._deny_all = OneClickButton("Deny all from this run", "danger", small=True)
+        self._deny_all.setToolTip("Deny this and every other request of the same run")
+        self._deny_all.clicked.connect(lambda: self.view.deny_all())  # noqa: PLW0108 - the view is made below
+        row.addWidget(self._deny_all)
         aside = IconButton("close", "Decide later: it stays in Approvals and the run goes on waiting", side=28)
         aside.clicked.connect(self.put_aside)
         row.addWidget(aside)
         return head
+
+    @property
+    def asks(self) -> str:
+        """What the person is asked."""
+        return self._asks.text()
+
+    @property
+    def denies_all(self) -> bool:
+        """Whether everything that the run asks can be denied here."""
+        return not self._deny_all.isHidden()
 
     def show_for(self, thread_id: str) -> None:
         """Another thread is open: only its requests are shown here."""
@@ -122,6 +135,8 @@ class RequestDialog(RaisedBox):
         others = self._approvals.pending_count - 1
         self._pending.set_label(f"{others} more waiting")
         self._pending.setVisible(others > 0)
+        self._asks.setText(ASKS if current.unknown else MAY_IT)
+        self._deny_all.setVisible(not current.unknown)
         self.setAccessibleName(f"Request: {shown_line(current.tool)}, {summary(current)}")
         self._place()
         self.show()
@@ -163,7 +178,8 @@ class RequestDialog(RaisedBox):
             self._before = old
 
     def _announce(self, request: PermissionRequest) -> None:
-        words = f"{shown_line(request.tool)} waits for your answer: {summary(request)}. Press F6 to answer."
+        asks = f"{ASKS} " if request.unknown else ""
+        words = f"{asks}{shown_line(request.tool)} waits for your answer: {summary(request)}. Press F6 to answer."
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def _open_inbox(self) -> None:

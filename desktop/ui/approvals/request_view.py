@@ -21,7 +21,7 @@ from desktop.ui.approvals.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.head import RequestHead
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.reading import GistLine, UnreadNotice
-from desktop.ui.approvals.unknown import LOOK
+from desktop.ui.approvals.unknown import unknown_words
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
@@ -248,7 +248,7 @@ class RequestView(QWidget):
             event.accept()
         elif escape:
             self._answer("deny")
-        else:
+        elif not self._answers.allow.isHidden():
             self._answers.allow.click()
 
     def _chosen(self, what: str) -> None:
@@ -306,11 +306,12 @@ def _is_unconfined(request: PermissionRequest) -> bool:
 def _warnings(request: PermissionRequest) -> Iterator[Notice]:
     """Why a call that was answered already is here again, and that nothing confines it: over the answers, where nothing
     scrolls it away."""
-    for holds, words, icon in ((request.stale, CHANGED, "retry"), (request.original is not None, EDITED, "write")):
+    edited = request.original is not None and not request.unknown
+    for holds, words, icon in ((request.stale, CHANGED, "retry"), (edited, EDITED, "write")):
         if holds:
             yield Notice("info", words, icon=icon)
     if request.unknown:
-        yield Notice("ask", shown_line(f"{request.unknown} {LOOK}"), icon="retry")
+        yield Notice("ask", shown_line(unknown_words(request)), icon="unknown")
     if _is_unconfined(request):
         yield Notice("ask", shown_line(str(request.preview["confinement"])), icon="lock")
 

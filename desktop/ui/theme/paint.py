@@ -56,6 +56,7 @@ STATES: dict[str, BadgeLook] = {
     "failed": BadgeLook("failed", "failed", "failed"),
     "denied": BadgeLook("deny", "deny", "denied"),
     "aborted": BadgeLook("stop", "text-2", "stopped"),
+    "unknown": BadgeLook("unknown", "ask", "outcome unknown"),
     "queued": BadgeLook("", "text-3", "queued"),
     "in queue": BadgeLook("queue", "text-2", "in the queue"),
     "idle": BadgeLook("clock", "text-2", "idle"),

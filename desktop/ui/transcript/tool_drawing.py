@@ -23,6 +23,7 @@ STATES = {
     "failed": ("failed", "failed", "failed"),
     "denied": ("deny", "deny", "denied"),
     "aborted": ("stop", "text-2", "stopped"),
+    "unknown": ("unknown", "ask", "outcome unknown"),
 }
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.ui.approvals.unknown import LOOK
+from desktop.ui.approvals.unknown import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
 from tests.gui.approvals.conftest import DEAF_OVER, Desk
 from tests.gui.approvals.test_request_dialog import answers, words_of
 
@@ -43,3 +43,33 @@ async def test_what_is_no_answer_to_it_is_none(desk: Desk, write: PermissionRequ
     ordinary = replace(write, request_id="other", digest="other")
     await desk.ask(ordinary)
     assert not desk.bridge.answer("other", Decision("done", "other"))
+
+
+@pytest.mark.spec("R-PRM-1", "R-PRM-2")
+async def test_the_question_is_whether_it_was_done_and_no_answer_looks_like_the_harmless_one(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    await desk.ask(replace(write, unknown=UNKNOWN))
+    assert WHY in words_of(desk.dialog)
+    assert (desk.dialog.asks, desk.dialog.denies_all) == (ASKS, False)
+    await asyncio.sleep(DEAF_OVER)
+    found = answers(desk.dialog.view)
+    assert {one.kind for one in (found.deny, *found.more, found.allow)} == {"normal"}
+    desk.bridge.answer(write.request_id, Decision("deny", write.digest))
+    await desk.ask(replace(write, request_id="other", digest="other"))
+    assert (desk.dialog.asks, desk.dialog.denies_all) == ("May it do this?", True)
+
+
+@pytest.mark.spec("R-PRM-1", "R-PRM-5")
+async def test_what_cannot_be_made_again_has_no_answer_that_would_make_it(desk: Desk, write: PermissionRequest) -> None:
+    barred = "It cannot be made again: there is no such tool."
+    question = await desk.ask(replace(write, unknown=UNKNOWN, barred=barred, original={"path": "other.md"}))
+    assert f"{UNKNOWN} {AS_EDITED} {barred} {LOOK_ONLY}" in words_of(desk.dialog)
+    found = answers(desk.dialog.view)
+    assert found.allow.isHidden()
+    assert not desk.bridge.answer(write.request_id, Decision("allow_once", write.digest))
+    desk.dialog.take_keys()
+    QTest.keyClick(desk.dialog.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert not question.done()
+    QTest.mouseClick(found.more[0], Qt.MouseButton.LeftButton)
+    assert (await asyncio.wait_for(question, 30)).choice == "done"

@@ -13,7 +13,7 @@ from desktop.domain.messages import (
     Usage,
 )
 from desktop.domain.threads import MessageRecord
-from desktop.presenter.item_builder import build_items, human_cost, human_count, summarise, tool_part
+from desktop.presenter.item_builder import build_items, human_cost, human_count, passed_by, summarise, tool_part
 from desktop.presenter.transcript_items import AttachmentPart, NoticePart, ReasoningPart, TextPart, ToolPart
 
 
@@ -48,9 +48,9 @@ def test_rounds_and_their_tools_become_one_answer():
     assert isinstance(items[2].parts[1], AttachmentPart)
 
 
-def test_a_call_that_was_never_answered_is_shown_as_aborted():
+def test_of_a_call_that_was_never_answered_nobody_knows_what_came_of_it():
     items = build_items([record("a", "assistant", ToolCallBlock("c", "bash", {"command": "ls"}), side="a")])
-    assert items[0].parts[0].state == "aborted"
+    assert items[0].parts[0].state == "unknown"
 
 
 def test_a_run_cut_off_in_the_middle_of_a_thread_offers_nothing_to_go_on_with():
@@ -68,6 +68,31 @@ def test_an_answer_that_was_interrupted_or_stopped_says_so_and_can_be_continued(
     assert isinstance(items[0].parts[-1], NoticePart)
     assert said in items[0].parts[-1].text
     assert items[0].parts[-1].actions[0].action == "continue"
+
+
+def test_what_can_be_done_at_the_end_of_a_conversation_is_offered_there_alone():
+    def offered(items):
+        return [[action.action for p in i.parts if isinstance(p, NoticePart) for action in p.actions] for i in items]
+
+    failed = NoticeBlock("The key was refused.", "model.key_refused", "Check it.")
+    stopped = record("a", "assistant", TextBlock("half"), side="a", stop_reason="aborted")
+    first = record("b", "assistant", failed, side="a")
+    again = record("c", "assistant", failed, side="a")
+    asked = record("q", "user", TextBlock("on"))
+    assert offered(build_items([stopped, asked, first, again])) == [[], [], ["open-models", "open-models", "retry"]]
+    alone = build_items([stopped])
+    assert (offered(alone), alone[0].can_continue) == ([["continue"]], True)
+    gone_by = passed_by(alone[0])
+    assert (offered([gone_by]), gone_by.can_continue) == ([[]], False)
+
+
+def test_of_an_unknown_outcome_the_card_says_so_and_who_did_not_make_the_call_again():
+    facts = {"state": "unknown", "decision": "deny", "by": "user", "category": "write"}
+    result = ToolResultBlock("c", "bash", "nobody knows", True, None, facts)
+    call = record("a", "assistant", ToolCallBlock("c", "bash", {"command": "ls"}), side="a")
+    (item,) = build_items([call, record("r", "tool", result)])
+    assert item.parts[0].state == "unknown"
+    assert item.parts[0].detail == "Nobody knows whether it was done. Not made again by you."
 
 
 def test_malformed_arguments_are_shown_as_they_came():
