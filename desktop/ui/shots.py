@@ -45,6 +45,7 @@ from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.properties import pane
 
 SIZE = (1280, 800)
+BARRED = "It cannot be made again: There is no tool named 'write-file'."
 SMALL = (960, 600)
 DEAF = 480
 """Milliseconds to wait where Allow should be seen awake."""
@@ -119,6 +120,13 @@ def _approval(stage: Stage, request_id: str) -> QWidget:
 
 def _changed(stage: Stage) -> QWidget:
     stage.approvals.put(samples.changed_request())
+    return _approval(stage, "r9")
+
+
+def _unknown(stage: Stage, barred: str = "", *, over: bool = False) -> QWidget:
+    stage.approvals.put(samples.unknown_request(barred))
+    if over:
+        return _over_thread(stage, stage.approvals.requests[0].thread_id)
     return _approval(stage, "r9")
 
 
@@ -355,6 +363,9 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-shell": lambda s: _approval(s, "r2"),
     "02-approval-new-file": lambda s: _approval(s, "r1"),
     "02-approval-changed": _changed,
+    "02-approval-unknown": _unknown,
+    "02-approval-unknown-over": partial(_unknown, over=True),
+    "02-approval-unknown-barred": partial(_unknown, barred=BARRED, over=True),
     "02-approval-argv": _vector,
     "02-approvals-empty": _empty_inbox,
     **{name: partial(_activity, name=name) for name in activity_shots.PICTURES},
@@ -412,6 +423,7 @@ ALSO_AT_200 = (
     "07-keys",
     "07-keys-agree",
     "07-mcp",
+    "02-approval-unknown-over",
 )
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."
 

@@ -76,6 +76,12 @@ def changed_request() -> PermissionRequest:
     return replace(write_request(), request_id="r9", digest="d9", stale=True, preview=preview)
 
 
+def unknown_request(barred: str = "") -> PermissionRequest:
+    """The same write, which had begun when Assent ended."""
+    unknown = "This had begun when Assent ended, and nobody knows whether it was done."
+    return replace(write_request(), request_id="r9", digest="d9", unknown=unknown, barred=barred)
+
+
 def new_file_request() -> PermissionRequest:
     """A write of a new file."""
     text = "time,level_m,flag\n" + "\n".join(f"2026-03-{d:02d}T00:00Z,{1 + d / 10:.2f},ok" for d in range(1, 29)) + "\n"
