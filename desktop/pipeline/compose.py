@@ -6,7 +6,7 @@ Koa's compose with the guards that R-MW-3 and R-MW-5 ask for.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from desktop.domain.errors import BugError
 from desktop.domain.middleware import CallNext, Middleware, MiddlewareContext
@@ -25,27 +25,38 @@ def compose(layers: Sequence[Middleware[C]]) -> Chain[C]:
     chain = tuple(layers)
 
     async def run(context: C, core: CallNext) -> None:
-        async def enter(position: int) -> None:
-            if position == len(chain):
-                await core()
-                return
-            layer = chain[position]
-            calls = 0
-
-            async def call_next() -> None:
-                nonlocal calls
-                calls += 1
-                if calls > 1 and not getattr(layer, "retries", False):
-                    raise BugError(f"{_name(layer)} called call_next twice")
-                await enter(position + 1)
-
-            await layer.process(context, call_next)
-            if not calls and result_of(context) is None:
-                raise BugError(f"{_name(layer)} neither called call_next nor set a result")
-
-        await enter(0)
+        await _Course(chain, context, core).enter(0)
 
     return run
+
+
+class _Course(Generic[C]):
+    """One way through a chain. An object, for a function that calls itself would hold itself, and with it the whole
+    call and its result, until Python collects its garbage."""
+
+    __slots__ = ("_chain", "_context", "_core")
+
+    def __init__(self, chain: tuple[Middleware[C], ...], context: C, core: CallNext) -> None:
+        self._chain, self._context, self._core = chain, context, core
+
+    async def enter(self, position: int) -> None:
+        """The layer at ``position`` and all within, or the core."""
+        if position == len(self._chain):
+            await self._core()
+            return
+        layer = self._chain[position]
+        calls = 0
+
+        async def call_next() -> None:
+            nonlocal calls
+            calls += 1
+            if calls > 1 and not getattr(layer, "retries", False):
+                raise BugError(f"{_name(layer)} called call_next twice")
+            await self.enter(position + 1)
+
+        await layer.process(self._context, call_next)
+        if not calls and result_of(self._context) is None:
+            raise BugError(f"{_name(layer)} neither called call_next nor set a result")
 
 
 def result_of(context: MiddlewareContext) -> object:

@@ -135,6 +135,7 @@ class Pipeline:
         finally:
             if call is not None:
                 call.meta.cancellation.detach()
+                call.configure = None  # it knows the call: only the garbage collector would free them
         return self._finish(request, call, told_of(request, result, self._memory), started)
 
     async def _found(self, request: CallRequest) -> Tool:
