@@ -17,6 +17,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.domain.models import Connection
+from desktop.domain.permission import PermissionRequest
 from desktop.ui import shots_samples as samples
 from desktop.ui.approvals import activity_shots, rules_shots
 from desktop.ui.approvals.page import ApprovalsPage
@@ -45,7 +46,6 @@ from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.properties import pane
 
 SIZE = (1280, 800)
-BARRED = "It cannot be made again: There is no tool named 'write-file'."
 SMALL = (960, 600)
 DEAF = 480
 """Milliseconds to wait where Allow should be seen awake."""
@@ -118,16 +118,9 @@ def _approval(stage: Stage, request_id: str) -> QWidget:
     return stage.window
 
 
-def _changed(stage: Stage) -> QWidget:
-    stage.approvals.put(samples.changed_request())
-    return _approval(stage, "r9")
-
-
-def _unknown(stage: Stage, barred: str = "", *, over: bool = False) -> QWidget:
-    stage.approvals.put(samples.unknown_request(barred))
-    if over:
-        return _over_thread(stage, stage.approvals.requests[0].thread_id)
-    return _approval(stage, "r9")
+def _asked(stage: Stage, request: PermissionRequest, *, over: bool = False) -> QWidget:
+    stage.approvals.put(request)
+    return _over_thread(stage, request.thread_id) if over else _approval(stage, request.request_id)
 
 
 def _first_run(stage: Stage, **state: Any) -> QWidget:
@@ -362,10 +355,10 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-write": lambda s: _approval(s, "r3"),
     "02-approval-shell": lambda s: _approval(s, "r2"),
     "02-approval-new-file": lambda s: _approval(s, "r1"),
-    "02-approval-changed": _changed,
-    "02-approval-unknown": _unknown,
-    "02-approval-unknown-over": partial(_unknown, over=True),
-    "02-approval-unknown-barred": partial(_unknown, barred=BARRED, over=True),
+    "02-approval-changed": lambda stage: _asked(stage, samples.changed_request()),
+    "02-approval-unknown": lambda stage: _asked(stage, samples.unknown_request()),
+    "02-approval-unknown-over": lambda stage: _asked(stage, samples.unknown_request(), over=True),
+    "02-approval-unknown-barred": lambda stage: _asked(stage, samples.unknown_request(samples.BARRED), over=True),
     "02-approval-argv": _vector,
     "02-approvals-empty": _empty_inbox,
     **{name: partial(_activity, name=name) for name in activity_shots.PICTURES},
