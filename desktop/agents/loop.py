@@ -57,11 +57,13 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class LoopConfig:
     """``limit`` on rounds names where it was set (R-LIM-5); of a message's calls only ``max_calls`` are made. So many
-    rounds as ``begun`` says were done before the app was started again; the last of them is judged first."""
+    rounds as ``begun`` says were done before the app was started again. ``cut``: what follows from the last round of
+    the messages was not judged then, and is judged first."""
 
     limit: Limit = DEFAULT_LIMIT
     max_calls: int = MAX_CALLS
     begun: int = 0
+    cut: bool = False
 
 
 @dataclass(slots=True)
@@ -112,7 +114,7 @@ class _Course:
         loop = self._loop
         limit = positive_int(int(loop.config.limit.value), loop.config.limit.name)
         try:
-            ended = await self._gone_on() if self._rounds else None
+            ended = await self._gone_on() if loop.config.cut else None
             while ended is None and self._rounds < limit:
                 ended = await self._round()
             if ended is not None:

@@ -69,6 +69,12 @@ class RunCode:
             return block, Caller("skill", caller.chain, ExactTools(None))
         return (call, caller) if self.mode == "both" else (call, Caller(caller.origin, caller.chain, ExactTools(())))
 
+    def recall(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
+        """Code that ran before the app was started again; what it finished with stands in its result."""
+        if self.mode != "direct" and call.tool == INVOKE and result.facts.get("finished"):
+            self.finished = True
+            self.value = result.structured.get("result") if isinstance(result.structured, Mapping) else None
+
     async def _finish(self, value: Any) -> None:
         """The run ends after this round. The value is what the turn gave, and stands in the call's result."""
         self.finished, self.value = True, value

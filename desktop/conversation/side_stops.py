@@ -65,6 +65,7 @@ class SideStops:
             results.update((b.call_id, b) for b in message.blocks if isinstance(b, ToolResultBlock))
             for call in message.tool_calls:
                 if (result := results.get(call.call_id)) is not None:
+                    self._code.recall(call, result)
                     self._see(call, result)
             if message.role == "assistant":
                 return

@@ -57,7 +57,7 @@ class Given:
     (S-SK-5); ``rounds_used`` of the run so far; ``unfinished`` is what an
     answer that is gone on with left open; ``keeper`` has the thread's summary and pins; ``task`` is the id of the
     message that began the work, which no window leaves out; ``older``: the thread has messages before these; ``begun``
-    rounds of the turn are in ``messages`` already, and the last of them is judged first."""
+    rounds of the turn are in ``messages`` already."""
 
     messages: Sequence[ChatMessage]
     pinned: Sequence[ChatMessage] = ()
@@ -69,6 +69,11 @@ class Given:
     task: str = ""
     older: bool = False
     begun: int = 0
+
+    @property
+    def cut(self) -> bool:
+        """Whether the last round of ``messages`` was not judged before the app was started again."""
+        return bool(self.begun) or (self.unfinished is not None and self.unfinished.cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +140,10 @@ class SideTurn:
             layers=runtime.chat_layers,
             steering=self.steering,
             after_round=stops.after,
-            config=LoopConfig(limit=limit, begun=given.begun),
+            config=LoopConfig(limit=limit, begun=given.begun, cut=given.cut),
         )
         messages = await self._settled(stops, given)
-        stops.recall(messages if given.begun else ())
+        stops.recall(messages if given.cut else ())
         result = await loop.run(messages, self._preparation(request, given, int(limit.value)), self.meta)
         if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
             _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)

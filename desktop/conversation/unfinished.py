@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from desktop.agents.calls import refuse_all
+from desktop.agents.loop import MAX_CALLS
 from desktop.conversation.recorder import RunRecorder
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.effects import EffectLog, EffectRecord, call_key
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
-from desktop.domain.threads import MessageRecord
+from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import changed
 from desktop.pipeline.edits import changed_note
@@ -39,6 +41,8 @@ FIRST = 8
 MOST = 200
 """Messages looked at above the end of an answer: a call's results come right below it."""
 _log = logging.getLogger(__name__)
+_NOT_WHOLE = frozenset({"length", "aborted", "error", "cut", "limit"})
+_JUDGED_NOTHING = frozenset({"", "interrupted", "error", "cancelled", "budget", "terminated"})
 _NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 
 
@@ -46,13 +50,17 @@ _NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 class Unfinished:
     """The end of an answer. ``calls`` are those of message ``message_id`` that have no result, ``known`` what their
     runs' journals say of them, by call id; ``runs`` those runs, all that came since the message, oldest first; those of
-    an agent that was called are its caller's, and not among them. ``before`` is all that these journals say."""
+    an agent that was called are its caller's, and not among them. ``before`` is all that these journals say.
+    ``refused`` are the results of those that the round loop makes in no case; ``cut``: nobody has judged yet what
+    follows from this round."""
 
     message_id: str
     calls: tuple[ToolCallBlock, ...]
     known: Mapping[str, Fate]
     runs: tuple[str, ...]
     before: Before = field(default_factory=Before)
+    refused: Mapping[str, ToolResultBlock] = field(default_factory=dict)
+    cut: bool = False
 
 
 def doubted(messages: Iterable[ChatMessage]) -> set[str]:
@@ -93,21 +101,33 @@ class Effects(EffectLog, Protocol):
 async def unfinished_above(store: Store, thread_id: str, leaf: str) -> Unfinished | None:
     """What the answer that ends in ``leaf`` has left open; None where it ends with a person."""
     answered: set[str] = set()
+    last: MessageRecord | None = None
     async for message in _upwards(store, thread_id, leaf):
         if only_tells(message):
             continue  # an attempt to go on that failed before it came to the calls
+        last = last or message
         if message.role == "assistant":
             calls = [b for b in message.blocks if isinstance(b, ToolCallBlock) and b.call_id not in answered]
-            runs = await _runs_since(store, thread_id, message.run_id)
-            trees = await store.called.trees(runs)
-            before = await _before(store, dict.fromkeys(trees.get(run_id, run_id) for run_id in runs))
-            known = {c.call_id: f for c in calls if (f := before.calls.get(call_key(message.message_id, c.call_id)))}
-            own = tuple(run_id for run_id in runs if run_id not in trees)
-            return Unfinished(message.message_id, tuple(calls), known, own, before)
+            return await _left_open(store, thread_id, message, calls, last)
         if message.role == "user":
             return None
         answered.update(block.call_id for block in message.blocks if isinstance(block, ToolResultBlock))
     return None
+
+
+async def _left_open(
+    store: Store, thread_id: str, message: MessageRecord, calls: Sequence[ToolCallBlock], last: MessageRecord
+) -> Unfinished:
+    """What ``message`` has left open, of which ``calls`` have no result; ``last`` is the end of its answer."""
+    since = await _runs_since(store, thread_id, message.run_id)
+    runs = [run.run_id for run in since] or [message.run_id]
+    trees = await store.called.trees(runs)
+    before = await _before(store, dict.fromkeys(trees.get(run_id, run_id) for run_id in runs))
+    known = {c.call_id: f for c in calls if (f := before.calls.get(call_key(message.message_id, c.call_id)))}
+    refused = {block.call_id: block for block in _refused(message, calls) if block.call_id not in known}
+    own = tuple(run_id for run_id in runs if run_id not in trees)
+    cut = bool(calls) or (last.role == "tool" and _was_cut(since, last.run_id))
+    return Unfinished(message.message_id, tuple(calls), known, own, before, refused, cut)
 
 
 async def _before(store: Store, runs: Iterable[str]) -> Before:
@@ -138,11 +158,26 @@ def only_tells(message: MessageRecord) -> bool:
     return bool(message.blocks) and all(isinstance(block, NoticeBlock) for block in message.blocks)
 
 
-async def _runs_since(store: Store, thread_id: str, run_id: str) -> tuple[str, ...]:
+def _refused(message: MessageRecord, calls: Sequence[ToolCallBlock]) -> list[ToolResultBlock]:
+    """Calls that no loop would have made: of an answer that is not whole, or beyond what one message may make."""
+    if message.stop_reason in _NOT_WHOLE:
+        return refuse_all(calls, "length" if message.stop_reason == "length" else "aborted")
+    first = [block.call_id for block in message.blocks if isinstance(block, ToolCallBlock)][:MAX_CALLS]
+    return refuse_all([call for call in calls if call.call_id not in first], "many", MAX_CALLS)
+
+
+def _was_cut(runs: Sequence[RunRecord], run_id: str) -> bool:
+    """Whether this run was cut off, and no later one came to judge its last round."""
+    ids = [run.run_id for run in runs]
+    ends = [run.end_reason for run in runs[ids.index(run_id) :]] if run_id in ids else [""]
+    return ends[0] == "interrupted" and _JUDGED_NOTHING.issuperset(ends)
+
+
+async def _runs_since(store: Store, thread_id: str, run_id: str) -> list[RunRecord]:
     """The run that wrote the message and those that have gone on with it since, oldest first."""
-    ids = [run.run_id for run in await store.runs.of_thread(thread_id=thread_id)]
-    ids = ids[: ids.index(run_id) + 1] if run_id in ids else [run_id]
-    return tuple(reversed(ids))
+    found = await store.runs.of_thread(thread_id=thread_id)
+    ids = [run.run_id for run in found]
+    return found[: ids.index(run_id) + 1][::-1] if run_id in ids else []
 
 
 async def answer_open_calls(store: Store, thread_id: str, leaf: str) -> str:
@@ -154,7 +189,10 @@ async def answer_open_calls(store: Store, thread_id: str, leaf: str) -> str:
     asked = await store.messages.get(message_id=left.message_id)
     record = replace(
         asked, message_id=new_id(), parent_id=leaf, role="tool", created_at=time.time(), status="complete",
-        blocks=tuple(_told(call, left.known.get(call.call_id), left.before) for call in left.calls),
+        blocks=tuple(
+            left.refused.get(call.call_id) or _told(call, left.known.get(call.call_id), left.before)
+            for call in left.calls
+        ),
         stop_reason=None, usage=None, elapsed_ms=0,
     )  # fmt: skip
     await store.messages.add(record=record)
@@ -175,7 +213,11 @@ class Settling:
     async def settle(self, effects: Effects) -> list[ChatMessage]:
         """The results. Raises CancellationError when the person ends the run instead; then what is open stays so."""
         self._recorder.message_id = self._left.message_id
-        found = [await self._result(call) for call in self._left.calls]
+        refused = list(self._left.refused.values())
+        found = [await self._result(call) for call in self._left.calls if call.call_id not in self._left.refused]
+        if refused:
+            stored = await self._recorder.results_finished(refused, executed=False)
+            found += [ChatMessage("tool", (one,), source_id=at) for one, at in zip(refused, stored, strict=True)]
         for run_id in self._left.runs:
             if run_id != self._recorder.run_id:
                 await conclude(run_id, effects)

@@ -15,6 +15,7 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.code_mode import result_in
 from desktop.safety.code_walls import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
+from tests.unit.conversation.cut_off import cut_off, line
 from tests.unit.conversation.debate_kit import FREE, answering, debate_world, setup
 from tests.unit.conversation.kit import world
 from tests.unit.pipeline.kit import FakeTool, Person
@@ -81,6 +82,18 @@ async def test_finish_in_code_ends_the_run_after_its_round(tmp_path: Path, engin
         }  # fmt: skip
         finished = next(e for e in w.events if isinstance(e, ToolCallFinished))
         assert (finished.facts["finished"], result_in(finished.text)) == (True, '{"done": 7}')
+
+
+@pytest.mark.spec("R-COD-13", "R-JRN-2")
+async def test_code_that_finished_ends_the_run_that_was_cut_off_after_it(tmp_path: Path, engine: JsEngine) -> None:
+    model = ScriptedModel([says("never asked")])
+    async with world(tmp_path, model, code=engine, tool_mode=lambda _agent: "code", supervised=True) as w:
+        value = {"text": "{}", "structured": {"ok": True, "result": {"done": 7}}, "facts": {"finished": True}}
+        lines = [line(1, "c1", "invoke", "begun"), line(2, "c1", "invoke", "completed", value=json.dumps(value))]
+        thread = await cut_off(w, [("c1", "invoke")], lines)
+        await w.service.continue_answer(thread)
+        await w.settled(thread)
+        assert (model.requests, w.ends()[-1].reason) == ([], "response")
 
 
 async def test_what_was_chosen_for_an_agent_lasts_and_can_be_taken_back(tmp_path: Path) -> None:
