@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from desktop.conversation.job_policy import JobTerms, policy_problems, terms_of, tool_problems
+from desktop.conversation.job_again import LABEL, TermsAgain
+from desktop.conversation.job_policy import policy_problems, terms_of, tool_problems
 from desktop.conversation.job_times import JobTimes, times_of
 from desktop.conversation.masking import clean
 from desktop.conversation.runtime import Runtime
@@ -21,13 +22,10 @@ from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.ids import new_id
-from desktop.domain.jobs import MAX_SNIPPET, Job, JobPolicy, JobRow, JobRun, JobRunStatus
+from desktop.domain.jobs import MAX_SNIPPET, Job, JobRow, JobRun, JobRunStatus
 from desktop.domain.models import ModelRef
-from desktop.domain.threads import MessageRecord
 from desktop.skills.patterns.paths import Where
 
-LABEL = "job"
-"""The label of a job's threads (R-CRON-6)."""
 LATE_S = 90.0
 """A time that is noticed so much later was missed: the app was closed, or the machine asleep."""
 LOOK_S = 30.0
@@ -70,7 +68,7 @@ class JobService:
         self._changed = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
         runtime.bus.listen(self._take)
-        service.terms_of = self.terms_of
+        service.terms_of = TermsAgain(runtime.store, runtime.budget, around.admin_allowed, around.where).of
 
     async def open(self) -> None:
         """Close what the last process left running."""
@@ -186,19 +184,6 @@ class JobService:
         run = self._running.get(job_id)
         return run is not None and await self._service.stop(run.thread_id)
 
-    async def terms_of(self, question: MessageRecord) -> JobTerms | None:
-        """What binds an answer to this message: the policy, as it is now, of the job that asked it, with a person there
-        who goes on with it; None for what a person asked. Of a job that is gone for good only what reads is left."""
-        messages, threads = self._runtime.store.messages, self._runtime.store.threads
-        if question.parent_id is not None or (await threads.get(thread_id=question.thread_id)).label != LABEL:
-            return None
-        if (await messages.siblings(message_id=question.message_id))[0] != question.message_id:
-            return None  # a person said it differently
-        job = await self._store.of_thread(thread_id=question.thread_id)
-        policy = job.policy if job is not None else JobPolicy()
-        terms = terms_of(policy, self._runtime.budget, self._around.admin_allowed, self._around.where)
-        return replace(terms, unattended=terms.unattended.gone_on_with())
-
     # -- time ---------------------------------------------------------------------------------------------------------
 
     async def keep(self) -> None:
@@ -240,9 +225,7 @@ class JobService:
         missed = len(due) if late and job.missed == "skip" else len(due) - 1
         if missed:
             planned = due[missed - 1]
-            words = f"{missed} times passed while Assent was not running." if missed > 1 else (
-                "It passed while Assent was not running."
-            )  # fmt: skip
+            words = f"{f'{missed} times' if missed > 1 else 'It'} passed while Assent was not running."
             await self._store.note(run=JobRun(new_id(), job.job_id, planned, "missed", detail=words), seen_at=planned)
         if missed == len(due):
             self._tell()

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.jobs import LABEL, JobService, JobSurroundings
+from desktop.conversation.job_again import LABEL
+from desktop.conversation.jobs import JobService, JobSurroundings
 from desktop.conversation.trust import TrustRules
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.events import ToolCallFinished

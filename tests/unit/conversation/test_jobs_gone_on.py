@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.conversation.jobs import LABEL
+from desktop.conversation.job_again import LABEL
 from desktop.conversation.trust import TrustRules
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.jobs import JobPolicy, JobRun
