@@ -58,9 +58,9 @@ class Unfinished:
     calls: tuple[ToolCallBlock, ...]
     known: Mapping[str, Fate]
     runs: tuple[str, ...]
-    before: Before = field(default_factory=Before)
     refused: Mapping[str, ToolResultBlock] = field(default_factory=dict)
     cut: bool = False
+    before: Before = field(default_factory=Before)
 
 
 def doubted(messages: Iterable[ChatMessage]) -> set[str]:
@@ -127,7 +127,7 @@ async def _left_open(
     refused = {block.call_id: block for block in _refused(message, calls) if block.call_id not in known}
     own = tuple(run_id for run_id in runs if run_id not in trees)
     cut = bool(calls) or (last.role == "tool" and _was_cut(since, last.run_id))
-    return Unfinished(message.message_id, tuple(calls), known, own, before, refused, cut)
+    return Unfinished(message.message_id, tuple(calls), known, own, refused, cut, before)
 
 
 async def _before(store: Store, runs: Iterable[str]) -> Before:
