@@ -16,6 +16,7 @@ from desktop.agents.shrink import estimate, estimate_fixed
 from desktop.agents.summarising import ContextKeeper
 from desktop.agents.window import NOTHING, PromptWindow, View
 from desktop.conversation.activation import named_in
+from desktop.conversation.doubts import doubts
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run_code import RunCode
 from desktop.conversation.runtime import Runtime, host_of
@@ -32,7 +33,7 @@ from desktop.conversation.side_spec import (
 )
 from desktop.conversation.side_stops import SideStops
 from desktop.conversation.toolbox import Toolbox
-from desktop.conversation.unfinished import Settling, Unfinished, doubted
+from desktop.conversation.unfinished import Settling, Unfinished
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError
@@ -114,11 +115,13 @@ class SideTurn:
         runtime = self.runtime
         side = await ready(runtime, self.spec)
         await check_stops(runtime, side)
-        fabric = runtime.skills.fabric
+        fabric, unfinished = runtime.skills.fabric, given.unfinished
+        settled = (self.meta.run_id, *(unfinished.runs if unfinished is not None else ()))
+        doubted = await doubts(runtime.store, self.meta.thread_id, given.messages, settled)
         async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, side.visible) as code:
             tools = Toolbox(
                 runtime.pipeline, side.caller, self.meta, runtime.bus.publish, self.recorder, self.budget,
-                self._root(side), code, doubted(given.messages),
+                self._root(side), code, doubted,
             )  # fmt: skip
             return await self._looped(side, tools, code, given)
 

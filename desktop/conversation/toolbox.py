@@ -44,8 +44,8 @@ class Toolbox:
     ) -> ToolResultBlock:
         """One call through every gate; its result is stored under the id given here. ``again``, ``original`` and
         ``barred``: see ``CallRequest``. A call like one that nobody knows the end of is asked about too."""
-        digest = digest_of(call.tool, call.arguments) if self._doubted else ""
-        if digest in self._doubted:
+        doubted = self._doubted & self._digests(call) if self._doubted else set()
+        if doubted:
             again = again or LIKE_ONE
         result_id = self._recorder.result_ids[call.call_id] = new_id()
         block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
@@ -60,10 +60,16 @@ class Toolbox:
         if waited:
             self._budget.waited(waited / 1000)
         if outcome.state != "unknown":
-            self._doubted.discard(digest)
+            self._doubted -= doubted
         if again and outcome.facts.get("decision") == "stop":
             self._root.meta.cancellation.cancel(STOPPED)
         return outcome.block(call)
+
+    def _digests(self, call: ToolCallBlock) -> set[str]:
+        """By the name that the model uses, and by the tool's own."""
+        tool = self._pipeline.table.find(call.tool)
+        names = {call.tool, tool.spec.name if tool is not None else call.tool}
+        return {digest_of(name, call.arguments) for name in names}
 
     def parallel(self, call: ToolCallBlock) -> bool:
         """Category read, and declared safe beside others (R-LOOP-12)."""

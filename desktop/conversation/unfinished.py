@@ -30,7 +30,6 @@ from desktop.pipeline.pipeline import OUTPUT_LIMIT
 from desktop.store import Store
 from desktop.supervision.call_journal import Fate
 from desktop.supervision.effect_journal import EffectJournal
-from desktop.supervision.effect_values import digest_of
 from desktop.supervision.recalled import UNKNOWN, Before
 
 LOOK_FIRST = "It was not made again. Find out whether it was done before you do anything like it."
@@ -61,23 +60,6 @@ class Unfinished:
     refused: Mapping[str, ToolResultBlock] = field(default_factory=dict)
     cut: bool = False
     before: Before = field(default_factory=Before)
-
-
-def doubted(messages: Iterable[ChatMessage]) -> set[str]:
-    """Digests of calls of which these do not say whether they were done: no such call is made unasked."""
-    blocks = [block for message in messages for block in message.blocks]
-    if not any(isinstance(block, ToolResultBlock) and block.facts.get("state") == "unknown" for block in blocks):
-        return set()
-    asked: dict[str, ToolCallBlock] = {}
-    found: set[str] = set()
-    for block in blocks:
-        if isinstance(block, ToolCallBlock):
-            asked[block.call_id] = block
-        elif isinstance(block, ToolResultBlock) and (call := asked.get(block.call_id)) is not None:
-            edited = {**(call.arguments or {}), **(block.facts.get("edited") or {})}
-            keys = {digest_of(call.tool, call.arguments), digest_of(call.tool, edited)}
-            found = found | keys if block.facts.get("state") == "unknown" else found - keys
-    return found
 
 
 class Caller(Protocol):

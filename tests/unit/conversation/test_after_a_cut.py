@@ -11,6 +11,7 @@ from desktop.conversation.unfinished import CUT_OFF, LOOK_FIRST, NOT_MADE, UNKNO
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.gates import SAID_DONE, SKIPPED
+from desktop.supervision.effect_values import digest_of
 from tests.unit.conversation.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
 from tests.unit.conversation.kit import MODEL, World, world
 from tests.unit.pipeline.kit import Person
@@ -152,3 +153,20 @@ async def test_a_write_that_a_person_stopped_has_its_result_as_before(tmp_path: 
         await until(lambda: bool(write.calls))
         await w.service.stop(thread)
         assert list(results(await w.settled(thread)).values()) == ["Operation aborted"]
+
+
+@pytest.mark.spec("R-JRN-2", "R-PRM-4")
+@pytest.mark.parametrize("kept", [False, True])
+async def test_another_answer_asks_before_it_does_what_the_one_that_was_cut_off_may_have_done(
+    tmp_path: Path, kept: bool
+) -> None:
+    model = ScriptedModel([calls(WRITE.replace("-", "_"), {"path": "c1"}), calls(WRITE, {"path": "c2"}), says("ok")])
+    person, (write, _) = Person("done", "allow_once"), tools()
+    async with world(tmp_path, model, write, person=person, supervised=True) as w:
+        first = line(1, "c1", WRITE, "begun")._replace(digest=digest_of(WRITE, {"path": "c1"}))
+        done = [line(2, "c1", WRITE, "completed", text="wrote")] if kept else []
+        await cut_off(w, [("c1", WRITE)], [first, *done])
+        await w.service.regenerate(ANSWER)
+        path = await w.settled((await w.service.threads())[0].thread_id)
+        assert [bool(request.unknown) for request in person.asked] == [not kept, False]
+        assert (path[1].message_id != ANSWER, path[-1].text) == (True, "ok")
