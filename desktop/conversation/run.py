@@ -138,13 +138,15 @@ class RunExecution:
         if node is not None and node.stopped is not None and ending.reason == "cancelled":
             error = exhausted(node.stopped)
             ending = Ending("budget", str(error), error.code, error.next_step, error.limit)
-        if tree is None:
-            return ending
+        run_id, outcome = self._order.run_id, AgentOutcome(ending.status, detail=ending.detail)
         cut_off = ending.reason == "interrupted"
         try:
-            await live.close(self._order.run_id, AgentOutcome(ending.status, detail=ending.detail), leave_open=cut_off)
-            if not cut_off:
-                await self._runtime.store.effects.forget(self._order.run_id)
+            if tree is not None:
+                await live.close(run_id, outcome, leave_open=cut_off)
+            elif self._order.called_by is None:
+                await live.never_began(run_id, outcome)
+            if tree is not None and not cut_off:
+                await self._runtime.store.effects.forget(run_id)
         except KnownError as error:  # what there is to say of a full disk is said; the answer is still to be kept
             _log.warning("the journal of run %s has no end: %s", self._order.run_id, error)
         return ending

@@ -196,6 +196,11 @@ class LiveRuns:
         if journal is not None and not leave_open:
             await journal.end(outcome.status, outcome.detail)
 
+    async def never_began(self, run_id: str, outcome: AgentOutcome) -> None:
+        """The terminal entry of a run that ended before it was opened, as for want of a model: its only one."""
+        journal = EffectJournal(run_id, self._log, redact=self._redact, mask=self._mask)
+        await journal.end(outcome.status, outcome.detail)
+
     def forget(self, run_id: str) -> EffectJournal | None:
         """Nothing of this run stays here. Harmless for one that is closed."""
         for request_id, (owner, held) in list(self._waiting.items()):

@@ -50,6 +50,15 @@ async def test_a_chats_run_is_journaled_told_and_leaves_nothing(tmp_path: Path) 
         assert (w.live._trees, w.live._waiting) == ({}, {})
 
 
+@pytest.mark.spec("R-JRN-5")
+async def test_a_run_that_ends_before_it_asks_anybody_has_its_terminal_entry_all_the_same(tmp_path: Path) -> None:
+    async with world(tmp_path, ScriptedModel([]), supervised=True) as w:
+        sent = await w.service.send(thread := await w.thread(model=""), "go")
+        await w.settled(thread)
+        assert w.ends()[0].code == "model.none"
+        assert [(one.kind, one.phase) for one in await w.store.effects.load(sent.run_id)] == [("end", "failed")]
+
+
 @pytest.mark.spec("R-SUP-9", "R-SUP-11")
 async def test_a_run_whose_time_runs_out_in_the_middle_of_an_answer_ends_at_that_limit(tmp_path: Path) -> None:
     model = Script([TextDelta("I was about to"), Hang()])

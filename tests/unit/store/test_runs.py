@@ -2,6 +2,7 @@
 
 import pytest
 
+from desktop.domain.effects import EffectRecord
 from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
@@ -78,4 +79,28 @@ async def test_what_a_crash_left_open_is_closed_as_interrupted_at_the_next_start
     store = Store(path)
     assert not (await store.open()).runs
     assert await store.search.check() == []
+    assert [(one.kind, one.phase) for one in await store.effects.load("r")] == [("end", "cancelled")]
+    await store.close()
+
+
+@pytest.mark.spec("R-JRN-5")
+async def test_only_a_log_in_which_nothing_stands_ends_with_the_crash(tmp_path):
+    """The others are gone on with; that of an agent that was called is its caller's."""
+    path = tmp_path / "assent.db"
+    store = Store(path)
+    await store.open()
+    await store.threads.create(record=ThreadRecord("t", "First", 1, 1))
+    for run_id in ("begun", "called", "empty", "over"):
+        await store.runs.start(record=run(run_id))
+    line = EffectRecord("begun", 1, "0", 1, "llm", "demo/demo", "d", "begun", 1.0)
+    await store.effects.append([line, line._replace(run_id="over", kind="end", phase="completed")])
+    await store.called.add(run_id="called", tree_run_id="begun", call_key="m:c")
+    await store.close()
+
+    store = Store(path)
+    await store.open()
+    logs = {one: [(e.kind, e.phase) for e in await store.effects.load(one)] for one in ("begun", "called", "empty")}
+    assert logs == {"begun": [("llm", "begun")], "called": [], "empty": [("end", "cancelled")]}
+    assert [e.phase for e in await store.effects.load("over")] == ["completed"]
+    assert await store.effects.unfinished() == ["begun"]
     await store.close()
