@@ -11,11 +11,12 @@ import pytest
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.effects import EffectRecord
 from desktop.domain.errors import BugError, KnownError, ModelRateLimited, StoreFull, ToolAborted, ToolFailure
-from desktop.domain.messages import ToolCallBlock, Usage
+from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.tools import ToolResult
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.effect_values import (
+    RequestDigests,
     MAX_SEEN,
     RequestDigests,
     error_from_plain,
@@ -342,3 +343,18 @@ async def test_a_call_that_was_cut_off_has_no_outcome(how):
     bench = Bench(act=act, options={"leave_open": frozenset({"closing"})})
     assert (await bench.run(body)).status == "cancelled"
     assert bench.log.told() == ["0.1 tool write begun"]
+
+
+@pytest.mark.spec("R-JRN-2")
+def test_a_digest_tells_requests_apart_by_every_message_and_by_what_is_shown_of_it():
+    digests = RequestDigests()
+
+    def of(*texts: str, system: str = "", stored: str = "") -> str:
+        said = tuple(ChatMessage("user", (TextBlock(text),), source_id=stored) for text in texts)
+        return digests.of(ModelRequest(ModelRef("m", "m"), said, system))
+
+    assert of("a", "b") == of("a", "b")
+    assert of("a", "b", stored="1") == of("c", "d", stored="1"), "what the store has under an id never changes"
+    asked = [("a", "b"), ("ab",), ("a",), ("b", "a"), ("a", "b", "c")]
+    found = {of(*texts) for texts in asked} | {of("a", "b", system="s"), of("a", stored="1"), of("short", stored="1")}
+    assert len(found) == len(asked) + 3
