@@ -34,6 +34,6 @@ class TermsAgain:
         if (await store.messages.siblings(message_id=question.message_id))[0] != question.message_id:
             return None  # a person said it differently
         job = await store.jobs.of_thread(thread_id=thread_id)
-        policy = job.policy if job is not None else JobPolicy()
-        terms = terms_of(policy, self.above, self.admin_allowed, self.where)
-        return replace(terms, unattended=terms.unattended.gone_on_with())
+        policy, name = (job.policy, job.name) if job is not None else (JobPolicy(), "")
+        terms = terms_of(policy, self.above, self.admin_allowed, self.where, name)
+        return replace(terms, unattended=terms.unattended.gone_on_with(), attended=True)

@@ -25,6 +25,7 @@ from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 
 MOST = 100
+_NAME_SHOWN = 60
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,127}")
 _Number = TypeVar("_Number", int, float)
 
@@ -158,17 +159,23 @@ class ReadOnly:
 
 @dataclass(frozen=True, slots=True)
 class JobTerms:
-    """What a job's run is bound to. ``tools`` are the patterns that its agent's own list is narrowed to; None: only
-    what reads."""
+    """What a job's run is bound to, however many agents hand it on. ``tools`` are the patterns that its agent's own
+    list is narrowed to; None: only what reads. ``set_by`` is said of a limit that stops it (R-LIM-5), except of those
+    in ``of_app``, where the app's own budget is the tighter one; ``attended``: a person goes on with it and waits."""
 
     unattended: JobPermission
     max_rounds: int
     budget: ExecutionBudget
     tools: tuple[str, ...] | None
+    set_by: str = "the job"
+    of_app: tuple[str, ...] = ()
+    attended: bool = False
 
 
-def terms_of(policy: JobPolicy, above: ExecutionBudget, admin_allowed: Callable[[], bool], where: Where) -> JobTerms:
-    """A job's terms; ``above`` is the app's own budget, which stays in force. Raises PatternError."""
+def terms_of(
+    policy: JobPolicy, above: ExecutionBudget, admin_allowed: Callable[[], bool], where: Where, name: str = ""
+) -> JobTerms:
+    """The terms of a job of this name; ``above`` is the app's own budget, which stays in force. Raises PatternError."""
     budget = ExecutionBudget(
         max_tokens=_least(policy.max_tokens, above.max_tokens),
         max_cost_usd=_least(policy.max_cost, above.max_cost_usd),
@@ -178,7 +185,11 @@ def terms_of(policy: JobPolicy, above: ExecutionBudget, admin_allowed: Callable[
     tools = policy.allowed_tools
     if tools is not None:
         tools = tuple(dict.fromkeys((*tools, *policy.allow_admin)))
-    return JobTerms(JobPermission(policy, admin_allowed, where), policy.max_rounds, budget, tools)
+    own = {"max_tokens": policy.max_tokens, "max_cost_usd": policy.max_cost, "max_rounds": policy.max_rounds,
+           "deadline_s": policy.deadline_s}  # fmt: skip
+    of_app = tuple(limit for limit, value in own.items() if getattr(budget, limit) != value)
+    set_by = f"the job {name[:_NAME_SHOWN]}".rstrip()
+    return JobTerms(JobPermission(policy, admin_allowed, where), policy.max_rounds, budget, tools, set_by, of_app)
 
 
 def _least(one: _Number | None, other: _Number | None) -> _Number | None:

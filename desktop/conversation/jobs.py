@@ -266,7 +266,8 @@ class JobService:
         return run
 
     async def _started(self, job: Job, run: JobRun) -> JobRun:
-        terms = terms_of(job.policy, self._runtime.budget, self._around.admin_allowed, self._around.where)
+        around = self._around
+        terms = terms_of(job.policy, self._runtime.budget, around.admin_allowed, around.where, job.name)
         when = datetime.fromtimestamp(run.planned_at).strftime("%d %b %H:%M")
         model = job.model or self._around.default_model()
         thread = await self._service.create_thread(agent=job.agent, model=model, title=f"{job.name}, {when}")
@@ -281,7 +282,7 @@ class JobService:
     async def _ended(self, run: JobRun) -> None:
         while not await self._service.wait(run.thread_id, 3600):
             pass
-        end = self._ends.pop(run.run_id, None)
+        end = self._ends.pop(run.thread_id, None)
         status: JobRunStatus = _ENDED.get(end.reason, "failed") if end is not None else "failed"
         detail = self._snippet(end.detail) if end is not None and status != "done" else ""
         ended = replace(run, status=status, ended_at=self._around.clock(), detail=detail)
@@ -298,7 +299,7 @@ class JobService:
 
     def _take(self, event: Event) -> None:
         if isinstance(event, RunEnded) and any(run.thread_id == event.thread_id for run in self._running.values()):
-            self._ends[event.run_id] = event
+            self._ends[event.thread_id] = event  # the last of those that hand it on
 
     def _tell(self) -> None:
         self._changed.set()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
+from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.agent_answer import answer_of, kept
 from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
@@ -16,28 +17,30 @@ from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
 from desktop.conversation.runtime import Runtime
-from desktop.conversation.side_spec import SideSpec, model_from
+from desktop.conversation.side_spec import GLOBAL, MAX_RUN_ROUNDS, SideSpec, model_from
 from desktop.conversation.side_stops import NUDGE
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
 from desktop.conversation.unfinished import unfinished_above
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
-from desktop.domain.events import RunStarted
+from desktop.domain.events import EndReason, RunStarted
 from desktop.domain.ids import AgentId
+from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
 from desktop.domain.scopes import Interrupt
-from desktop.domain.supervision import ExecutionBudget, Supervision
+from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Invocation
 from desktop.pipeline.names import AllowedTools
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.tree import RunTree, exhausted
+from desktop.supervision.tree import ROOT, RunTree, exhausted
 
 _log = logging.getLogger(__name__)
+THE_RUN = "the run's budget"
 _TWO = "Choose another agent here, or start this one on the Debates page."
 
 
@@ -64,7 +67,8 @@ class RunOrder:
     """What to run: answer below ``parent_id``; ``nudge`` asks to go on with an answer that is already there.
 
     With ``called_by`` the run is a part of the caller's: it takes no slot of its own, for the caller holds one. A
-    run that nobody attends is bound by its ``terms``.
+    run that nobody attends is bound by its ``terms``. ``before`` is what a run used that handed the conversation over
+    to this one: the same budget holds for both.
     """
 
     thread: ThreadRecord
@@ -76,6 +80,7 @@ class RunOrder:
     environment: Mapping[str, str] = field(default_factory=dict)
     called_by: CalledBy | None = None
     terms: JobTerms | None = None
+    before: BudgetTracker | None = None
 
 
 async def joined(store: Store, run_id: str, above: CalledBy | None) -> None:
@@ -87,7 +92,8 @@ async def joined(store: Store, run_id: str, above: CalledBy | None) -> None:
 class RunExecution:
     """Carries out one order. ``go`` returns the ending and raises only CancelledError and what the store raises.
 
-    ``result`` is the side turn's, once there is one: what the stop tool gave, the last text.
+    ``result`` is the side turn's, once there is one: what the stop tool gave, the last text. ``budget`` tells what was
+    used, once anything could be.
     """
 
     def __init__(self, runtime: Runtime, order: RunOrder) -> None:
@@ -100,6 +106,7 @@ class RunExecution:
             closing=lambda: order.token.reason == CLOSING,
         )  # fmt: skip
         self.result: SideResult | None = None
+        self.budget: BudgetTracker | None = None
         self._tree: RunTree | None = None
         self._left_out: list[NoticeBlock] = []
 
@@ -188,7 +195,7 @@ class RunExecution:
             return replace(order.called_by.meta, thread_id=order.thread.thread_id)
         node = Supervision.root(
             AgentId(order.thread.agent, order.thread.thread_id), session_id=order.thread.thread_id,
-            execution_budget=self._budget, spawn_budget=self._runtime.spawn_budget,
+            execution_budget=self._budget, spawn_budget=self._runtime.spawn_budget, priority=self._priority,
         )  # fmt: skip
         unattended = order.terms.unattended if order.terms is not None else None
         return RunMeta(order.run_id, order.token, order.thread.thread_id, node, unattended=unattended)
@@ -198,13 +205,22 @@ class RunExecution:
         terms = self._order.terms
         return terms.budget if terms is not None else self._runtime.budget
 
+    @property
+    def _priority(self) -> Priority:
+        """Runs whose answer somebody waits for go first."""
+        terms = self._order.terms
+        return Priority.NORMAL if terms is None or terms.attended else Priority.LOW
+
     async def _work(self, meta: RunMeta) -> Ending:
         """One side turn of side A (R-SES-2)."""
         runtime, order, above = self._runtime, self._order, self._order.called_by
+        budget = self.budget = await self._bounds(meta)
+        used_up = self._used_up(budget)
+        if used_up is not None:
+            return used_up
         turn = SideTurn(
-            runtime=runtime, spec=self._spec(), meta=meta, recorder=self.recorder,
-            budget=await self._bounds(meta), steering=self._steering,
-            left_out=self._left_out, below=above.below if above else None,
+            runtime=runtime, spec=self._spec(), meta=meta, recorder=self.recorder, budget=budget,
+            steering=self._steering, left_out=self._left_out, below=above.below if above else None,
         )  # fmt: skip
         self.result = await turn.take(await self._given())
         if self.result.unmet and not order.token.cancelled:
@@ -213,13 +229,31 @@ class RunExecution:
 
     async def _bounds(self, meta: RunMeta) -> BudgetTracker:
         """The budget of this run: its tree's, or a part of the caller's."""
-        live, above = self._runtime.live, self._order.called_by
+        live, above, terms, before = self._runtime.live, self._order.called_by, self._order.terms, self._order.before
         if above is not None:
             return above.budget if above.placed else BudgetTracker(self._budget, parent=above.budget)
+        where = terms.set_by if terms is not None else THE_RUN
         if live is None:
-            return BudgetTracker(self._budget)
-        self._tree = await live.open(meta, AgentId(self._order.thread.agent, self._order.thread.thread_id))
-        return self._tree.root.budget
+            budget = BudgetTracker(self._budget, where=where)
+        else:
+            agent_id = AgentId(self._order.thread.agent, self._order.thread.thread_id)
+            self._tree = await live.open(meta, agent_id, where=where)
+            budget = self._tree.root.budget
+        budget.changed |= dict.fromkeys(terms.of_app if terms is not None else (), THE_RUN)
+        if before is not None:
+            budget.goes_on(before)
+            if self._tree is not None:
+                self._tree.change_budget(ROOT, budget.budget)  # its deadline is nearer now
+        return budget
+
+    def _used_up(self, budget: BudgetTracker) -> Ending | None:
+        """How the run ends where those that handed it over have left nothing to use."""
+        limit, before = budget.broken(), self._order.before
+        if before is None:
+            return None
+        if limit is None and before.rounds >= MAX_RUN_ROUNDS:
+            limit = Limit(GLOBAL, MAX_RUN_ROUNDS, "the app")
+        return _at_budget(limit) if limit is not None else None
 
     def _spec(self) -> SideSpec:
         """The agent's side, with the thread's model. Raises NotFound and KnownError ``model.none``."""
@@ -234,7 +268,8 @@ class RunExecution:
             stop_on_response=side.stop_on_response, stop_tool=side.stop_tool, stop_property=side.stop_property,
             end_session_tool=side.end_session_tool, prompt_text=above.prompt_text if above else "",
             environment={**agent.environment, **order.environment},
-            max_rounds=min(side.max_rounds or terms.max_rounds, terms.max_rounds) if terms else side.max_rounds,
+            max_rounds=side.max_rounds,
+            usual_rounds=Limit("max_rounds", terms.max_rounds, terms.set_by) if terms else DEFAULT_LIMIT,
             tools=terms.tools if terms else None, only_reading=terms is not None and terms.tools is None,
         )  # fmt: skip
 
@@ -253,7 +288,7 @@ class RunExecution:
             messages[:0] = chat_messages([task])  # its answer is longer than what is read
         return Given(
             messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper(), task=task.message_id,
-            older=older,
+            older=older, rounds_used=order.before.rounds if order.before is not None else 0,
         )  # fmt: skip
 
     async def _keeper(self) -> ContextKeeper | None:
@@ -284,6 +319,12 @@ class RunExecution:
         if ending.reason != "response" or last is None:
             return self._left_out
         return [*self._left_out, CUT_SHORT if last.stop_reason == "length" and texts(last) else EMPTY]
+
+
+def _at_budget(limit: Limit) -> Ending:
+    error = exhausted(limit)
+    reason: EndReason = "global_limit" if limit.name == GLOBAL else "budget"
+    return Ending(reason, str(error), error.code, error.next_step, error.limit)
 
 
 def _handed(shown: str) -> NoticeBlock:

@@ -10,8 +10,9 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from desktop.conversation.active_run import ActiveRun
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.desk import ThreadDesk
 from desktop.conversation.endings import CLOSING, Ending, failed
@@ -22,7 +23,6 @@ from desktop.conversation.run import RunExecution, RunOrder
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.titles import title_from
 from desktop.conversation.unfinished import answer_open_calls, only_tells, unfinished_above
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import RunEnded, UserMessageQueued
 from desktop.domain.ids import new_id
@@ -56,18 +56,6 @@ class Sent:
     queue_id: str = ""
 
 
-@dataclass(slots=True)
-class _Active:
-    """The run of one thread."""
-
-    thread_id: str
-    run_id: str = field(default_factory=new_id)
-    token: CancellationToken = field(default_factory=CancellationToken)
-    over: asyncio.Event = field(default_factory=asyncio.Event)
-    handed: bool = False
-    terms: JobTerms | None = None
-
-
 class ConversationService(ThreadDesk):
     """Threads and their runs. ``owner`` holds the tasks of runs; ``close`` ends them all; ``terms_of`` is said by
     whoever has messages sent that no person wrote."""
@@ -76,7 +64,7 @@ class ConversationService(ThreadDesk):
         super().__init__(runtime.store, runtime.bus, runtime.mask)
         self._runtime = runtime
         self._owner = owner
-        self._active: dict[str, _Active] = {}
+        self._active: dict[str, ActiveRun] = {}
         self._closing = False
         self._measures = ContextMeasures(runtime.store, runtime.bus)
         self.terms_of: TermsOf = _no_terms
@@ -161,12 +149,12 @@ class ConversationService(ThreadDesk):
 
     async def hand_over(self, thread_id: str, run_id: str, agent: str) -> bool:
         """Give the thread to another agent, which goes on when this run of its own is over (S-AAT-1). False when the
-        run is not the thread's."""
+        run is not the thread's; raises Denied when it went round too often for one message."""
         active = self._active.get(thread_id)
         if active is None or active.run_id != run_id:
             return False
+        active.give_away()
         await self.set_agent(thread_id, agent)
-        active.handed = True
         return True
 
     def running(self) -> tuple[str, ...]:
@@ -174,12 +162,12 @@ class ConversationService(ThreadDesk):
         return tuple(self._active)
 
     async def wait(self, thread_id: str, timeout_s: float = CLOSE_S) -> bool:
-        """Wait for the thread's run to end; False when it has not in time."""
+        """Wait for the thread's run to end, and for those that it hands the conversation to; False when they have not
+        in time."""
         active = self._active.get(thread_id)
-        if active is None:
-            return True
         try:
-            await asyncio.wait_for(active.over.wait(), timeout_s)
+            if active is not None:
+                await asyncio.wait_for(active.whole(), timeout_s)
         except TimeoutError:
             return False
         return True
@@ -214,7 +202,7 @@ class ConversationService(ThreadDesk):
             return await self.release_queue(thread_id)
         return Sent(queue_id=record.queue_id)
 
-    async def _send_next(self, active: _Active) -> Sent:
+    async def _send_next(self, active: ActiveRun) -> Sent:
         waiting = await self._store.queue.waiting(thread_id=active.thread_id)
         if not waiting:
             self._release(active)
@@ -225,32 +213,39 @@ class ConversationService(ThreadDesk):
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _reserve(self, thread_id: str) -> _Active:
+    def _reserve(self, thread_id: str) -> ActiveRun:
         """The thread's one place for a run, taken before anything is awaited (R-SES-19)."""
         if self._closing:
             raise KnownError("Assent is closing.", code="app.closing")
         if thread_id in self._active:
             raise KnownError("This chat is still being answered.", next_step="Stop it first.", code="run.busy")
-        active = self._active[thread_id] = _Active(thread_id)
+        active = self._active[thread_id] = ActiveRun(thread_id)
         return active
 
     @contextmanager
-    def _holding(self, thread_id: str) -> Iterator[_Active]:
+    def _holding(self, thread_id: str) -> Iterator[ActiveRun]:
         """The place, given back where no run comes of it."""
         active = self._reserve(thread_id)
-        try:
+        with self._giving_back(active):
             yield active
+
+    @contextmanager
+    def _giving_back(self, active: ActiveRun) -> Iterator[None]:
+        try:
+            yield
         except BaseException:
             self._release(active)
             raise
 
-    def _release(self, active: _Active) -> None:
+    def _release(self, active: ActiveRun) -> None:
         if self._active.get(active.thread_id) is active:
             del self._active[active.thread_id]
+            if active.heir is not None:
+                self._active[active.thread_id] = active.heir
         active.over.set()
 
     async def _begin(
-        self, active: _Active, text: str, blocks: Sequence[Block], parent_id: str | None, queue_id: str = ""
+        self, active: ActiveRun, text: str, blocks: Sequence[Block], parent_id: str | None, queue_id: str = ""
     ) -> Sent:
         """Commit the person's message, then start the run that answers it."""
         text, blocks = masked(text, blocks, self._mask)
@@ -281,15 +276,15 @@ class ConversationService(ThreadDesk):
             self._changed(thread.thread_id, "results")
         return end
 
-    async def _launch(self, active: _Active, parent_id: str, user_message_id: str, *, nudge: bool = False) -> None:
+    async def _launch(self, active: ActiveRun, parent_id: str, user_message_id: str, *, nudge: bool = False) -> None:
         order = RunOrder(
             thread=await self.thread(active.thread_id), run_id=active.run_id, token=active.token, parent_id=parent_id,
             user_message_id=user_message_id, nudge=nudge, environment=await self.environment(active.thread_id),
-            terms=active.terms,
+            terms=active.terms, before=active.before,
         )  # fmt: skip
         self._owner.spawn(self._run(active, order), f"run {active.run_id}")
 
-    async def _run(self, active: _Active, order: RunOrder) -> None:
+    async def _run(self, active: ActiveRun, order: RunOrder) -> None:
         execution = RunExecution(self._runtime, order)
         ending = Ending("interrupted")
         try:
@@ -300,21 +295,25 @@ class ConversationService(ThreadDesk):
             _log.error("run %s could not be stored to its end: %s", order.run_id, type(error).__name__)
             ending = failed(error)
         finally:
+            if ending.reason == "response" and not self._closing:
+                active.bequeath(execution.budget)
             self._release(active)
             self._bus.publish(_ended(active, ending, execution.recorder.usage))
-        if ending.reason not in _HOLDS_QUEUE and not self._closing:
-            handed = active.handed and ending.reason == "response"
-            await (self._taken_over(active) if handed else self._go_on(active.thread_id))
+        if active.heir is not None:
+            await self._taken_over(active.heir)
+        elif ending.reason not in _HOLDS_QUEUE and not self._closing:
+            await self._go_on(active.thread_id)
 
-    async def _taken_over(self, before: _Active) -> None:
-        """The agent that the thread was given to answers what stands there, with all of its history, under the terms of
-        the run that gave it: a job stays one (R-CRON-1)."""
+    async def _taken_over(self, heir: ActiveRun) -> None:
+        """The agent that the thread was given to answers what stands there, with all of its history, under the terms
+        and in the budget of the run that gave it: a job stays one (R-CRON-1)."""
         try:
-            leaf = await self._leaf(before.thread_id)
-            question = await self._question_of(leaf)
-            await self._answer(before.thread_id, leaf.message_id, question.message_id, terms=before.terms)
+            with self._giving_back(heir):
+                leaf = await self._leaf(heir.thread_id)
+                question = await self._question_of(leaf)
+                await self._launch(heir, leaf.message_id, question.message_id)
         except KnownError as error:
-            _log.info("the agent that took over does not answer: %s", error.code)
+            self._bus.publish(_ended(heir, failed(error), Usage()))
 
     async def _go_on(self, thread_id: str) -> None:
         """Send the next waiting message; a failure leaves it in the queue."""
@@ -333,7 +332,7 @@ class ConversationService(ThreadDesk):
             self._changed(thread_id, "title")
 
 
-def _ended(active: _Active, ending: Ending, usage: Usage) -> RunEnded:
+def _ended(active: ActiveRun, ending: Ending, usage: Usage) -> RunEnded:
     return RunEnded(
         thread_id=active.thread_id, run_id=active.run_id, reason=ending.reason, detail=ending.detail, code=ending.code,
         next_step=ending.next_step, usage=usage, limit=ending.limit, retry_after=ending.retry_after,

@@ -109,6 +109,13 @@ class BudgetTracker:
         if self._parent is not None:
             self._parent.replayed(usage, rounds)
 
+    def goes_on(self, before: BudgetTracker) -> None:
+        """What another run used for the same work, its time included, counts here too. Before anything else is used."""
+        self.used, self.total = self.used.plus(before.used), self.total.plus(before.total)
+        self.rounds += before.rounds
+        self.cost_known = self.cost_known and before.cost_known
+        self._rested -= before.elapsed_s
+
     @property
     def waited_s(self) -> float:
         """Seconds for which a person was waited for."""
@@ -149,7 +156,8 @@ class BudgetTracker:
         """The remaining rounds as a limit of their own, or None."""
         mine = None
         if self.budget.max_rounds is not None:
-            mine = Limit("max_rounds", self.budget.max_rounds - self.rounds, self.where_of("max_rounds"))
+            whole, where = self.budget.max_rounds, self.where_of("max_rounds")
+            mine = Limit("max_rounds", whole - self.rounds, f"{where}, {whole} in all" if self.rounds else where)
         above = self._parent.rounds_left() if self._parent is not None else None
         if mine is None or above is None:
             return mine or above

@@ -69,7 +69,7 @@ async def test_an_agent_that_takes_over_a_jobs_conversation_is_bound_by_the_jobs
     async def audit(_entry: AuditEntry) -> int:
         return 1
 
-    gate = PermissionGate(person, TrustRules(), audit, SafetySettings)
+    gate = PermissionGate(person, TrustRules(), audit, lambda: SafetySettings(str(tmp_path)))
     change = FakeTool("change", category=Category.WRITE)
     model = ScriptedModel([
         calls("helper_agent", {"message": "Tides."}), calls("change", {"path": "a"}), says("I could not."),

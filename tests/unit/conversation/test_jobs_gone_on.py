@@ -48,7 +48,7 @@ async def test_who_goes_on_with_a_jobs_answer_is_bound_by_the_jobs_policy(tmp_pa
         await made.world.settled(thread)
         states = [(e.tool, e.state) for e in made.world.events if isinstance(e, ToolCallFinished)]
         assert states == [("change", "denied"), ("look", "done")]
-        assert made.world.ends()[-1].reason == "max_steps"
+        assert made.world.ends()[-1].reason == "limit"
 
 
 @pytest.mark.spec("R-CRON-1")
