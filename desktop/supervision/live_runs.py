@@ -31,6 +31,8 @@ from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.recalled import Memories
 from desktop.supervision.tree import ROOT, Publish, RunTree, TreeNode
 
+LEFT = "its run is over"
+
 
 class LiveRuns:
     """``open`` a run before its first request, ``close`` it after its last; ``hear`` every event of the bus.
@@ -191,6 +193,7 @@ class LiveRuns:
         gone on with."""
         tree = self._trees.get(run_id)
         if tree is not None:
+            _end_below(tree)
             tree.end(tree.root, outcome)
         journal = self.forget(run_id)
         if journal is not None and not leave_open:
@@ -335,6 +338,14 @@ class CallGate:
         finally:
             if not node.over:
                 node.does(*before)
+
+
+def _end_below(tree: RunTree) -> None:
+    """Agents do not outlive the one that they work for: what still winds up has ended, the last child first."""
+    for node in reversed(list(tree.branch(tree.root))):
+        if node is not tree.root and not node.over:
+            node.token.cancel(LEFT)
+            tree.end(node, AgentOutcome("cancelled", detail=node.token.reason or ""))
 
 
 def _place(meta: RunMeta) -> Supervision:

@@ -183,7 +183,7 @@ async def test_cancel_shows_at_once_and_ends_the_last_child_first_down_to_its_co
     assert panel_of(app).detail.state.accessibleName() == "stopping"
     assert not panel_of(app).detail.cancel.isVisible()
     await app.until(lambda: not app.running, "the end of the run")
-    assert not naps()
+    await app.until(lambda: not naps(), "the end of the command")
     await app.until(lambda: words(app) == ["cancelled", "cancelled"], "both have ended")
     above, below = (line.facts for line in app.models.run_tree.lines())
     assert below.ended_at <= above.ended_at

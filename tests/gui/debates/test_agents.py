@@ -77,7 +77,7 @@ async def test_the_judge_is_in_the_panel_below_the_debate_and_is_cancelled_there
         assert (judge.level, w.page.side.agents.head.count.text()) == (1, "1 agent at work")
         press(w, judge.path, Qt.Key.Key_Delete)
         await w.until(lambda: rows(w)[-1][2] == "cancelled", "its end")
-        assert any("judge was stopped before it was done" in said for said in w.said)
+        await w.until(lambda: any("judge was stopped before it was done" in said for said in w.said), "the reason")
 
 
 async def test_it_stands_beside_an_open_debate_only_and_what_it_leads_to_is_elsewhere(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from desktop.agents.loop import RoundLoop
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import BugError, NotFound
+from desktop.domain.ids import AgentId
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import NodeState
@@ -131,3 +133,23 @@ async def test_a_question_to_a_person_stands_the_clock_and_an_unanswered_one_is_
     assert tree.root.budget.elapsed_s - before < tree.root.budget.waited_s
     await chat.runs.close("run", AgentOutcome("cancelled"))
     assert chat.runs._waiting == {}
+
+
+@pytest.mark.spec("R-CAN-10", "R-JRN-5")
+async def test_who_still_winds_up_when_its_run_is_over_has_ended_before_it_the_last_child_first():
+    chat = Chat()
+    tree = await chat.runs.open(chat.meta, ROOT)
+    above = chat.runs.nest(chat.meta, AgentId("a", "1"))
+    below = chat.runs.nest(replace(chat.meta, node=above.path, cancellation=above.token), AgentId("b", "2"))
+    chat.token.cancel("stopped by the person")
+    assert [facts.stopping for facts in tree.facts()] == [True, True, True]
+    await chat.runs.close("run", AgentOutcome("cancelled"))
+    told = {facts.path: facts for event in chat.events for facts in event.nodes}
+    assert {path: (facts.state, facts.stopping) for path, facts in told.items()} == dict.fromkeys(
+        ("0", "0.1", "0.1.1"), (NodeState.CANCELLED, False)
+    )
+    assert told["0.1.1"].ended_at <= told["0.1"].ended_at <= told["0"].ended_at
+    assert told["0.1.1"].detail == "stopped by the person"
+    chat.runs.end("run", below, AgentOutcome("failed"))
+    chat.runs.end("run", above, AgentOutcome("failed"))
+    assert above.state is below.state is NodeState.CANCELLED
