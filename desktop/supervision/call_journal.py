@@ -59,7 +59,7 @@ class _Open:
     """A run that is at work: its journal, and how many models each of its agents has asked."""
 
     journal: EffectJournal
-    digests: RequestDigests = field(default_factory=RequestDigests)
+    digests: RequestDigests = field(default_factory=lambda: RequestDigests(stored=True))
     steps: dict[str, int] = field(default_factory=dict)
 
     def next(self, agent: str) -> Place:

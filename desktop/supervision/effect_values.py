@@ -69,9 +69,11 @@ def digest_of(*parts: Any) -> str:
 
 class RequestDigests:
     """Digests of model requests. A conversation grows at its end, so what the last request began with is not looked at
-    again; a message that stands elsewhere now is not turned into text again."""
+    again; a message that stands elsewhere now is not turned into text again. With ``stored`` the id of a message that
+    the store has stands for its text."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stored: bool = False) -> None:
+        self._stored = stored
         self._seen: dict[int, tuple[object, str]] = {}
         self._before: tuple[object, ...] = ()
         self._state = hashlib.sha256()
@@ -96,15 +98,15 @@ class RequestDigests:
             return found[1]
         if len(self._seen) > MAX_SEEN:
             self._seen.clear()
-        made = _message_digest(part) if isinstance(part, ChatMessage) else digest_of(_of_request(part))
+        made = _message_digest(part, self._stored) if isinstance(part, ChatMessage) else digest_of(_of_request(part))
         self._seen[id(part)] = (part, made)
         return made
 
 
-def _message_digest(message: ChatMessage) -> str:
-    """Texts go into it as they are: as JSON they would cost ten times as much. One that the store has never changes; a
-    view of it may be shorter."""
-    if message.source_id:
+def _message_digest(message: ChatMessage, stored: bool) -> str:
+    """Texts go into it as they are: as JSON they would cost ten times as much. ``stored``: a message that the store has
+    never changes, though a view of it may be shorter."""
+    if stored and message.source_id:
         sizes = [len(getattr(block, "text", "")) for block in message.blocks]
         return hashlib.sha256(f"{message.role} {message.source_id} {sizes}".encode()).hexdigest()[:16]
     state = hashlib.sha256(f"{message.role} {message.stop_reason} {message.model}".encode())

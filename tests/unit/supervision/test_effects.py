@@ -16,7 +16,6 @@ from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.tools import ToolResult
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.effect_values import (
-    RequestDigests,
     MAX_SEEN,
     RequestDigests,
     error_from_plain,
@@ -347,11 +346,9 @@ async def test_a_call_that_was_cut_off_has_no_outcome(how):
 
 @pytest.mark.spec("R-JRN-2")
 def test_a_digest_tells_requests_apart_by_every_message_and_by_what_is_shown_of_it():
-    digests = RequestDigests()
-
     def of(*texts: str, system: str = "", stored: str = "") -> str:
         said = tuple(ChatMessage("user", (TextBlock(text),), source_id=stored) for text in texts)
-        return digests.of(ModelRequest(ModelRef("m", "m"), said, system))
+        return RequestDigests(stored=True).of(ModelRequest(ModelRef("m", "m"), said, system))
 
     assert of("a", "b") == of("a", "b")
     assert of("a", "b", stored="1") == of("c", "d", stored="1"), "what the store has under an id never changes"
