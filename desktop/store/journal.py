@@ -17,7 +17,12 @@ _INSERT = f"INSERT INTO effects ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 
 
 class EffectRepository:
-    """One append-only log a run. What ``append`` has answered survives kill -9."""
+    """One append-only log a run. What ``append`` has answered survives kill -9.
+
+    It need not survive a power cut: a commit that waits for the disk takes 2.8 ms here, as long as fdatasync does, one
+    that does not 0.04 ms (medians of 200). So a write that began in the last moments before the power went may count as
+    not begun when its run is gone on with. The activity log has it: its line is on the disk before the call begins.
+    """
 
     def __init__(self, thread: StoreThread) -> None:
         self._thread = thread
