@@ -7,9 +7,9 @@ does may change it, because what is written there is Assent's own code at the ne
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
-import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -38,7 +38,8 @@ def around_it() -> tuple[str, ...]:
 
 
 def _of_the_system() -> list[str]:
-    places = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), sys.executable)
+    of = importlib.import_module("sysconfig").get_path
+    places = (of("stdlib"), of("platstdlib"), sys.executable)
     return [os.path.realpath(place) for place in places if place]
 
 

@@ -7,7 +7,7 @@ nothing in the file can reorder a terminal.
 
 from __future__ import annotations
 
-import csv
+import importlib
 import io
 import json
 import os
@@ -115,6 +115,7 @@ def harmless(cell: str) -> str:
 
 def _cells(cells: Sequence[str]) -> str:
     line = io.StringIO()
+    csv = importlib.import_module("csv")
     csv.writer(line, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(cells)
     return line.getvalue()
 
