@@ -1,11 +1,14 @@
 """Cron expressions mean what they mean to cron, in the zone that was chosen."""
 
-from datetime import datetime
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from desktop.conversation.job_times import read_times, times_of
+from desktop.conversation.job_times import MOST_COUNTED, Passed, ThisMachine, read_times, times_of
 from desktop.domain.errors import ConfigurationError
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -30,6 +33,12 @@ def following(schedule: str, after: float = SATURDAY, count: int = 3) -> list[st
         ("0 0 13 * 5", ["Fri 27 Nov 00:00", "Fri 04 Dec 00:00", "Fri 11 Dec 00:00"]),
         ("0 0 1,15 * *", ["Tue 01 Dec 00:00", "Tue 15 Dec 00:00", "Fri 01 Jan 00:00"]),
         ("*/20 * * * *", ["Sat 21 Nov 12:20", "Sat 21 Nov 12:40", "Sat 21 Nov 13:00"]),
+        ("0 0 1 jan,JUN *", ["Fri 01 Jan 00:00", "Tue 01 Jun 00:00", "Sat 01 Jan 00:00"]),
+        ("0 0 1 jan-jun/2 *", ["Fri 01 Jan 00:00", "Mon 01 Mar 00:00", "Sat 01 May 00:00"]),
+        ("0 0 1 oct/2 *", ["Tue 01 Dec 00:00", "Fri 01 Oct 00:00", "Wed 01 Dec 00:00"]),
+        ("0 0 1 */4 *", ["Fri 01 Jan 00:00", "Sat 01 May 00:00", "Wed 01 Sep 00:00"]),
+        ("0 0 1 11-2/3 *", ["Mon 01 Feb 00:00", "Mon 01 Nov 00:00", "Tue 01 Feb 00:00"]),
+        ("0 0 1 12 *", ["Tue 01 Dec 00:00", "Wed 01 Dec 00:00", "Fri 01 Dec 00:00"]),
         ("@weekly", ["Sun 22 Nov 00:00", "Sun 29 Nov 00:00", "Sun 06 Dec 00:00"]),
     ],
 )
@@ -56,6 +65,12 @@ def test_an_hour_that_a_clock_leaves_out_is_made_up_for_and_one_that_comes_twice
         ("", "", "five fields"), ("x", "", "five fields"), ("* * * *", "", "five fields"), ("60 * * * *", "", "60"),
         ("0 24 * * *", "", "24"), ("0 0 0 * *", "", "0"), ("0 0 31 2 *", "", "never comes"), ("0 0 * * 8", "", "8"),
         ("0 0 * * 1-5/0", "", "steps of nothing"), ("0 0 * * fre", "", "fre"), ("0 0 L * *", "", "is no schedule"),
+        *((f"0 9 1 {month} *", "", "no month") for month in (
+            "mar-", "jan9", "feb-apr-dec", "0", "13", "janu", "jan-", "*-3", "first", "/2",
+        )),
+        ("0 9 1 jan/0 *", "", "steps of nothing"), ("0 9 1 */13x *", "", "no month"),
+        *((f"0 9 {day} * *", "", "no schedule") for day in ("last", "last-5", "last/2", "lastfoo", "1st", "32", "5-1")),
+        ("last 9 * * *", "", "no schedule"), ("0 9 * * 1-9", "", "no weekday"), ("0 9 * * 10", "", "no weekday"),
         ("*;rm * * * *", "", "minute"), ("1," * 300 + "1 * * * *", "", "five fields"),
         ("0 9 * * *", "Mars/Olympus", "no time zone"), ("0 9 * * *", "../../etc/passwd", "no time zone"),
     ],
@@ -67,3 +82,64 @@ async def test_what_is_no_schedule_is_refused_in_words(schedule: str, zone: str,
 
 async def test_without_a_zone_this_machines_clock_counts() -> None:
     assert (await times_of("0 9 * * *", "")).after(SATURDAY) is not None
+
+
+def test_what_passed_is_found_from_its_end_however_long_ago_it_began() -> None:
+    minutely, yearly = read_times("* * * * *", "UTC"), read_times("0 0 29 2 *", "UTC")
+    now = datetime(2026, 11, 21, 12, 0, 30, tzinfo=UTC).timestamp()
+    assert minutely.passed(now - 10 * 365 * 86_400, now) == Passed(now - 30, now - 90, MOST_COUNTED)
+    assert minutely.passed(now - 151, now) == Passed(now - 30, now - 90, 3)
+    assert minutely.passed(now - 40, now) == Passed(now - 30, None, 1)
+    assert minutely.passed(now - 30, now) is None
+    leap, before = (datetime(year, 2, 29, tzinfo=UTC).timestamp() for year in (2024, 2020))
+    assert yearly.passed(0, now) == Passed(leap, before, 14)
+    assert yearly.passed(leap, now) is None
+
+
+def test_a_time_that_is_known_is_that_of_every_moment_before_it() -> None:
+    times = read_times("0 9,17 * * *", "Europe/Berlin")
+    hours = [times.after(SATURDAY + hour * 3600) for hour in (0, 4, 5, 30, 4, -4, -3, 0)]
+    assert [datetime.fromtimestamp(at or 0, BERLIN).strftime("%d %H") for at in hours] == [
+        "21 17", "21 17", "22 09", "23 09", "21 17", "21 09", "21 17", "21 17",
+    ]  # fmt: skip
+    assert (times.offset(SATURDAY), times.offset(SATURDAY - 120 * 86_400)) == (3600, 7200)
+
+
+CLOCK = """
+import sys
+from datetime import UTC, datetime
+from desktop.conversation.job_times import ThisMachine, read_times
+if sys.argv[1] == "none":
+    sys.modules["tzdata"] = None
+times = read_times("30 2 * * *", "")
+for month, day in ((3, 28), (10, 24), (10, 25), (12, 1)):
+    at = times.after(datetime(2026, month, day, 12, tzinfo=UTC).timestamp())
+    print(datetime.fromtimestamp(at, UTC).strftime("%d %H:%M"), end=" ")
+print(type(times.zone) is ThisMachine, read_times("0 9 * * *", "UTC").zone)
+"""
+
+
+@pytest.mark.parametrize(
+    ("zone", "database", "said"),
+    [
+        ("CET-1CEST,M3.5.0,M10.5.0/3", "some", "29 01:30 25 00:30 26 01:30 02 01:30 True UTC"),
+        ("<+03>-3", "some", "28 23:30 24 23:30 25 23:30 01 23:30 True UTC"),
+        ("Foo/Bar", "some", "29 02:30 25 02:30 26 02:30 02 02:30 True UTC"),
+        ("Europe/Berlin", "some", "29 01:30 25 00:30 26 01:30 02 01:30 False UTC"),
+        ("CET-1CEST,M3.5.0,M10.5.0/3", "none", "29 01:30 25 00:30 26 01:30 02 01:30 True UTC"),
+    ],
+)
+def test_a_machine_whose_time_zone_has_no_name_here_keeps_to_its_clock(zone: str, database: str, said: str) -> None:
+    env = {**os.environ, "TZ": zone} | ({"PYTHONTZPATH": ""} if database == "none" else {})
+    ran = subprocess.run(
+        [sys.executable, "-c", CLOCK, database], env=env, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ran.stdout.strip(), ran.stderr) == (said, "")
+
+
+def test_the_clock_of_a_machine_counts_an_hour_that_comes_twice_twice() -> None:
+    zone = ThisMachine()
+    for at in (SATURDAY, SATURDAY + 0.25, 0.0):
+        moment = datetime.fromtimestamp(at, zone)
+        assert (moment.timestamp(), zone.tzname(moment)) == (at, "this machine")
+        assert moment.replace(tzinfo=None) == datetime.fromtimestamp(at)
