@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Coroutine, Sequence
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.jobs import Job, JobDesk, JobPolicy, JobRow, JobRun
+from desktop.domain.jobs import Job, JobDesk, JobRow, JobRun
+from desktop.presenter.job_words import gathered, short
 
 if TYPE_CHECKING:
     from desktop.presenter.bridge import Bridge
@@ -19,18 +20,62 @@ if TYPE_CHECKING:
 CHECK_MS = 250
 """After the last key: then the draft is looked at."""
 SHOWN_RUNS = 100
-STATUS = {
-    "running": ("running", "Running"), "done": ("allow", "Done"), "failed": ("failed", "Failed"),
-    "stopped": ("stop", "Stopped"), "limit": ("failed", "A limit was reached"),
-    "interrupted": ("failed", "Interrupted"),
-    "missed": ("clock", "Missed"), "overrun": ("clock", "Left out"),
-}  # fmt: skip
-"""Icon and words of each status."""
+READ_RUNS = 1_000
+"""Rows of history that are read for it: times that were left out stand in one line."""
+GATHER_MS = 250
+"""Jobs that start and end in one moment cost one reading."""
+TICK_MS = 15_000
+UNREAD = "The job was not saved: correct what is marked first."
 EXAMPLES = (
     ("Every hour", "0 * * * *"), ("Every day at 9:00", "0 9 * * *"), ("Weekdays at 9:00", "0 9 * * mon-fri"),
     ("Mondays at 8:30", "30 8 * * mon"), ("First of the month", "0 8 1 * *"),
 )  # fmt: skip
 NEW = Job("", "", "", "0 9 * * mon-fri")
+
+
+class Readings(QObject):
+    """When to read again: at once where it was asked for, a moment after a change, never while nobody looks, and never
+    twice at a time. ``read`` begins one; ``over`` says that it ended."""
+
+    def __init__(self, read: Callable[[], None], parent: QObject) -> None:
+        super().__init__(parent)
+        self._read = read
+        self._watched = self._reading = False
+        self._stale = True
+        self._later = QTimer(self, singleShot=True, interval=GATHER_MS)
+        self._later.timeout.connect(self.now)
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody looks."""
+        return self._watched
+
+    def watch(self, watched: bool) -> None:
+        """Somebody looks, or no longer does."""
+        self._watched = watched
+        self._later.stop()
+        if watched and self._stale:
+            self.now()
+
+    def told(self) -> None:
+        """Something changed."""
+        self._stale = True
+        if self._watched and not self._reading and not self._later.isActive():
+            self._later.start()
+
+    def now(self) -> None:
+        """Read, or once more after the reading that is under way."""
+        self._later.stop()
+        self._stale = self._reading
+        if not self._reading:
+            self._reading = True
+            self._read()
+
+    def over(self) -> None:
+        """The reading ended, with or without success."""
+        self._reading = False
+        if self._stale:
+            self.told()
 
 
 class JobsViewModel(QObject):
@@ -55,12 +100,16 @@ class JobsViewModel(QObject):
         self.next_times: tuple[float, ...] = ()
         self.runs: tuple[JobRun, ...] = ()
         self.loaded = False
+        self.unread: dict[str, str] = {}
         self._deleted: Job | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(CHECK_MS)
         self._timer.timeout.connect(self.check)
-        self._told.connect(self.refresh)
+        self._readings = Readings(self._read, self)
+        self._clock = QTimer(self, interval=TICK_MS)
+        self._clock.timeout.connect(self._tick)
+        self._told.connect(self._readings.told)
         desk.on_change(self._told.emit)
 
     # -- the list -----------------------------------------------------------------------------------------------------
@@ -76,33 +125,51 @@ class JobsViewModel(QObject):
 
     def refresh(self) -> None:
         """Read the list and the open job's history again."""
+        self._readings.now()
 
+    def watch(self, watched: bool) -> None:
+        """The page is shown, or no longer is: what changes meanwhile is read when it is shown again."""
+        self._readings.watch(watched)
+        self._clock.start() if watched else self._clock.stop()
+
+    def _read(self) -> None:
         async def work() -> None:
-            self.rows, self.loaded = tuple(await self._desk.jobs()), True
-            self.changed.emit()
-            await self._history()
+            try:
+                rows = tuple(await self._desk.jobs())
+                if rows != self.rows or not self.loaded:
+                    self.rows, self.loaded = rows, True
+                    self.changed.emit()
+                await self._history()
+            finally:
+                self._readings.over()
 
         self._spawn(work(), "read the jobs")
 
     async def _history(self) -> None:
         job_id = self.kept.job_id
-        runs = tuple(await self._desk.runs(job_id, SHOWN_RUNS)) if job_id else ()
-        if job_id == self.kept.job_id:
+        runs = gathered(await self._desk.runs(job_id, READ_RUNS))[:SHOWN_RUNS] if job_id else ()
+        if job_id == self.kept.job_id and runs != self.runs:
             self.runs = runs
             self.history_changed.emit()
+
+    def _tick(self) -> None:
+        """Times that have passed are not the next ones."""
+        if self.next_times and self.next_times[0] <= time.time():
+            self.check()
 
     # -- the draft ----------------------------------------------------------------------------------------------------
 
     @property
     def dirty(self) -> bool:
         """Whether the draft has changes that are not kept."""
-        return self.draft != self.kept
+        return self.draft != self.kept or bool(self.unread)
 
     def open(self, job_id: str) -> None:
         """Edit this job; "" is a new one. What was not saved of another is forgotten: ask first where ``dirty``."""
         row = self.row(job_id)
         self.kept = self.draft = row.job if row is not None else NEW
         self.problems, self.next_times, self.runs = (), (), ()
+        self.unread.clear()
         self.opened.emit()
         self.check()
         self._spawn(self._history(), "read a job's history")
@@ -115,6 +182,15 @@ class JobsViewModel(QObject):
     def edit_policy(self, **changes: Any) -> None:
         """Change the draft's policy."""
         self.edit(policy=replace(self.draft.policy, **changes))
+
+    def leave_unread(self, path: str, sentence: str) -> None:
+        """What stands in this field cannot be read, so it is not in the draft, and the job is not saved. ``sentence``
+        says what to write; "" when it can be read again."""
+        if sentence:
+            self.unread[path] = sentence
+        else:
+            self.unread.pop(path, None)
+        self._timer.start()
 
     def check(self) -> None:
         """Say what is wrong with the draft and when it comes next."""
@@ -142,6 +218,8 @@ class JobsViewModel(QObject):
         return self._of_field(path, warning=True)
 
     def _of_field(self, path: str, *, warning: bool) -> str:
+        if path in self.unread:
+            return "" if warning else self.unread[path]
         found = [one for one in self.problems if one.path == path or one.path.startswith(f"{path}[")]
         return " ".join(one.text for one in found if one.warning is warning)
 
@@ -149,6 +227,9 @@ class JobsViewModel(QObject):
         """Keep the draft."""
         self._timer.stop()
         draft = self.draft
+        if self.unread:
+            self.said.emit(UNREAD, "")
+            return
 
         async def work() -> None:
             kept = await self._desk.save(draft)
@@ -156,13 +237,15 @@ class JobsViewModel(QObject):
                 self.kept = self.draft = kept
                 self.opened.emit()
             key = " A key that is kept in the keyring was replaced in it." if _lost_key(draft, kept) else ""
-            self.said.emit(f"{kept.name} is saved.{key}", "")
+            self.said.emit(f"{short(kept.name)} is saved.{key}", "")
+            self.refresh()
 
         self._spawn(work(), "save a job")
 
     def discard(self) -> None:
         """Back to what is kept."""
         self.draft = self.kept
+        self.unread.clear()
         self.opened.emit()
         self.check()
 
@@ -196,11 +279,18 @@ class JobsViewModel(QObject):
         async def work() -> None:
             await self._desk.delete(job_id)
             if self.kept.job_id == job_id:
-                self.open("")
+                self.open(self._beside(job_id))
             self._deleted = row.job
-            self.said.emit(f"{row.job.name} is deleted.", job_id)
+            self.said.emit(f"{short(row.job.name)} is deleted.", job_id)
+            self.refresh()
 
         self._spawn(work(), "delete a job")
+
+    def _beside(self, job_id: str) -> str:
+        """The job after it in the list, or the one before it, or none."""
+        ids = [row.job.job_id for row in self.rows]
+        at = ids.index(job_id) if job_id in ids else -1
+        return next(iter([*ids[at + 1 : at + 2], *reversed(ids[:max(at, 0)])]), "")
 
     def undo_delete(self) -> None:
         """The job that was deleted last is there again, with its history."""
@@ -211,6 +301,7 @@ class JobsViewModel(QObject):
     def _do(self, work: Awaitable[object], name: str) -> None:
         async def done() -> None:
             await work
+            self.refresh()
 
         self._spawn(done(), name)
 
@@ -224,61 +315,3 @@ class JobsViewModel(QObject):
 
 def _lost_key(draft: Job, kept: Job) -> bool:
     return (draft.name, draft.message) != (kept.name, kept.message)
-
-
-# -- words ------------------------------------------------------------------------------------------------------------
-
-
-def moment(at: float, now: float) -> str:
-    """A time as a person reads it: today and tomorrow by name."""
-    then, today = datetime.fromtimestamp(at), datetime.fromtimestamp(now)
-    days = (then.date() - today.date()).days
-    day = {0: "Today", 1: "Tomorrow", -1: "Yesterday"}.get(days, f"{then:%a} {then.day} {then:%b}")
-    return f"{day} {then:%H:%M}"
-
-
-def state_of(row: JobRow, now: float) -> str:
-    """One line below a job's name."""
-    if row.running:
-        return "Running now"
-    if not row.job.enabled:
-        return "Paused"
-    following = f"Next: {moment(row.next_at, now)}" if row.next_at is not None else "No time to come"
-    return f"{following}, failed {row.failures} times" if row.failures > 1 else following
-
-
-def policy_words(policy: JobPolicy, *, admin_allowed: bool) -> str:
-    """What a job may do, in a sentence."""
-    if policy.allowed_tools is None:
-        words = "Reads only: it changes nothing."
-    elif not policy.allowed_tools:
-        words = "Uses no tools."
-    else:
-        words = "May use, without asking: " + ", ".join(policy.allowed_tools) + "."
-    if policy.allow_admin:
-        names = ", ".join(policy.allow_admin)
-        off = "" if admin_allowed else " (switched off in Settings, so refused)"
-        words += f" Admin calls of {names}{off}."
-    return words
-
-
-def listed(text: str) -> tuple[str, ...]:
-    """Patterns of a field, one a line or by commas outside brackets."""
-    found, depth, word = [], 0, ""
-    for character in text:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character in ",\n" and depth <= 0:
-            found.append(word)
-            word, depth = "", 0
-        else:
-            word += character
-    return tuple(part.strip() for part in [*found, word] if part.strip())
-
-
-def duration(run: JobRun) -> str:
-    """How long a run took, or ""."""
-    seconds = run.ended_at - run.started_at
-    if not run.started_at or seconds < 0 or run.status == "running":
-        return ""
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-

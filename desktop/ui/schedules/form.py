@@ -8,8 +8,12 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.jobs import Job
-from desktop.presenter.jobs import EXAMPLES, JobsViewModel, listed, moment, policy_words
+from desktop.domain.errors import ConfigurationError
+from desktop.domain.jobs import Job, JobPolicy
+from desktop.presenter.job_words import listed, moment, policy_words
+from desktop.presenter.jobs import EXAMPLES, JobsViewModel
+from desktop.presenter.run_tree_budget import read_limit, shown
+from desktop.ui.schedules.turning import Turning
 from desktop.ui.skills.flowing import FlowRow
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice
@@ -27,6 +31,15 @@ NOBODY = (
     "blocklist and your rules that deny or ask hold as ever; rules that allow do not count here."
 )
 SWITCHED_OFF = "Admin calls of jobs are switched off in Settings, Approvals: they are denied whatever stands here."
+PAIR = 360
+"""Pixels at 100 % that two fields beside each other need."""
+LIMITS = {
+    "max_rounds": ("max_rounds", "Rounds", str(JobPolicy().max_rounds)),
+    "max_tokens": ("max_tokens", "Tokens", "No limit"),
+    "max_cost": ("max_cost_usd", "Cost", "No limit"),
+    "deadline_s": ("deadline_s", "Time", "No limit"),
+}
+"""Fields of the policy: as what they are read, their caption, and what holds while they are empty."""
 HINT = "read-file\nwrite-file(path=~/reports/**)\nbash(command=git *)"
 Choices = Sequence[tuple[str, str]]
 
@@ -62,10 +75,8 @@ class JobForm(QWidget):
         self.agent, self.model = Combo("Agent"), Combo("Model")
         column.addWidget(self._field("name", "Name", self.name))
         column.addWidget(self._field("message", "Message", self.message))
-        row = Row(spacing=16)
-        row.addWidget(self._field("agent", "Agent", self.agent), 1)
-        row.addWidget(self._field("model", "Model", self.model), 1)
-        column.addLayout(row)
+        agent, model = self._field("agent", "Agent", self.agent), self._field("model", "Model", self.model)
+        column.addWidget(Turning(agent, model, least=PAIR))
         self.name.textEdited.connect(lambda text: self._edit(name=text))
         self.message.textChanged.connect(lambda: self._edit(message=self.message.toPlainText()))
         self.agent.activated.connect(lambda _: self._edit(agent=self.agent.currentData()))
@@ -77,11 +88,10 @@ class JobForm(QWidget):
         self.schedule = Field("Schedule", hint="0 9 * * mon-fri", mono=True)
         self.schedule.setMaxLength(200)
         self.zone = Field("Time zone", hint="This computer's")
-        row = Row(spacing=16)
         words = "Minute, hour, day of month, month, weekday"
-        row.addWidget(self._field("schedule", "Schedule", self.schedule, words), 1)
-        row.addWidget(self._field("zone", "Time zone", self.zone, "Such as Europe/Berlin"), 1)
-        column.addLayout(row)
+        schedule = self._field("schedule", "Schedule", self.schedule, words)
+        zone = self._field("zone", "Time zone", self.zone, "Such as Europe/Berlin")
+        column.addWidget(Turning(schedule, zone, least=PAIR))
         examples, buttons = FlowRow(gap=6), []
         for title, text in EXAMPLES:
             button = Button(title, "quiet", small=True, tip=text)
@@ -129,15 +139,13 @@ class JobForm(QWidget):
     def _ends(self) -> QWidget:
         card, column = _card("A run ends at the first of these")
         self.limits: dict[str, Field] = {}
-        row = Row(spacing=16)
-        for name, title, hint in (
-            ("max_rounds", "Rounds", "20"), ("max_tokens", "Tokens", "No limit"), ("max_cost", "Cost in $", "No limit"),
-            ("deadline_s", "Seconds", "No limit"),
-        ):  # fmt: skip
+        shown_limits = []
+        for name, (_, title, hint) in LIMITS.items():
             field = self.limits[name] = Field(title, hint=hint)
             field.textEdited.connect(lambda text, name=name: self._limit(name, text))
-            row.addWidget(self._field(f"policy.{name}", title, field), 1)
-        column.addLayout(row)
+            shown_limits.append(self._field(f"policy.{name}", title, field))
+        pairs = (Turning(*pair, least=PAIR // 2) for pair in (shown_limits[:2], shown_limits[2:]))
+        column.addWidget(Turning(*pairs, least=PAIR + 120))
         return card
 
     def _field(self, path: str, caption: str, control: QWidget, words: str = "") -> Labelled:
@@ -168,7 +176,7 @@ class JobForm(QWidget):
         self.admin.setText(", ".join(policy.allow_admin))
         for name, field in self.limits.items():
             value = getattr(policy, name)
-            field.setText("" if value is None else f"{value:g}")
+            field.setText("" if value is None else shown(LIMITS[name][0], value))
         self._show_policy()
 
     def show_problems(self) -> None:
@@ -213,15 +221,17 @@ class JobForm(QWidget):
         self._edit_policy(allowed_tools=listed(self.tools.toPlainText()))
 
     def _limit(self, name: str, text: str) -> None:
-        """What is no number is shown as wrong and kept out of the draft."""
-        path, whole = f"policy.{name}", name in ("max_rounds", "max_tokens")
+        """What cannot be read is shown as wrong, kept out of the draft, and keeps the job from being saved."""
+        path = f"policy.{name}"
         try:
-            value: float | None = (int(text) if whole else float(text)) if text.strip() else None
-        except ValueError:
-            self._labelled[path].set_error("Write a number.")
+            value = read_limit(LIMITS[name][0], text)
+        except ConfigurationError as error:
+            self._jobs.leave_unread(path, str(error))
+            self._labelled[path].set_error(str(error))
             return
+        self._jobs.leave_unread(path, "")
         self._labelled[path].set_error("")
-        self._edit_policy(**{name: 20 if value is None and name == "max_rounds" else value})
+        self._edit_policy(**{name: JobPolicy().max_rounds if value is None and name == "max_rounds" else value})
 
     def _show_policy(self) -> None:
         policy = self._jobs.draft.policy

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.jobs import JobRun
-from desktop.presenter.jobs import STATUS, JobsViewModel, duration, moment
+from desktop.presenter.job_words import STATUS, duration, moment
+from desktop.presenter.jobs import JobsViewModel
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import clear
 from desktop.ui.widgets.marks import Icon
@@ -25,6 +27,7 @@ class JobHistory(QWidget):
     def __init__(self, jobs: JobsViewModel) -> None:
         super().__init__()
         self._jobs = jobs
+        self._opens: dict[str, Button] = {}
         column = Column(self, spacing=0)
         card = pane("card")
         card.setAccessibleName("History")
@@ -35,7 +38,9 @@ class JobHistory(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow the view-model."""
+        """Follow the view-model; the keys stay at the run that they are at."""
+        at = next((run for run, button in self._opens.items() if button.hasFocus()), "")
+        self._opens.clear()
         clear(self._column)
         self.setVisible(bool(self._jobs.kept.job_id))
         self._column.addWidget(Text("History", "medium"))
@@ -44,6 +49,8 @@ class JobHistory(QWidget):
         now = time.time()
         for run in self._jobs.runs:
             self._column.addWidget(self._row(run, now))
+        if at in self._opens:
+            self._opens[at].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _row(self, run: JobRun, now: float) -> QWidget:
         icon, word = STATUS[run.status]
@@ -60,4 +67,5 @@ class JobHistory(QWidget):
             button.setAccessibleName(f"Open the thread of {moment(run.planned_at, now)}")
             button.clicked.connect(lambda: self._jobs.thread_wanted.emit(run.thread_id))
             row.addWidget(button)
+            self._opens[run.job_run_id] = button
         return holder

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QRect, QStringListModel, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.jobs import JobRow
-from desktop.presenter.jobs import JobsViewModel, state_of
+from desktop.presenter.job_words import short, state_of
+from desktop.presenter.jobs import JobsViewModel
 from desktop.ui.schedules.form import Choices, JobForm
 from desktop.ui.schedules.history import JobHistory
 from desktop.ui.theme import theme
@@ -18,6 +19,7 @@ from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.containers import EmptyState, PaneHeader, Scroller
 from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -25,6 +27,8 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.toast import Toast
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+LEAST = 440
+"""Pixels at 100 % that a job needs beside the list."""
 NOTHING = "A job sends a message to an agent at its times, while Assent is open, and may do only what you list."
 
 
@@ -60,14 +64,15 @@ class JobDelegate(RowDelegate):
 
 
 class JobRows(RowList):
-    """Delete deletes, Ctrl+N is the page's."""
+    """Delete deletes the job that is marked, be it open or not."""
 
-    delete_wanted = Signal()
+    delete_wanted = Signal(int)
+    """its row"""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys of the row under the cursor."""
         if event.key() == Qt.Key.Key_Delete and self.currentIndex().isValid():
-            self.delete_wanted.emit()
+            self.delete_wanted.emit(self.currentIndex().row())
         else:
             super().keyPressEvent(event)
 
@@ -82,8 +87,8 @@ class SchedulesPage(QFrame):
         self._jobs = jobs
         self._dialog: Dialog | None = None
         self.setProperty("pane", "surface")
-        row = Row(self, spacing=0)
-        row.addWidget(self._list())
+        self._ids: list[str] = []
+        self._wanted = ""
         self.form = JobForm(jobs, agents, models)
         self.history = JobHistory(jobs)
         self._stack = QStackedLayout()
@@ -94,31 +99,34 @@ class SchedulesPage(QFrame):
         self._empty = EmptyState("schedules", "No jobs yet", NOTHING, (new,))
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._detail())
-        row.addWidget(holder, 1)
+        self.folding = FoldingPane(self._list(), holder, width=264, name="Show the list of jobs", least=LEAST)
+        self._head.row.insertWidget(0, self.folding.button)
+        Column(self, spacing=0).addWidget(self.folding, 1)
         self._connect()
         jobs.refresh()
 
     def _list(self) -> QWidget:
-        frame = sized(pane("list"), width=264)
+        frame = pane("list")
         column = Column(frame, spacing=0)
         head = PaneHeader("Schedules", left=16, right=8)
         head.setProperty("pane", "plain")
-        self.new = IconButton("new", "New job", shortcut="Ctrl+N")
+        self.new = IconButton("new", "New job")
         head.add(self.new)
         column.addWidget(head)
         self._names = QStringListModel(self)
         self.rows = JobRows("Jobs", JobDelegate(self._jobs))
         self.rows.setModel(self._names)
         column.addWidget(self.rows, 1)
+        frame.setFocusProxy(self.rows)
         return frame
 
     def _detail(self) -> QWidget:
         holder = QWidget()
         column = Column(holder, spacing=0)
         self._head = PaneHeader("New job")
-        self.attempt = Button("Try once", icon="play", small=True, tip="Run it now, under its own policy")
-        self.stop = Button("Stop", icon="stop", small=True, tip="Stop its run")
-        self.pause = Button("Pause", "quiet", icon="pause", small=True)
+        self.attempt = Button("Try once", icon="play", small=True, shrinks=True, tip="Run it now, under its own policy")
+        self.stop = Button("Stop", icon="stop", small=True, shrinks=True, tip="Stop its run")
+        self.pause = Button("Pause", "quiet", icon="pause", small=True, shrinks=True)
         self.remove = IconButton("delete", "Delete this job")
         for widget in (self.attempt, self.stop, self.pause, self.remove):
             self._head.add(widget)
@@ -145,8 +153,8 @@ class SchedulesPage(QFrame):
         self.new.clicked.connect(self.new_job)
         self.rows.clicked.connect(self._open)
         self.rows.activated.connect(self._open)
-        self.rows.delete_wanted.connect(self._delete)
-        self.remove.clicked.connect(self._delete)
+        self.rows.delete_wanted.connect(lambda row: jobs.delete(self._ids[row]))
+        self.remove.clicked.connect(lambda: jobs.delete(jobs.kept.job_id))
         self.attempt.clicked.connect(lambda: jobs.try_once(jobs.kept.job_id))
         self.stop.clicked.connect(lambda: jobs.stop(jobs.kept.job_id))
         self.pause.clicked.connect(lambda: jobs.set_enabled(jobs.kept.job_id, not jobs.kept.enabled))
@@ -162,24 +170,27 @@ class SchedulesPage(QFrame):
     # -- following ----------------------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
+        at = self.rows.currentIndex().row()
+        marked = self._ids[at] if 0 <= at < len(self._ids) else self._jobs.kept.job_id
+        self._ids = [row.job.job_id for row in self._jobs.rows]
         names = [shown_line(row.job.name) for row in self._jobs.rows]
         if names != self._names.stringList():
             self._names.setStringList(names)
         self.rows.viewport().update()
-        self._select()
+        self._select(marked)
         if not self._jobs.rows and not self._jobs.dirty and self._stack.currentIndex() == 1 and not self._writing():
             self._stack.setCurrentIndex(0)
         elif self._jobs.rows and self._stack.currentIndex() == 0:
-            self._jobs.open(self._jobs.rows[0].job.job_id)
+            self._jobs.open(self._wanted if self._wanted in self._ids else self._ids[0])
         self._state()
 
     def _writing(self) -> bool:
         return self.isAncestorOf(self.focusWidget()) and not self._jobs.kept.job_id if self.focusWidget() else False
 
-    def _select(self) -> None:
-        ids = [row.job.job_id for row in self._jobs.rows]
-        kept = self._jobs.kept.job_id
-        index = self._names.index(ids.index(kept)) if kept in ids else QModelIndex()
+    def _select(self, marked: str = "") -> None:
+        """Mark this job, or the one that is open."""
+        wanted = marked if marked in self._ids else self._jobs.kept.job_id
+        index = self._names.index(self._ids.index(wanted)) if wanted in self._ids else QModelIndex()
         self.rows.setCurrentIndex(index)
 
     def _opened(self) -> None:
@@ -201,6 +212,16 @@ class SchedulesPage(QFrame):
         self.save.setEnabled(jobs.dirty)
         self.discard.setEnabled(jobs.dirty)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """What changed meanwhile is read."""
+        super().showEvent(event)
+        self._jobs.watch(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks."""
+        super().hideEvent(event)
+        self._jobs.watch(False)
+
     # -- acting -------------------------------------------------------------------------------------------------------
 
     def new_job(self) -> None:
@@ -209,17 +230,22 @@ class SchedulesPage(QFrame):
 
     def _begin(self, job_id: str) -> None:
         self._jobs.open(job_id)
+        self.folding.put_away()
+        self.scroller.verticalScrollBar().setValue(0)
         if not job_id:
             self.form.name.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _open(self, index: QModelIndex) -> None:
-        if index.row() < len(self._jobs.rows):
-            job_id = self._jobs.rows[index.row()].job.job_id
-            if job_id != self._jobs.kept.job_id:
-                self.leaving(lambda: self._begin(job_id))
+    def open_job(self, job_id: str) -> None:
+        """Show a job, once what is not saved of another has been dealt with."""
+        self._wanted = "" if self._jobs.loaded else job_id
+        if job_id in self._ids and job_id != self._jobs.kept.job_id:
+            self.leaving(lambda: self._begin(job_id))
 
-    def _delete(self) -> None:
-        self._jobs.delete(self._jobs.kept.job_id)
+    def _open(self, index: QModelIndex) -> None:
+        if index.row() < len(self._ids):
+            self.open_job(self._ids[index.row()])
+            if self._ids[index.row()] == self._jobs.kept.job_id:
+                self.folding.put_away()
 
     @property
     def dirty(self) -> bool:
@@ -232,7 +258,7 @@ class SchedulesPage(QFrame):
             go_on()
             return
         answers = (Answer("stay", "Keep editing", key="Esc"), Answer("discard", "Discard the changes", "danger"))
-        name = shown_line(self._jobs.draft.name)[:60] or "This job"
+        name = short(shown_line(self._jobs.draft.name)) or "This job"
         self._dialog = Dialog(self.window(), f"{name} is not saved", "Its changes would be lost.", answers)
         self._dialog.answered.connect(lambda value: self._left(value, go_on))
         self._dialog.open()

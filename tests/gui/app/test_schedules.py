@@ -38,9 +38,10 @@ async def test_a_job_made_on_the_page_runs_when_it_is_tried_and_its_thread_is_op
     assert page.rows.model().rowCount() == 1
 
     QTest.mouseClick(page.attempt, Qt.MouseButton.LeftButton)
-    await app.until_true(lambda: jobs.runs and jobs.runs[0].status == "done", "the end of its run")
     await app.answered("I could not.")
     assert app.startup._shell.page == "chats"
+    app.startup._shell.go("schedules")
+    await app.until_true(lambda: jobs.runs and jobs.runs[0].status == "done", "the end of its run")
     assert app.models.chat.thread_id == jobs.runs[0].thread_id
     thread = next(t for t in app.models.threads.threads if t.thread_id == jobs.runs[0].thread_id)
     assert (thread.label, thread.title.split(",")[0]) == ("job", "Report")

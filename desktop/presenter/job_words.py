@@ -1,0 +1,92 @@
+"""What the Schedules page and the threads of jobs say: times, states, what a job may do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from desktop.domain.jobs import JobPolicy, JobRow, JobRun
+
+STATUS = {
+    "running": ("running", "Running"), "done": ("allow", "Done"), "failed": ("failed", "Failed"),
+    "stopped": ("stop", "Stopped"), "limit": ("failed", "A limit was reached"),
+    "interrupted": ("failed", "Interrupted"),
+    "missed": ("clock", "Missed"), "overrun": ("clock", "Left out"),
+}  # fmt: skip
+"""Icon and words of each status."""
+
+
+def moment(at: float, now: float) -> str:
+    """A time as a person reads it: today and tomorrow by name."""
+    then, today = datetime.fromtimestamp(at), datetime.fromtimestamp(now)
+    days = (then.date() - today.date()).days
+    day = {0: "Today", 1: "Tomorrow", -1: "Yesterday"}.get(days, f"{then:%a} {then.day} {then:%b}")
+    return f"{day} {then:%H:%M}"
+
+
+def state_of(row: JobRow, now: float) -> str:
+    """One line below a job's name."""
+    if row.running:
+        return "Running now"
+    if not row.job.enabled:
+        return "Paused"
+    following = f"Next: {moment(row.next_at, now)}" if row.next_at is not None else "No time to come"
+    return f"{following}, failed {row.failures} times" if row.failures > 1 else following
+
+
+def policy_words(policy: JobPolicy, *, admin_allowed: bool) -> str:
+    """What a job may do, in a sentence."""
+    if policy.allowed_tools is None:
+        words = "Reads only: it changes nothing."
+    elif not policy.allowed_tools:
+        words = "Uses no tools."
+    else:
+        words = "May use, without asking: " + ", ".join(policy.allowed_tools) + "."
+    if policy.allow_admin:
+        names = ", ".join(policy.allow_admin)
+        off = "" if admin_allowed else " (switched off in Settings, so refused)"
+        words += f" Admin calls of {names}{off}."
+    return words
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Patterns of a field, one a line or by commas outside brackets."""
+    found, depth, word = [], 0, ""
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character in ",\n" and depth <= 0:
+            found.append(word)
+            word, depth = "", 0
+        else:
+            word += character
+    return tuple(part.strip() for part in [*found, word] if part.strip())
+
+
+def duration(run: JobRun) -> str:
+    """How long a run took, or ""."""
+    seconds = run.ended_at - run.started_at
+    if not run.started_at or seconds < 0 or run.status == "running":
+        return ""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def gathered(runs: Sequence[JobRun]) -> tuple[JobRun, ...]:
+    """A history, the newest first, in which times in a row that were left out stand in one row, the last one's."""
+    found: list[JobRun] = []
+    counts: list[int] = []
+    for run in runs:
+        if found and run.status == "overrun" == found[-1].status:
+            counts[-1] += 1
+        else:
+            found.append(run)
+            counts.append(1)
+    return tuple(
+        replace(run, detail=f"{count} times in a row: {run.detail}") if count > 1 else run
+        for run, count in zip(found, counts, strict=True)
+    )
+
+
+def short(name: str) -> str:
+    """A job's name in a sentence that must be seen whole."""
+    return name if len(name) <= 40 else f"{name[:39].rstrip()}…"

@@ -1,0 +1,28 @@
+"""Fields beside each other that stand below each other where there is no room."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QWidget
+
+from desktop.ui.theme import theme
+from desktop.ui.widgets.scaling import Row
+
+
+class Turning(QWidget):
+    """``least``: pixels at 100 % from which on its widgets stand beside each other."""
+
+    def __init__(self, *widgets: QWidget, least: int) -> None:
+        super().__init__()
+        self._least = least
+        self._row = Row(self, spacing=16)
+        for widget in widgets:
+            self._row.addWidget(widget, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Turn."""
+        super().resizeEvent(event)
+        beside = self.width() >= theme().px(self._least)
+        wanted = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if self._row.direction() != wanted:
+            self._row.setDirection(wanted)

@@ -1,0 +1,164 @@
+"""The Schedules page over sample jobs: keys, limits that cannot be read, room, and what is read again when."""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from desktop.domain.jobs import Job, JobRow, JobRun
+from desktop.presenter.job_words import gathered
+from desktop.presenter.jobs import JobsViewModel
+from desktop.ui.schedules.page import SchedulesPage
+from desktop.ui.schedules.shots import AGENTS, MODELS, SampleDesk, _Now
+
+
+class Desk(SampleDesk):
+    """Remembers what was done, and how often it was read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.deleted: list[str] = []
+        self.saved: list[Job] = []
+        self.readings = 0
+        self.tell: Any = None
+        self.more_runs: list[JobRun] = []
+
+    def on_change(self, listener: Any) -> None:
+        self.tell = listener
+
+    async def jobs(self) -> Any:
+        self.readings += 1
+        return tuple(row for row in await super().jobs() if row.job.job_id not in self.deleted)
+
+    async def runs(self, job_id: str, limit: int = 100) -> Any:
+        return [*self.more_runs, *await super().runs(job_id, limit)]
+
+    async def delete(self, job_id: str) -> None:
+        self.deleted.append(job_id)
+
+    async def save(self, job: Job) -> Job:
+        self.saved.append(job)
+        return job
+
+
+@pytest.fixture
+def page(theme: Any, qtbot: Any) -> Any:
+    desk = Desk()
+    made = SchedulesPage(JobsViewModel(desk, _Now()), lambda: AGENTS, lambda: MODELS)  # type: ignore[arg-type]
+    qtbot.addWidget(made)
+    made.desk, made.jobs = desk, made._jobs
+    made.resize(1200, 800)
+    made.show()
+    yield made
+    made.jobs._timer.stop()
+    made.hide()
+
+
+def test_delete_takes_the_job_that_is_marked_and_a_change_moves_no_mark(page):
+    assert page.jobs.kept.job_id == "1"
+    page.rows.setFocus()
+    QTest.keyClick(page.rows, Qt.Key.Key_Down)
+    page.jobs.refresh()
+    assert page.rows.currentIndex().row() == 1
+    QTest.keyClick(page.rows, Qt.Key.Key_Delete)
+    assert page.desk.deleted == ["2"]
+    assert page.jobs.kept.job_id == "1"
+    assert "Clean the archive is deleted." in page.toast.text
+
+
+def test_after_the_open_job_was_deleted_the_next_one_is_open(page):
+    QTest.keyClick(page.rows, Qt.Key.Key_Delete)
+    assert page.desk.deleted == ["1"]
+    assert page.jobs.kept.job_id == "2"
+
+
+@pytest.mark.parametrize(("name", "text"), [("deadline_s", "soon"), ("max_tokens", "1.000"), ("max_cost", "abc")])
+def test_a_limit_that_cannot_be_read_stays_wrong_and_keeps_the_job_from_being_saved(page, name, text):
+    field = page.form.limits[name]
+    field.clear()
+    QTest.keyClicks(field, text)
+    page.jobs.check()
+    assert field.wrong
+    assert "Write a" in field.accessibleDescription()
+    assert page.save.isEnabled()
+    page.save.click()
+    assert page.desk.saved == []
+    assert "not saved" in page.toast.text
+    field.clear()
+    field.textEdited.emit("")
+    page.jobs.save()
+    assert [getattr(job.policy, name) for job in page.desk.saved] == [None]
+
+
+def test_limits_are_shown_as_they_are_read(page):
+    page.jobs.edit_policy(max_tokens=1_000_000, max_cost=0.2, deadline_s=900.0)
+    page.form.fill()
+    assert [field.text() for field in page.form.limits.values()] == ["12", "1,000,000", "$0.20", "15 min"]
+    for field in page.form.limits.values():
+        field.textEdited.emit(field.text())
+    policy = page.jobs.draft.policy
+    assert (policy.max_rounds, policy.max_tokens, policy.max_cost, policy.deadline_s) == (12, 1_000_000, 0.2, 900)
+
+
+def test_discarding_forgets_what_could_not_be_read(page):
+    page.form.limits["max_tokens"].textEdited.emit("many")
+    assert page.dirty
+    page.jobs.discard()
+    assert not page.dirty
+
+
+def test_changes_are_read_together_and_only_while_the_page_is_shown(page, qtbot):
+    before = page.desk.readings
+    for _ in range(50):
+        page.desk.tell()
+    qtbot.waitUntil(lambda: page.desk.readings > before, timeout=30_000)
+    assert page.desk.readings == before + 1
+    page.hide()
+    page.desk.tell()
+    QTest.qWait(300)  # nothing can be waited for where nothing comes
+    assert page.desk.readings == before + 1
+    page.show()
+    assert page.desk.readings == before + 2
+
+
+def test_the_list_folds_where_there_is_no_room_for_a_job_beside_it(page):
+    page.resize(520, 420)
+    assert page.folding.is_folded
+    assert page.folding.button.isVisibleTo(page)
+    for button in (page.attempt, page.pause, page.remove, page.save):
+        right = button.mapTo(page, button.rect().topRight()).x()
+        assert 0 < right < page.width(), button.accessibleName()
+    page.folding.button.click()
+    assert page.rows.isVisibleTo(page)
+    page.rows.clicked.emit(page.rows.model().index(1, 0))
+    assert page.jobs.kept.job_id == "2"
+    assert not page.rows.isVisibleTo(page)
+
+
+def test_the_keys_stay_at_a_run_when_another_one_is_added(page, qtbot):
+    qtbot.waitUntil(page.history.isVisible, timeout=30_000)
+    opens = [one for one in page.history.findChildren(type(page.save)) if one.label == "Open"]
+    opens[1].setFocus()
+    named = opens[1].accessibleName()
+    page.desk.more_runs = [JobRun("new", "1", time.time(), "done", time.time(), time.time() + 3, "t9", "r9")]
+    page.jobs.refresh()
+    focused = page.focusWidget()
+    assert focused.accessibleName() == named
+    assert focused is not opens[1] or focused.isVisible()
+
+
+def test_times_that_were_left_out_in_a_row_stand_in_one_row():
+    left = [JobRun(str(at), "1", 1000.0 - at, "overrun", detail="Still at work.") for at in range(300)]
+    done = JobRun("d", "1", 500.0, "done")
+    rows = gathered([*left, done, left[0], replace(left[0], status="missed")])
+    assert [row.status for row in rows] == ["overrun", "done", "overrun", "missed"]
+    assert rows[0].planned_at == 1000.0
+    assert rows[0].detail == "300 times in a row: Still at work."
+
+
+def test_a_row_of_the_list_is_drawn_for_each_job(page):
+    assert [type(row) for row in page.jobs.rows] == [JobRow] * 3
+    assert page.rows.model().rowCount() == 3
