@@ -50,7 +50,8 @@ class RunContext(Protocol):
     """What an agent reaches the world with: every call is journaled, and done at most once over restarts (R-JRN-1).
 
     Calls are told apart by their order: an agent asks for the same things in the same order when it is run again, so
-    it takes time, ids and chance from here too. All raise CancellationError once the agent is cancelled.
+    it takes time, ids and chance from here too. That holds in each of the tasks that it makes, however they overtake
+    one another. All raise CancellationError once the agent is cancelled.
     """
 
     @property

@@ -27,7 +27,8 @@ class EffectRecord(NamedTuple):
     """One line of a run's append-only journal. An effect has two: ``begun``, then how it ended.
 
     ``sequence`` counts within the run from 1; ``agent`` is the agent's path in the run tree (``0`` is the root, ``0.3``
-    the child that its step 3 started); ``step`` counts the agent's effects from 1. ``digest`` stands for the arguments;
+    the child that its step 3 started), or one of its branches: ``0/2-1`` is the first task of its own that made a call
+    and left it after its step 2. ``step`` counts the effects there from 1. ``digest`` stands for the arguments;
     ``value`` is the outcome as JSON, masked, or a digest of it where nobody needs it any more, or the thread has it
     (``digested``); ``summary`` is for a person, redacted (R-JRN-6). ``at``: seconds since the epoch. What was refused
     before it began has one line only. A tuple, for one is made and stored twice in every call.

@@ -31,7 +31,7 @@ _AGAIN = "Start it again from its message; what was done stays done."
 _MASKED = '{"masked":true,'
 
 Place = tuple[str, int]
-"""The agent's path and the number of its step."""
+"""The agent's path, or the name of one of its branches, and the number of its step there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,10 @@ class Asked:
     repeatable: bool = True
     exact: bool = False
     changed: Mapping[str, Any] | None = None
+
+    def is_of(self, record: EffectRecord) -> bool:
+        """Whether that was asked for."""
+        return (record.kind, record.name, record.digest) == (self.kind, self.name, self.digest)
 
 
 class Recalled:
@@ -81,6 +85,8 @@ class EffectJournal:
         self._clock = clock
         self._sequence = 0
         self._known: dict[Place, EffectRecord] = {}
+        self._first: dict[str, dict[str, EffectRecord]] = {}
+        self._turns: dict[str, int] = {}
         self._returned: dict[str, EffectRecord] = {}
         self._ended: EffectRecord | None = None
         self._waiting: list[EffectRecord] = []
@@ -101,6 +107,10 @@ class EffectJournal:
                 self._returned[record.agent] = record
             else:
                 self._known[(record.agent, record.step)] = record
+                stem, _, turn = record.agent.rpartition("-")
+                if record.step == 1 and turn.isdecimal():
+                    self._first.setdefault(stem, {})[record.agent] = record
+                    self._turns[stem] = max(self._turns.get(stem, 0), int(turn))
 
     @property
     def ended(self) -> AgentStatus | None:
@@ -117,14 +127,27 @@ class EffectJournal:
         found = self._known.pop(place, None)
         if found is None:
             return None
-        if (found.kind, found.name, found.digest) != (asked.kind, asked.name, asked.digest):
-            before, now = f"{found.kind} {found.name}".strip(), f"{asked.kind} {asked.name}".strip()
-            what = f"{before} with other arguments" if before == now else f"{before}, and is now {now}"
-            raise ReplayMismatch(
-                f"This run cannot go on where it was interrupted: step {place[1]} of its agent {place[0]} was {what}.",
-                next_step=_AGAIN,
-            )
+        self._first.get(place[0].rpartition("-")[0], {}).pop(place[0], None)
+        if not asked.is_of(found):
+            raise self.other_course(found, asked)
         return found
+
+    def other_course(self, found: EffectRecord, asked: Asked) -> ReplayMismatch:
+        """An agent asks for something else than it did at that place."""
+        before, now = f"{found.kind} {found.name}".strip(), f"{asked.kind} {asked.name}".strip()
+        what = f"{before} with other arguments" if before == now else f"{before}, and is now {now}"
+        return ReplayMismatch(
+            f"This run cannot go on where it was interrupted: step {found.step} of its agent {found.agent} was {what}.",
+            next_step=_AGAIN,
+        )
+
+    def branches(self, stem: str) -> Mapping[str, EffectRecord]:
+        """Branches of earlier processes that have not been asked for again, in their turn, with their first effects."""
+        return self._first.get(stem, {})
+
+    def turns(self, stem: str) -> int:
+        """How many branches left there in earlier processes."""
+        return self._turns.get(stem, 0)
 
     def returned(self, agent: str) -> AgentOutcome | None:
         """How an agent ended in an earlier process."""

@@ -127,7 +127,8 @@ class RunHost:
         ctx = AgentRun(node, meta, self.journal, self.ports, self.queue, self, self.ask_unknown)
         outcome = AgentOutcome("cancelled", detail="the run was cut off")
         try:
-            outcome = await self._outcome(node, agent, ctx, inbox)
+            with ctx.entered():
+                outcome = await self._outcome(node, agent, ctx, inbox)
             await self._see_children_out(node)
             outcome = replace(outcome, usage=node.budget.used, rounds=node.budget.rounds)
             if not self._is_left_open(outcome):

@@ -24,6 +24,7 @@ from desktop.domain.models import ModelRequest
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority
 from desktop.domain.tools import ToolResult
+from desktop.supervision.branches import Branches
 from desktop.supervision.choke_point import Admission
 from desktop.supervision.effect_journal import Asked, EffectJournal, Place, Recalled
 from desktop.supervision.effect_values import (
@@ -100,8 +101,12 @@ class AgentRun:
         self._queue = queue
         self._children = children
         self._ask_unknown = ask_unknown
-        self._steps = 0
+        self._branches = Branches(node.path, journal)
         self._digests = RequestDigests()
+
+    def entered(self) -> AbstractContextManager[None]:
+        """Around what the agent does, in its task."""
+        return self._branches.entered()
 
     @property
     def meta(self) -> RunMeta:
@@ -121,7 +126,8 @@ class AgentRun:
 
     async def ask_model(self, request: ModelRequest, do: Callable[[], Awaitable[ChatMessage]]) -> ChatMessage:
         """``llm`` with another way to do it, for a loop that shows an answer while it comes."""
-        asked, place = Asked("llm", str(request.model), self._digests.of(request), exact=True), self._place()
+        asked = Asked("llm", str(request.model), self._digests.of(request), exact=True)
+        place = await self._branches.place(asked)
         found = self._journal.recall(place, asked)
         if found is None or found.phase == "begun":
             message = await self._asked_now(request, asked, place, do)
@@ -168,7 +174,8 @@ class AgentRun:
         node, ports = self.node, self._ports
         repeatable = ports.repeatable(name, arguments)
         summary = "" if repeatable else ports.describe(name, arguments)
-        asked, place = Asked("tool", name, digest_of(name, arguments), summary, repeatable), self._place()
+        asked = Asked("tool", name, digest_of(name, arguments), summary, repeatable)
+        place = await self._branches.place(asked)
 
         async def plain() -> dict[str, Any]:
             await node.may_call()
@@ -190,11 +197,11 @@ class AgentRun:
         priority: Priority = Priority.NORMAL, retention: HistoryRetention = HistoryRetention.RUN,
     ) -> ChildHandle:  # fmt: skip
         """Start a child, without waiting (R-JRN-3)."""
-        place = self._place()
-        order = ChildOrder(agent, f"{place[0]}.{place[1]}", tuple(inbox), budget, priority, retention)
         plain_budget = None if budget is None else budget.to_plain()
         whole = digest_of([message_to_plain(message) for message in inbox], plain_budget, int(priority))
         asked, started = Asked("spawn", agent, whole), False
+        place = await self._branches.place(asked)
+        order = ChildOrder(agent, self._branches.below(place), tuple(inbox), budget, priority, retention)
 
         async def start() -> dict[str, str]:
             nonlocal started
@@ -215,16 +222,17 @@ class AgentRun:
                 return outcome_to_plain(await self._children.ended(child.path))
 
         asked = Asked("join", child.path, "")
-        return outcome_from_plain(await self._perform(self._place(), asked, wait))
+        return outcome_from_plain(await self._perform(await self._branches.place(asked), asked, wait))
 
     async def emit(self, topic: str, event: Any) -> None:
         """Publish (R-JRN-4)."""
-        place = self._place()
+        asked = Asked("emit", topic[:200], digest_of(event))
+        place = await self._branches.place(asked)
 
         async def publish() -> None:
             self._ports.publish(topic, event, f"{self._meta.run_id}/{place[0]}/{place[1]}")
 
-        await self._perform(place, Asked("emit", topic[:200], digest_of(event)), publish)
+        await self._perform(place, asked, publish)
 
     async def sleep_until(self, when: datetime | float) -> None:
         """Wait for a moment (R-JRN-4). A suspended computer does not shift it."""
@@ -238,29 +246,27 @@ class AgentRun:
                 await asyncio.sleep(min(left, LONGEST_NAP_S))
             self.node.does(NodeState.WORKING)
 
-        await self._perform(self._place(), Asked("sleep_until", "", digest_of(until)), sleep)
+        asked = Asked("sleep_until", "", digest_of(until))
+        await self._perform(await self._branches.place(asked), asked, sleep)
 
     async def now(self) -> datetime:
         """The time, the same after a restart."""
-        return datetime.fromtimestamp(self._once("now", time.time), UTC)
+        return datetime.fromtimestamp(await self._once("now", time.time), UTC)
 
     async def uuid(self) -> str:
         """A new id, the same after a restart."""
-        return str(self._once("uuid", new_id))
+        return str(await self._once("uuid", new_id))
 
     async def random(self) -> float:
         """A number from 0 to below 1, the same after a restart."""
-        return float(self._once("random", random.random))
+        return float(await self._once("random", random.random))
 
     # -- how they are done --------------------------------------------------------------------------------------------
 
-    def _place(self) -> Place:
-        self._steps += 1
-        return (self.node.path, self._steps)
-
-    def _once(self, kind: Any, make: Callable[[], Any]) -> Any:
+    async def _once(self, kind: Any, make: Callable[[], Any]) -> Any:
         """A value that is written along with the next effect, the first that can depend on it."""
-        asked, place = Asked(kind, "", ""), self._place()
+        asked = Asked(kind, "", "")
+        place = await self._branches.place(asked)
         found = self._journal.recall(place, asked)
         if found is not None:
             return Recalled(found).value()
