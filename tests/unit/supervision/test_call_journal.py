@@ -66,13 +66,14 @@ async def test_a_call_is_written_before_it_is_done_and_its_outcome_after():
     await world.call("c3", "look")
     await world.call("other", "write", run_id="not ours")
     assert world.layer.close("run") is journal
-    await journal.end("completed")
+    await journal.end("completed", "said s3cret")
     await world.call("c4", "write")
     assert world.log.told() == [
         "c1.1 tool write begun", "c1.1 tool write completed", "c2.1 tool write begun", "c2.1 tool write failed",
         "c3.1 tool look begun", "c3.1 tool look completed", ".0 end completed",
     ]  # fmt: skip
     assert "s3cret" not in world.log.records[0].summary
+    assert world.log.records[-1].summary == "said ***"
 
 
 @pytest.mark.spec("R-JRN-2", "R-CAN-11")
