@@ -258,3 +258,11 @@ class ConfigurationError(KnownError):
     """A definition, limit or skill is wrong; nothing was started (R-LIM-7, R-DEF-14)."""
 
     code = "configuration"
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What made a group of tasks break off; the others are its echo."""
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found

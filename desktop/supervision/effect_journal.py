@@ -22,6 +22,7 @@ from desktop.supervision.effect_values import (
     error_to_plain,
     outcome_from_plain,
     outcome_to_plain,
+    plain_value,
     to_text,
 )
 
@@ -204,6 +205,10 @@ class EffectJournal:
     def told(self, place: Place, asked: Asked, phase: EffectPhase, code: str = "") -> None:
         """One line for a call that never began: the gates refused it, or a person settled it. ``code`` says how."""
         self._put(place, asked, phase, "", code)
+
+    def plain(self, value: Any) -> Any:
+        """``value`` as the journal will hold it. Raises whatever stands in the way."""
+        return plain_value(value, self._mask)
 
     def end_agent(self, agent: str, outcome: AgentOutcome) -> None:
         """The terminal entry of one agent."""

@@ -6,16 +6,25 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from desktop.domain.agent import Agent, AgentOutcome, AgentStatus, Inbox, RunContext
+from desktop.domain.agent import Agent, AgentOutcome, AgentStatus, Inbox
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import AskUnknown, UnknownAnswer
-from desktop.domain.errors import BudgetExhausted, BugError, CancellationError, KnownError, LimitReached, NotFound
+from desktop.domain.errors import (
+    BudgetExhausted,
+    BugError,
+    CancellationError,
+    KnownError,
+    LimitReached,
+    NotFound,
+    first_of,
+)
 from desktop.domain.ids import AgentId, short_id
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
-from desktop.domain.scopes import Interrupt
+from desktop.supervision.bodies import Bodies
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.run_context import AgentRun, ChildOrder, EffectPorts
@@ -24,6 +33,7 @@ from desktop.supervision.tree import RunTree, TreeNode, exhausted
 _log = logging.getLogger(__name__)
 
 BUG = "Something went wrong inside this agent; the log has the details."
+NO_VALUE = "What this agent gave back is no plain data, or too much of it."
 PARENT_ENDED = "the agent that started it has ended"
 
 MakeAgent = Callable[[AgentId], Agent]
@@ -41,12 +51,12 @@ class AgentKinds:
         """Make a kind of agent known. ``make`` gets its address and must not wait."""
         self._kinds[name] = make
 
-    def make(self, agent_id: AgentId) -> Agent:
+    def maker(self, name: str) -> MakeAgent:
         """Raises NotFound."""
-        make = self._kinds.get(agent_id.type)
+        make = self._kinds.get(name)
         if make is None:
-            raise NotFound(f"There is no agent called {agent_id.type!r}.")
-        return make(agent_id)
+            raise NotFound(f"There is no agent called {name!r}.")
+        return make
 
 
 async def _nobody(_record: object) -> UnknownAnswer:
@@ -70,6 +80,7 @@ class RunHost:
     leave_open: frozenset[str] = frozenset()
     _group: asyncio.TaskGroup = field(init=False)
     _ends: dict[str, asyncio.Future[AgentOutcome]] = field(init=False, default_factory=dict)
+    _bodies: Bodies = field(init=False, default_factory=Bodies)
 
     async def run(self, agent: Agent, inbox: Inbox) -> AgentOutcome:
         """Host ``agent`` at the root until it and everything it started have ended, and write how (R-JRN-5).
@@ -81,11 +92,11 @@ class RunHost:
             raise BugError(f"run {self.journal.run_id} is over")
         try:
             async with asyncio.TaskGroup() as self._group:
-                outcome = await self._live(self.tree.root, agent, inbox)
+                outcome = await self._live(self.tree.root, lambda _id: agent, inbox)
             if not self._is_left_open(outcome):
                 await self.journal.end(outcome.status, outcome.detail)
         except BaseExceptionGroup as group:
-            raise _first(group) from None
+            raise first_of(group) from None
         finally:
             self.tree.close()
             self.journal.hurry()
@@ -102,13 +113,13 @@ class RunHost:
             self._ends[order.path].set_result(before)
             parent.budget.replayed(before.usage, before.rounds)
             return agent_id
-        agent = self.kinds.make(agent_id)
+        make = self.kinds.maker(order.agent)
         supervision = parent.supervision.spawn_child(
             parent.agent_id, execution_budget=order.budget, retention=order.retention, priority=order.priority
         )
         node = self.tree.add(parent, order.path, agent_id, supervision)
         self._ends[order.path] = node.outcome
-        self._group.create_task(self._live(node, agent, order.inbox), name=f"agent {agent_id}")
+        self._group.create_task(self._live(node, make, order.inbox), name=f"agent {agent_id}")
         return agent_id
 
     async def ended(self, path: str) -> AgentOutcome:
@@ -120,15 +131,17 @@ class RunHost:
 
     # -- one agent ----------------------------------------------------------------------------------------------------
 
-    async def _live(self, node: TreeNode, agent: Agent, inbox: Inbox) -> AgentOutcome:
+    async def _live(self, node: TreeNode, make: MakeAgent, inbox: Inbox) -> AgentOutcome:
         """Its whole life. What a store cannot write, and CancelledError, end the run."""
         span = self.meta.trace_id if node.parent is None else short_id()
         meta = replace(self.meta, cancellation=node.token, supervision=node.supervision, trace_id=span)
         ctx = AgentRun(node, meta, self.journal, self.ports, self.queue, self, self.ask_unknown)
         outcome = AgentOutcome("cancelled", detail="the run was cut off")
         try:
-            with ctx.entered():
-                outcome = await self._outcome(node, agent, ctx, inbox)
+            try:
+                outcome = await self._outcome(node, make, ctx, inbox)
+            finally:
+                ctx.close()
             await self._see_children_out(node)
             outcome = replace(outcome, usage=node.budget.used, rounds=node.budget.rounds)
             if not self._is_left_open(outcome):
@@ -137,10 +150,10 @@ class RunHost:
             self.tree.end(node, outcome)
         return outcome
 
-    async def _outcome(self, node: TreeNode, agent: Agent, ctx: RunContext, inbox: Inbox) -> AgentOutcome:
+    async def _outcome(self, node: TreeNode, make: MakeAgent, ctx: AgentRun, inbox: Inbox) -> AgentOutcome:
         try:
-            async with Interrupt(node.token):
-                return AgentOutcome("completed", await self._within_layers(agent, ctx, inbox))
+            body, name = partial(self._within_layers, node, make, ctx, inbox), f"agent {node.agent_id}"
+            return self._plain(await self._bodies.run(body, node.token, name))
         except CancellationError as error:
             if node.stopped is not None:
                 return _stopped(exhausted(node.stopped), node.stopped)
@@ -157,16 +170,26 @@ class RunHost:
             _log.exception("the agent %s failed", node.agent_id)
             return AgentOutcome("failed", code="bug", detail=BUG)
 
-    async def _within_layers(self, agent: Agent, ctx: RunContext, inbox: Inbox) -> Any:
-        if self.around is None:
-            return await agent.run(ctx, inbox)
-        context = AgentContext(ctx.meta, agent=str(agent.id), inbox=inbox)
+    def _plain(self, value: Any) -> AgentOutcome:
+        """Everybody is given what the journal holds."""
+        try:
+            return AgentOutcome("completed", self.journal.plain(value))
+        except Exception:  # the boundary of agents: what one gives back may be anything
+            _log.warning("an agent gave back what is no plain data", exc_info=True)
+            return AgentOutcome("failed", code="agent.value", detail=NO_VALUE)
 
-        async def core() -> None:
-            context.result = await agent.run(ctx, context.inbox)
+    async def _within_layers(self, node: TreeNode, make: MakeAgent, ctx: AgentRun, inbox: Inbox) -> Any:
+        with ctx.entered():
+            agent = make(node.agent_id)
+            if self.around is None:
+                return await agent.run(ctx, inbox)
+            context = AgentContext(ctx.meta, agent=str(agent.id), inbox=inbox)
 
-        await self.around(context, core)
-        return context.result
+            async def core() -> None:
+                context.result = await agent.run(ctx, context.inbox)
+
+            await self.around(context, core)
+            return context.result
 
     async def _see_children_out(self, node: TreeNode) -> None:
         """An agent's children do not outlive it."""
@@ -183,11 +206,3 @@ class RunHost:
 def _stopped(error: BudgetExhausted, limit: Limit | None) -> AgentOutcome:
     status: AgentStatus = "limit"
     return AgentOutcome(status, code=error.code, detail=str(error), limit=str(limit) if limit else error.limit)
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """What made a run break off; the others are its echo."""
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from desktop.domain.agent import AgentOutcome, ChildHandle, Inbox
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import AskUnknown, EffectRecord, EffectUnknown
-from desktop.domain.errors import KnownError, ToolAborted
+from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import ChatMessage
 from desktop.domain.models import ModelRequest
@@ -41,6 +41,7 @@ from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.tree import TreeNode
 
 LONGEST_NAP_S = 30.0
+OVER = "the agent has ended"
 DONE_BEFORE = "This was done before the app was started again; what it gave is not known."
 NOT_DONE = "This was not done: the app ended before, and the person chose not to do it now."
 
@@ -102,6 +103,7 @@ class AgentRun:
         self._children = children
         self._ask_unknown = ask_unknown
         self._branches = Branches(node.path, journal)
+        self._closed = False
         self._digests = RequestDigests()
 
     def entered(self) -> AbstractContextManager[None]:
@@ -206,11 +208,13 @@ class AgentRun:
         async def start() -> dict[str, str]:
             nonlocal started
             await self.node.may_call()
+            self._check()
             child, started = self._children.start(self.node, order), True
             return {"type": child.type, "key": child.key}
 
         plain = await self._perform(place, asked, start)
         if not started:
+            self._check()
             self._children.start(self.node, order)  # it had been started before; it goes on where it stood
         return ChildHandle(order.path, AgentId(plain["type"], plain["key"]))
 
@@ -261,6 +265,16 @@ class AgentRun:
         """A number from 0 to below 1, the same after a restart."""
         return float(await self._once("random", random.random))
 
+    def close(self) -> None:
+        """The agent has ended. What it has left behind does nothing more in its name."""
+        self._closed = True
+
+    def _check(self) -> None:
+        """Raise CancellationError once the agent is cancelled, or has ended."""
+        self._meta.cancellation.check()
+        if self._closed:
+            raise CancellationError(OVER)
+
     # -- how they are done --------------------------------------------------------------------------------------------
 
     async def _once(self, kind: Any, make: Callable[[], Any]) -> Any:
@@ -270,7 +284,7 @@ class AgentRun:
         found = self._journal.recall(place, asked)
         if found is not None:
             return Recalled(found).value()
-        self._meta.cancellation.check()
+        self._check()
         return self._journal.complete(place, asked, make())
 
     async def _perform(
@@ -289,8 +303,9 @@ class AgentRun:
 
     async def _do(self, place: Place, asked: Asked, do: Callable[[], Awaitable[Any]]) -> Any:
         """Write, do, write. What is cut off by a cancellation, or by a bug of ours, has no outcome."""
-        self._meta.cancellation.check()
+        self._check()
         await self._journal.begin(place, asked)
+        self._check()
         try:
             value = await do()
         except ToolAborted:

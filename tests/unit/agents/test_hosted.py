@@ -279,7 +279,7 @@ async def test_anything_with_an_id_and_run_is_an_agent():
             return str(ctx.agent_id), ctx.meta.run_id, len(inbox)
 
     outcome = await hosted(Bench(), Plain())
-    assert outcome.value == ("root/0", "run", 1)
+    assert outcome.value == ["root/0", "run", 1], "as the journal holds it"
 
 
 @pytest.mark.spec("R-SUP-15")
