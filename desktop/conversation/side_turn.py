@@ -158,7 +158,7 @@ class SideTurn:
         if given.unfinished is None:
             return given.messages
         if self.runtime.live is not None:
-            self.runtime.live.memory.remember(self.meta.run_id, given.unfinished.before)
+            self.runtime.live.memory.remember(self.meta.run_id, given.unfinished.before, given.unfinished.keys)
         settling = Settling(given.unfinished, tools, self.recorder, self.meta.cancellation)
         return [*given.messages, *await settling.settle(self.runtime.store.effects)]
 

@@ -61,6 +61,11 @@ class Unfinished:
     cut: bool = False
     before: Before = field(default_factory=Before)
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """What names these calls in the journals."""
+        return frozenset(call_key(self.message_id, call.call_id) for call in self.calls)
+
 
 class Caller(Protocol):
     """Makes calls: the toolbox of a turn."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.effects import call_key
-from desktop.domain.errors import CancellationError
+from desktop.domain.errors import CancellationError, ToolAborted
 from desktop.domain.middleware import CallNext
 from desktop.domain.recall import Memory, Recalled, inside_key, is_inside
 from desktop.domain.tools import Category, ToolResult, ToolSpec
@@ -109,7 +109,7 @@ def left_open(call: Call, memory: Memory | None) -> None:
 
 
 def settled(call: Call | None, result: ToolResult) -> ToolResult | None:
-    """What a person said of a call inside another: no thread has it."""
-    if call is None or not call.settled or not is_inside(call.request.key):
+    """What a person said of a call inside another: no thread has it. None: they said nothing."""
+    if call is None or not call.settled or not is_inside(call.request.key) or result.code == ToolAborted.code:
         return None
     return result

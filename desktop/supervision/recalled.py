@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from desktop.domain.cancellation import RunMeta
@@ -32,9 +32,11 @@ MAX_LINE = 160
 @dataclass(slots=True)
 class Before:
     """``calls`` by key, ``answers`` of models by the key of the call that asked them, in order; ``threads``: the calls
-    of agents whose thread is there."""
+    of agents whose thread is there. ``awaited`` are calls inside those that are gone on with, until they are made
+    again."""
 
     calls: dict[str, Fate] = field(default_factory=dict)
+    awaited: set[str] = field(default_factory=set)
     answers: dict[str, list[ChatMessage]] = field(default_factory=lambda: defaultdict(list))
     threads: frozenset[str] = frozenset()
 
@@ -47,11 +49,14 @@ class Before:
                 found.answers[record.agent].append(said)
         return found
 
-    def join(self, other: Before) -> None:
-        """Both are known."""
+    def join(self, other: Before, roots: Collection[str]) -> None:
+        """Both are known; the calls ``roots`` are gone on with now."""
         self.calls |= other.calls
-        self.answers.update(other.answers)
         self.threads |= other.threads
+        self.awaited |= {key for key in other.calls if is_inside(key) and outermost(key) in roots}
+        for key, said in other.answers.items():
+            if outermost(key) in roots:
+                self.answers[key] = list(said)
 
     def question(self, key: str, spec: ToolSpec) -> str:
         """What a person is asked before this call, which had begun, is made again; "" where it may be, unasked: it does
@@ -77,11 +82,11 @@ class Before:
 
     def recall(self, key: str, spec: ToolSpec) -> Recalled | None:
         """Once. What is not known by then is asked for no more."""
-        fate = self.calls.get(key)
-        if fate is None:
+        if key not in self.awaited:
             return None
+        self.awaited.remove(key)
+        fate = self.calls[key]
         again = self.question(key, spec) if fate.result is None else ""
-        del self.calls[key]
         if fate.result is None and not again:
             return None
         return Recalled(fate.result, again, fate.arguments, fate.masked)
@@ -94,7 +99,7 @@ class Before:
     def left(self, key: str, *, failed: bool = True) -> tuple[str, ...]:
         """What was done, or may have been, inside the same call of the chat, and has not been asked for again."""
         root = outermost(key)
-        inside = (one for one in self.calls if is_inside(one) and outermost(one) == root)
+        inside = (one for one in self.calls if one in self.awaited and outermost(one) == root)
         return tuple(self._told(inside, failed=failed))
 
     def refused(self, key: str) -> tuple[str, ...]:
@@ -136,9 +141,9 @@ class Memories:
         self._stop = stop
         self._runs: dict[str, Before] = {}
 
-    def remember(self, run_id: str, before: Before) -> None:
-        """The calls that this run goes on with are known from before."""
-        self._runs.setdefault(run_id, Before()).join(before)
+    def remember(self, run_id: str, before: Before, roots: Collection[str]) -> None:
+        """What is known from before of the calls ``roots``, which this run goes on with, and of those inside."""
+        self._runs.setdefault(run_id, Before()).join(before, roots)
 
     def forget(self, run_id: str) -> None:
         """It is over."""

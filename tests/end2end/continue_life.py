@@ -20,8 +20,11 @@ from desktop.domain.permission import Decision, PermissionRequest
 from desktop.settings import SettingsService
 from tests.end2end.effect_life import line, lines
 
-WRITES = ("a1", "a2", "h1", "h2", "a3")
-"""Those of the agent, and of the agent that it calls, in order."""
+WRITES = ("a1", "a2", "h1", "h2", "n1", "s1", "n2", "c1", "c2", "a3")
+"""In order: those of the agent; of the agent that it calls; of a skill in words, and the agent that this calls; of
+code; and of the agent again."""
+LOOKS = ("above", "below", "deeper", "first", "far", "second", "coded", "end")
+"""What they read in between."""
 SCRIPT = """#!/bin/sh
 if [ -f "before-$1" ]; then : > kill-me; sleep 3; exit 1; fi
 echo "$1" >> writes
@@ -37,7 +40,19 @@ TOOLS = """tools:
     parameters:
       word: {{type: string, pattern: "^[a-z0-9]+$"}}
 """
-HELPER = """name: helper
+PEEK = """#!/bin/sh
+if [ -f "before-$1" ] || [ -f "after-$1" ]; then : > kill-me; sleep 3; fi
+echo "looked $1"
+"""
+PEEKING = """  - name: peek
+    description: Looks at something.
+    category: read
+    cmd: {script}
+    args: ["{{{{word}}}}"]
+    parameters:
+      word: {{type: string, pattern: "^[a-z0-9]+$"}}
+"""
+AGENT = """name: {name}
 type: ai_human
 description: Helps.
 exposeAsTool: true
@@ -45,6 +60,21 @@ toolDescription: Helps with writing.
 sideA:
   prompt: assistant
 """
+NOTING = """---
+name: noting
+description: Notes something down.
+allowed-tools: "*"
+metadata:
+  params:
+    type: object
+    properties: {what: {type: string}}
+---
+Note it down.
+"""
+CODE = """await ctx.manager.invoke('append', {word: 'c1'});
+const seen = await ctx.manager.invoke('peek', {word: 'coded'});
+await ctx.manager.invoke('append', {word: 'c2'});
+return seen.includes('looked coded') ? 'all is coded' : seen;"""
 
 
 def writing(word: str) -> dict[str, Any]:
@@ -55,49 +85,63 @@ def reading(name: str) -> dict[str, Any]:
     return {"call": {"tool": "read_file", "arguments": {"path": f"{name}.txt"}}}
 
 
+def peeking(word: str) -> dict[str, Any]:
+    return {"call": {"tool": "peek", "arguments": {"word": word}}}
+
+
 def rounds() -> list[dict[str, Any]]:
     """Each answers what the message before it ends with, so that the script goes on where the thread does."""
-    go = [{"text": "I begin."}, writing("a1"), writing("a2"), reading("above")]
-    ask = [{"call": {"tool": "helper", "arguments": {"message": "help me"}}}]
-    last = [writing("a3"), reading("end")]
-    help_ = [writing("h1"), writing("h2"), reading("below")]
-    end = [{"text": "All is done."}]
-    return [
-        {"when": "please begin", "steps": go}, {"when": "help me", "steps": help_},
-        {"when": "looked above", "steps": ask}, {"when": "looked below", "steps": [{"text": "helped"}]},
-        {"when": "helped", "steps": last}, {"when": "nobody knows", "steps": last},
-        {"when": "what it gave is not known", "steps": last}, {"when": "looked end", "steps": end},
-    ]  # fmt: skip
+    said = {
+        "please begin": [{"text": "I begin."}, writing("a1"), writing("a2"), peeking("above")],
+        "looked above": [{"call": {"tool": "helper", "arguments": {"message": "help me"}}}],
+        "help me": [writing("h1"), peeking("below")], "looked below": [writing("h2"), peeking("deeper")],
+        "looked deeper": [{"text": "helped"}],
+        "helped": [{"call": {"tool": "noting", "arguments": {"what": "note this down"}}}],
+        "note this down": [writing("n1"), peeking("first")],
+        "looked first": [{"call": {"tool": "scout", "arguments": {"message": "have a look"}}}],
+        "have a look": [writing("s1"), peeking("far")], "looked far": [{"text": "scouted"}],
+        "scouted": [writing("n2"), peeking("second")], "looked second": [{"text": "all is noted"}],
+        "all is noted": [{"call": {"tool": "invoke", "arguments": {"code": CODE}}}],
+        "all is coded": [writing("a3"), peeking("end")], "looked end": [{"text": "All is done."}],
+    }  # fmt: skip
+    return [{"when": when, "steps": steps} for when, steps in said.items()]
 
 
 def prepare(home: Path) -> None:
-    """A home with the tool, the agent and the model's lines."""
-    for name in ("data", "agents", "workspace"):
+    """A home with the tools, the agents, the skill and the model's lines."""
+    for name in ("data", "agents", "workspace", "skills"):
         (home / name).mkdir(parents=True)
-    script = home / "workspace" / "append.sh"
-    script.write_text(SCRIPT)
-    script.chmod(0o755)
-    (home / "tools.yaml").write_text(TOOLS.format(script=script))
-    (home / "agents" / "helper.yaml").write_text(HELPER)
-    for name in ("above", "below", "end"):
-        (home / "workspace" / f"{name}.txt").write_text(f"looked {name}")
+    for name, text in (("append", SCRIPT), ("peek", PEEK)):
+        script = home / "workspace" / f"{name}.sh"
+        script.write_text(text)
+        script.chmod(0o755)
+    work = home / "workspace"
+    tools = TOOLS.format(script=work / "append.sh") + PEEKING.format(script=work / "peek.sh")
+    (home / "tools.yaml").write_text(tools)
+    for name in ("helper", "scout"):
+        (home / "agents" / f"{name}.yaml").write_text(AGENT.format(name=name))
+    (home / "skills" / "noting.skill.md").write_text(NOTING)
     (home / "script.json").write_text(json.dumps({"rounds": rounds()}))
 
 
 class Looking:
-    """A person who allows what is asked, and of what may have been done looks whether it was."""
+    """A person who allows what is asked, and of what may have been done looks whether it was. That there is anything to
+    look for is a matter of the question: what is no single write is put down as one that nobody could answer."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
 
     async def ask(self, request: PermissionRequest) -> Decision:
-        word = str(request.arguments.get("word") or "h2")
-        kind = "asked" if request.unknown else "ordinary"
-        line(self._home / kind, word)
+        word = str(request.arguments.get("word") or "")
+        if not request.unknown:
+            line(self._home / "ordinary", word)
+            return Decision("allow_once", request.digest)
+        if not word:
+            line(self._home / "boxes", f"{request.tool}: {request.unknown}")
+            return Decision("deny", request.digest)
+        line(self._home / "asked", word)
         done = word in lines(self._home / "workspace" / "writes")
-        if request.unknown and not done:
-            line(self._home / "again", word if "word" in request.arguments else "helper")
-        return Decision("done" if done and request.unknown else "allow_once", request.digest)
+        return Decision("done" if done else "allow_once", request.digest)
 
 
 class Counting:
@@ -120,8 +164,9 @@ async def live(home: Path, kill_at: int) -> None:
     settings = SettingsService(home)
     await settings.load()
     rooms = await open_rooms(home, settings, Looking(home), windows=lambda _: None, script=home / "script.json")
-    while any(rooms.skills.table.find(name) is None for name in ("append", "helper")):
+    while any(rooms.skills.table.find(name) is None for name in ("append", "peek", "helper", "scout")):
         await asyncio.sleep(0.01)
+    await rooms.modes.choose("assistant", "both")
     counting = Counting(kill_at)
     watch = asyncio.create_task(killed_by_the_tool(home / "workspace" / "kill-me"))
     rooms.bus.listen(counting)
