@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from desktop.agents.loop_events import ToolRunner
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import first_of
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 
 MAX_PARALLEL = 8
@@ -58,6 +59,9 @@ async def _side_by_side(calls: Sequence[ToolCallBlock], tools: ToolRunner) -> li
         async with room:
             return await tools.run(call)
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(call)) for call in calls]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(call)) for call in calls]
+    except BaseExceptionGroup as broken:
+        raise first_of(broken) from None
     return [task.result() for task in tasks]

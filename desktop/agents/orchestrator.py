@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.agent import AgentOutcome, ChildHandle, Inbox, RunContext
-from desktop.domain.errors import ToolFailure
+from desktop.domain.errors import BudgetExhausted, ToolFailure
 from desktop.domain.ids import AgentId
 from desktop.domain.supervision import ExecutionBudget, Priority
 
@@ -56,12 +56,32 @@ class OrchestratorAgent:
 
 
 async def fan_out(ctx: RunContext, tasks: Sequence[Task], at_once: int = MAX_AT_ONCE) -> list[AgentOutcome]:
-    """Have every task done by a child of its own; how each ended, in order of the tasks."""
+    """Have every task done by a child of its own; how each ended, in order of the tasks. Where the tree has no place
+    for another child, the oldest is waited for; a task for which there is none at all ends at that limit."""
     waiting: list[ChildHandle] = []
     outcomes: list[AgentOutcome] = []
+
+    async def oldest() -> None:
+        outcomes.append(await ctx.join(waiting.pop(0)))
+
     for task in tasks:
-        if len(waiting) >= at_once:
-            outcomes.append(await ctx.join(waiting.pop(0)))
-        waiting.append(await ctx.spawn(task.agent, task.inbox, budget=task.budget, priority=task.priority))
-    outcomes.extend([await ctx.join(child) for child in waiting])
+        while len(waiting) >= at_once:
+            await oldest()
+        started = await _started(ctx, task)
+        while isinstance(started, AgentOutcome) and waiting:
+            await oldest()
+            started = await _started(ctx, task)
+        if isinstance(started, AgentOutcome):
+            outcomes.append(started)
+        else:
+            waiting.append(started)
+    while waiting:
+        await oldest()
     return outcomes
+
+
+async def _started(ctx: RunContext, task: Task) -> ChildHandle | AgentOutcome:
+    try:
+        return await ctx.spawn(task.agent, task.inbox, budget=task.budget, priority=task.priority)
+    except BudgetExhausted as error:
+        return AgentOutcome("limit", code=error.code, detail=str(error), limit=error.limit)

@@ -20,6 +20,7 @@ from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, Usage
 from desktop.domain.middleware import ChatContext, FunctionContext
 from desktop.domain.models import ModelRef, ModelRequest, TextDelta
+from desktop.domain.supervision import SpawnBudget
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.compose import compose
 from desktop.supervision.bus import Bus
@@ -162,6 +163,44 @@ async def test_a_child_that_fails_does_not_stop_the_others_and_fails_the_usual_e
 
     missing = await hosted(Bench(), Made(ROOT, unknown))
     assert (missing.status, missing.code) == ("failed", "not_found")
+
+
+@pytest.mark.spec("R-SUP-5", "R-SUP-16")
+async def test_where_seats_are_few_a_fan_out_waits_for_one_and_where_there_is_none_it_loses_nothing():
+    async def worker(ctx, inbox):
+        return (await ctx.llm(request(inbox[0].text))).text
+
+    async def plan(ctx, inbox):
+        return [Task("worker", [ask(str(number))]) for number in range(12)]
+
+    async def statuses(ctx, outcomes):
+        return [outcome.status for outcome in outcomes]
+
+    few = Bench(spawn=SpawnBudget(max_agents=5))
+    outcome = await hosted(few, OrchestratorAgent(ROOT, plan), worker=worker)
+    assert outcome.value == [f"re {number}" for number in range(12)]
+    few.log.records = few.log.records[: len(few.log.records) // 2]
+    assert (await hosted(few, OrchestratorAgent(ROOT, plan), worker=worker)).value == outcome.value
+    assert few.done.count("llm 0") == 1
+    none = Bench(spawn=SpawnBudget(max_agents=1))
+    assert (await hosted(none, OrchestratorAgent(ROOT, plan, statuses), worker=worker)).value == ["limit"] * 12
+
+
+@pytest.mark.spec("R-LOOP-12", "R-SUP-15")
+@pytest.mark.parametrize("parallel", [False, True])
+async def test_a_tool_that_raises_ends_the_agent_with_its_own_words_side_by_side_too(parallel):
+    async def act(name, arguments, meta):
+        if name == "broken":
+            raise ToolFailure("disk on fire")
+        return ToolResult("ok")
+
+    async def answer(asked):
+        blocks = tuple(ToolCallBlock(name, name, {}) for name in ("read", "broken"))
+        return ChatMessage("assistant", blocks, "tool_calls", Usage(1, 1), "m/m")
+
+    agent = ReActAgent(ROOT, loop_runner(MODEL, parallel=lambda _name: parallel))
+    outcome = await hosted(Bench(answer=answer, act=act), agent)
+    assert (outcome.status, outcome.code, outcome.detail) == ("failed", "tool.failed", "disk on fire")
 
 
 @pytest.mark.spec("R-SUP-16")
