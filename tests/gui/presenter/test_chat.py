@@ -1,12 +1,16 @@
 """The chat view-model over the real service and store: what a person sees, in the order in which it happens."""
 
+import asyncio
+from types import SimpleNamespace
+
 import pytest
 
 from desktop.domain.context import Account
 from desktop.domain.events import ContextMeasured, ContextSummarising, RunStarted
 from desktop.models.scripted import fails, says
 from desktop.presenter.run_board import RunBoard
-from desktop.presenter.transcript_items import NoticePart
+from desktop.presenter.transcript_items import NoticePart, ToolPart
+from tests.unit.conversation.cut_off import WRITE, cut_off, line
 
 
 @pytest.mark.spec("R-UI-1", "R-SES-2")
@@ -173,6 +177,36 @@ async def test_a_failure_is_said_in_words_with_the_next_step_and_can_be_tried_ag
     page.chat.retry()
     await page.until(lambda: page.texts[-1] == "now it works", "the second try")
     await page.at_rest()
+
+
+@pytest.mark.spec("R-UI-8", "R-JRN-2")
+@pytest.mark.parametrize("cut_off_first", [True, False])
+async def test_what_the_conversation_has_gone_on_from_offers_nothing_any_more(make_page, cut_off_first):
+    page = await make_page(says("two") if cut_off_first else fails("model.key_refused", "Refused."), says("two"))
+
+    def offered():
+        return [[a.action for p in i.parts if isinstance(p, NoticePart) for a in p.actions] for i in page.items]
+
+    if cut_off_first:
+        store = page.service._runtime.store
+        thread = await page.service.create_thread(model="test/scripted")
+        world = SimpleNamespace(store=store, thread=lambda: asyncio.sleep(0, thread.thread_id))
+        await page.open(await cut_off(world, [("c1", WRITE), ("c2", WRITE)], [line(1, "c1", WRITE, "begun")]))
+        assert offered() == [[], ["continue"]]
+        assert [part.state for part in page.items[1].parts if isinstance(part, ToolPart)] == ["unknown", "unknown"]
+    else:
+        await page.open("")
+        page.chat.send("go")
+        await page.until(lambda: len(page.items) == 2 and not page.items[1].live, "a failure shown")
+        await page.at_rest()
+        assert offered() == [[], ["open-models", "retry"]]
+    page.chat.send("and now?")
+    await page.until(lambda: page.texts[-1] == "two", "the next answer")
+    await page.at_rest()
+    assert offered() == [[], [] if cut_off_first else ["open-models"], [], []]
+    states = [part.state for part in page.items[1].parts if isinstance(part, ToolPart)]
+    assert states == (["unknown", "aborted"] if cut_off_first else [])
+    assert page.failures == []
 
 
 async def test_drafts_are_kept_for_each_thread(make_page):
