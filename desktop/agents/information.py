@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop.domain.agent import Inbox, RunContext
+from desktop.domain.errors import ConfigurationError
 from desktop.domain.events import Event, MessageClosed, RetryScheduled, RunEnded, RunStarted, ToolCallFinished
 from desktop.domain.ids import AgentId
 from desktop.supervision.bus import Bus, Subscription
@@ -91,8 +92,10 @@ class InformationAgent:
         return self._id
 
     async def run(self, ctx: RunContext, inbox: Inbox) -> dict[str, Any]:
-        """The sums, once the watched run has ended."""
+        """The sums, once the watched run has ended. Raises ConfigurationError for its own, which it would outlast."""
         try:
+            if ctx.meta.run_id == self._run_id:
+                raise ConfigurationError("An agent cannot wait for the end of the run that it is in.")
             async for event in self._heard:
                 self.metrics.add(event)
                 if isinstance(event, RunEnded) and event.run_id == self._run_id:

@@ -122,7 +122,8 @@ class DebateRun:
         await store.runs.start(record=record)
         await joined(store, self.run_id, self._above)
         self._budget = bounds(self._runtime, debate, self._above, await self._place.open())
-        self._publish(RunStarted(**self._where, agent=agent, model=model, user_message_id=""))
+        above = self._above.meta.run_id if self._above is not None else ""
+        self._publish(RunStarted(**self._where, agent=agent, model=model, user_message_id="", above=above))
         self.changed()
         path = await store.messages.path(thread_id=thread.thread_id)
         self._seen.add(path, debate.turns)

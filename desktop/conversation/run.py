@@ -119,6 +119,7 @@ class RunExecution:
             RunStarted(
                 thread_id=thread.thread_id, run_id=order.run_id, agent=thread.agent, model=thread.model,
                 user_message_id=order.user_message_id,
+                above=order.called_by.meta.run_id if order.called_by is not None else "",
             )
         )  # fmt: skip
         await runtime.store.runs.start(record=record)

@@ -43,11 +43,12 @@ class RunEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted(RunEvent):
-    """A run began with the message ``user_message_id``."""
+    """A run began with the message ``user_message_id``. ``above``: the run in whose tree it is, if it was called."""
 
     agent: str
     model: str
     user_message_id: str
+    above: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,15 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
-from desktop.domain.events import Event, ReasoningArrived, TextArrived, ToolCallOutput, ToolCallWriting
+from desktop.domain.events import (
+    Event,
+    ReasoningArrived,
+    RunEnded,
+    RunStarted,
+    TextArrived,
+    ToolCallOutput,
+    ToolCallWriting,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -22,7 +30,8 @@ class Subscription:
 
     def __init__(self, bus: Bus, run_id: str | None, capacity: int) -> None:
         self._bus = bus
-        self._run_id = run_id
+        self._runs = None if run_id is None else {run_id}
+        self._own = run_id
         self._capacity = capacity
         self._events: deque[Event] = deque()
         self._wake = asyncio.Event()
@@ -30,7 +39,7 @@ class Subscription:
         self.dropped = 0
 
     def _offer(self, event: Event) -> None:
-        if self._run_id is not None and event.run_id != self._run_id:
+        if not self._concerns(event):
             return
         if len(self._events) >= self._capacity:
             self._make_room(event)
@@ -39,6 +48,17 @@ class Subscription:
                 return
         self._events.append(event)
         self._wake.set()
+
+    def _concerns(self, event: Event) -> bool:
+        """Runs of called agents belong to the tree in which they were called."""
+        if self._runs is None:
+            return True
+        if isinstance(event, RunStarted) and event.above in self._runs:
+            self._runs.add(event.run_id)
+        found = event.run_id in self._runs
+        if isinstance(event, RunEnded) and event.run_id != self._own:
+            self._runs.discard(event.run_id)
+        return found
 
     def _make_room(self, event: Event) -> None:
         for position, old in enumerate(self._events):

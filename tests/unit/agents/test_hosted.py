@@ -220,15 +220,22 @@ async def test_an_information_agent_adds_up_what_a_run_says():
         ))  # fmt: skip
     bus.publish(RetryScheduled(**where, attempt=1, delay_s=1.0, code="x", detail=""))
     bus.publish(RunEnded(thread_id="t", run_id="another", reason="error"))
+    below = {"thread_id": "child", "run_id": "below"}
+    bus.publish(RunStarted(**below, agent="y", model="m", user_message_id="u", above="watched"))
+    bus.publish(MessageClosed(**below, message_id="m", stop_reason="end", usage=Usage(1, 1, cost_usd=0.25)))
+    bus.publish(RunEnded(**below, reason="response"))
+    bus.publish(MessageClosed(**below, message_id="m", stop_reason="end", usage=Usage(1000, 1000)))
     bus.publish(RunEnded(**where, reason="response"))
     outcome = await hosted(bench, agent)
     assert outcome.value == {
-        "runs_started": 1, "runs_ended": {"response": 1}, "rounds": {"end": 3}, "input_tokens": 300,
-        "output_tokens": 30, "cost_usd": 1.0, "cost_known": False, "tool_calls": {"bash": 2},
+        "runs_started": 2, "runs_ended": {"response": 2}, "rounds": {"end": 4}, "input_tokens": 301,
+        "output_tokens": 31, "cost_usd": 1.25, "cost_known": False, "tool_calls": {"bash": 2},
         "tool_failures": {"bash": 1}, "tool_ms": {"bash": 40}, "retries": 1, "missed": 0,
     }  # fmt: skip
     assert any(line.startswith("emit metrics") for line in bench.done)
     assert bus._listeners == []
+    own = await hosted(Bench(), InformationAgent(ROOT, bus, "run"))
+    assert (own.status, own.code, bus._listeners) == ("failed", "configuration", [])
 
 
 @pytest.mark.spec("R-SUP-16")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.agents.information import Metrics
 from desktop.conversation.agent_retention import forget_children
 from desktop.domain.events import RunTreeChanged, SideTurnEnded, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.messages import ToolCallBlock
@@ -35,9 +36,15 @@ async def test_a_called_agent_has_a_node_of_its_own_below_its_callers(tmp_path: 
         calls("helper_agent", {"message": "go"}), calls("write_file", {"path": "a"}), says("helped"), says("done"),
     ])  # fmt: skip
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), tools=(tool,)) as h:
+        metrics, watching = Metrics(), []
+        h.world.bus.listen(lambda event: watching or watching.append(h.world.bus.subscribe(event.run_id)))
         await h.ask()
         nodes = told(h.world)
         (child,) = await h.children()
+        watching[0].close()
+        async for event in watching[0]:
+            metrics.add(event)
+        assert (metrics.runs_started, metrics.rounds.total()) == (2, 4), "what a watcher of the run counts"
         assert {path: (n.agent, n.state, n.rounds) for path, n in nodes.items()} == {
             "0": (BOSS, NodeState.COMPLETED, 4), "0.1": (HELPER, NodeState.COMPLETED, 2),
         }  # fmt: skip
