@@ -154,10 +154,10 @@ _DECIDED = {
     "allow_always": "Allowed from now on",
     "deny": "Denied",
     "deny_run": "Denied, with everything else of its run",
-    "done": "Said to have been done before Assent ended",
+    "done": "Done before Assent ended, as was said",
     "stop": "The run was ended instead",
 }
-NOT_AGAIN = "Nobody knows whether it was done. Not made again"
+NOT_AGAIN = "Nobody knows whether it was done. Skipped"
 _BY = {
     "user": " by you",
     "rule": " by a rule",

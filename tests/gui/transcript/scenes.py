@@ -105,7 +105,7 @@ def mockup(now: float | None = None) -> tuple[TranscriptItem, ...]:
     )
 
 
-STATES = ("writing", "waiting", "running", "done", "failed", "denied", "aborted")
+STATES = ("writing", "waiting", "running", "done", "failed", "denied", "aborted", "unknown")
 MARKDOWN = """# First heading
 ## Second heading
 ### Third heading
