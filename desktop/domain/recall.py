@@ -39,11 +39,13 @@ def outermost(key: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """What is known of a call from before. ``result``: it is done, this came of it. ``again``: it had begun, nobody
-    knows whether it was done, and a person is asked this. ``arguments`` are those a person had made of its own;
+    knows whether it was done, and a person is asked this. ``goes_on``: it had begun, and all it does are calls of which
+    each is known or asked about by itself. ``arguments`` are those a person had made of its own;
     ``masked``: without a secret that was among them."""
 
     result: ToolResult | None = None
     again: str = ""
+    goes_on: bool = False
     arguments: Mapping[str, Any] | None = None
     masked: bool = False
 

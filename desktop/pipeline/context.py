@@ -113,7 +113,8 @@ class CallRequest:
     agent works on, beside its arguments (R-AG-10). ``again`` says of a call that had begun when Assent ended that
     nobody knows whether it was done: it is made only when a person says so now. ``original`` is what the model had
     asked for where a person had changed that before; ``barred`` why it cannot be made again. ``key`` names the call in
-    the run's log; ``known`` is what came of it before Assent ended: it is not made again."""
+    the run's log; ``known`` is what came of it before Assent ended: it is not made again. ``goes_on``: it was
+    allowed and had begun by then, and what it does are calls that are gated one by one."""
 
     block: ToolCallBlock
     caller: Caller
@@ -133,6 +134,7 @@ class CallRequest:
     barred: str = ""
     key: str = ""
     known: ToolResult | None = None
+    goes_on: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

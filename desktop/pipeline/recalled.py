@@ -46,8 +46,8 @@ def _asked_less(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> 
     asked = memory.question(run_id, request.key, spec) if memory is not None and request.again else None
     if asked is None:
         return request
-    goes_on = not asked and spec.nests == "thread"
-    return replace(request, again=asked, barred="" if goes_on else request.barred)
+    barred = request.barred if asked or spec.nests != "thread" else ""
+    return replace(request, again=asked, barred=barred, goes_on=not asked and spec.nests != "")
 
 
 def told_of(request: CallRequest, result: ToolResult, memory: Memory | None) -> ToolResult:
@@ -72,9 +72,12 @@ def _recalled(request: CallRequest, known: Recalled) -> CallRequest:
             facts = {**facts, "edited": changed(asked, known.arguments)}
         return replace(request, known=replace(known.result, text=note + known.result.text, facts=facts))
     if known.arguments is None:
-        return replace(request, again=known.again)
+        return replace(request, again=known.again, goes_on=known.goes_on)
     block = replace(request.block, arguments=known.arguments, raw="", problem="")
-    return replace(request, block=block, again=known.again, original=asked or {}, barred=BARRED if known.masked else "")
+    return replace(
+        request, block=block, again=known.again, goes_on=known.goes_on, original=asked or {},
+        barred=BARRED if known.masked else "",
+    )  # fmt: skip
 
 
 class OtherWay:

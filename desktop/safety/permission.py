@@ -59,6 +59,9 @@ class RequestLike(Protocol):
     @property
     def again(self) -> str: ...
 
+    @property
+    def goes_on(self) -> bool: ...
+
 
 class GatedCall(Protocol):
     """What the gate needs to know of a call; the pipeline's ``Call`` is one."""
@@ -146,6 +149,8 @@ class PermissionGate:
         else:
             decision = await self._without_asking(request, facts, alike)
         decision = _unless_again(decision, request, call.meta.unattended)
+        if decision is None and call.request.goes_on and not call.stale:  # it was allowed before Assent ended
+            decision = Decision("allow_once", request.digest, by="remembered")
         unasked_read = decision is not None and decision.allowed and call.category is Category.READ
         if decision is None:
             rule = self._rules.match(facts)

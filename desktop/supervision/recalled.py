@@ -87,9 +87,10 @@ class Before:
         self.awaited.remove(key)
         fate = self.calls[key]
         again = self.question(key, spec) if fate.result is None else ""
-        if fate.result is None and not again:
+        goes_on = fate.result is None and not again
+        if goes_on and not spec.nests:
             return None
-        return Recalled(fate.result, again, fate.arguments, fate.masked)
+        return Recalled(fate.result, again, goes_on, fate.arguments, fate.masked)
 
     def said(self, key: str) -> ChatMessage | None:
         """What the model answered next inside this call before. What that used is counted already."""

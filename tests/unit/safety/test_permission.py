@@ -39,6 +39,7 @@ class Call:
     token: CancellationToken = field(default_factory=CancellationToken)
     tags: tuple[str, ...] = ("files",)
     again: str = ""
+    goes_on: bool = False
     barred: str = ""
 
     def __post_init__(self) -> None:
@@ -55,6 +56,7 @@ class Call:
         self.request = SimpleNamespace(
             block=SimpleNamespace(call_id=self.call_id), caller=SimpleNamespace(chain=("helper", "writer")),
             again=self.again,
+            goes_on=self.goes_on,
         )
 
 
@@ -135,6 +137,18 @@ async def test_the_request_shows_everything() -> None:
     )
     assert (request.arguments, request.paths, request.judgements) == ({"command": "x" * 1000}, ("/p",), (judgement,))
     assert request.preview == {"kind": "command"}
+
+
+@pytest.mark.spec("R-PRM-3", "R-PRM-4", "R-PRM-5")
+async def test_a_call_that_goes_on_was_allowed_before_and_a_rule_may_still_forbid_it() -> None:
+    """What it does are calls, each of which is judged by itself."""
+    desk = Desk(person := Person("deny"))
+    goes_on = await desk.decide(Call(goes_on=True))
+    assert (goes_on.allowed, goes_on.by, desk.log[-1].by, person.asked) == (True, "remembered", "remembered", [])
+    forbids = Desk(person, rule_from({"tool": "write-file", "policy": "deny"}))
+    assert not (await forbids.decide(Call(goes_on=True))).allowed
+    assert not (await desk.decide(Call(goes_on=True, stale=True))).allowed
+    assert len(person.asked) == 1
 
 
 @pytest.mark.spec("R-PRM-3")
