@@ -107,7 +107,7 @@ async def _left_open(
 ) -> Unfinished:
     """What ``message`` has left open, of which ``calls`` have no result; ``last`` is the end of its answer."""
     since = await _runs_since(store, thread_id, message.run_id)
-    runs = [run.run_id for run in since] or [message.run_id]
+    runs = list(dict.fromkeys((message.run_id, *(run.run_id for run in since))))
     trees = await store.called.trees(runs)
     before = await _before(store, dict.fromkeys(trees.get(run_id, run_id) for run_id in runs))
     known = {c.call_id: f for c in calls if (f := before.calls.get(call_key(message.message_id, c.call_id)))}
@@ -161,10 +161,11 @@ def _was_cut(runs: Sequence[RunRecord], run_id: str) -> bool:
 
 
 async def _runs_since(store: Store, thread_id: str, run_id: str) -> list[RunRecord]:
-    """The run that wrote the message and those that have gone on with it since, oldest first."""
+    """The run that wrote the message and those that may have gone on with it since, oldest first; of very many the
+    latest."""
     found = await store.runs.of_thread(thread_id=thread_id)
     ids = [run.run_id for run in found]
-    return found[: ids.index(run_id) + 1][::-1] if run_id in ids else []
+    return (found[: ids.index(run_id) + 1] if run_id in ids else found)[::-1]
 
 
 async def answer_open_calls(store: Store, thread_id: str, leaf: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from desktop.conversation.unfinished import CUT_OFF, LOOK_FIRST, NOT_MADE, UNKNOWN
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.threads import RunRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.gates import SAID_DONE, SKIPPED
 from desktop.supervision.effect_values import digest_of
@@ -170,3 +171,16 @@ async def test_another_answer_asks_before_it_does_what_the_one_that_was_cut_off_
         path = await w.settled((await w.service.threads())[0].thread_id)
         assert [bool(request.unknown) for request in person.asked] == [not kept, False]
         assert (path[1].message_id != ANSWER, path[-1].text) == (True, "ok")
+
+
+@pytest.mark.spec("R-JRN-2")
+async def test_after_a_hundred_runs_on_another_branch_what_was_done_is_still_known(tmp_path: Path) -> None:
+    model, person, (write, _) = ScriptedModel([says("ok")]), Person("done"), tools()
+    async with world(tmp_path, model, write, person=person, supervised=True) as w:
+        lines = [line(1, "c1", WRITE, "begun"), line(2, "c1", WRITE, "completed", text="wrote")]
+        thread = await cut_off(w, [("c1", WRITE), ("c2", WRITE)], [*lines, line(3, "c2", WRITE, "begun")])
+        for number in range(101):
+            await w.store.runs.start(record=RunRecord(f"other-{number}", thread, 10.0 + number, "assistant", MODEL))
+            await w.store.runs.end(run_id=f"other-{number}", reason="response", at=10.5 + number)
+        await w.service.continue_answer(thread)
+        assert results(await w.settled(thread)) == {"c1": "wrote", "c2": SAID_DONE}
