@@ -7,51 +7,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from desktop.conversation.job_again import LABEL, TermsAgain
-from desktop.conversation.job_policy import policy_problems, terms_of, tool_problems
-from desktop.conversation.job_times import JobTimes, times_of
+from desktop.conversation.job_checks import job_problems
+from desktop.conversation.job_runs import JobRuns, JobSurroundings
+from desktop.conversation.job_times import MOST_COUNTED, JobTimes, Passed, times_of
 from desktop.conversation.masking import clean
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
-from desktop.domain.events import Event, RunEnded
 from desktop.domain.ids import new_id
-from desktop.domain.jobs import MAX_SNIPPET, Job, JobRow, JobRun, JobRunStatus
-from desktop.domain.models import ModelRef
-from desktop.skills.patterns.paths import Where
+from desktop.domain.jobs import Job, JobRow, JobRun, JobRunStatus, JobThread
+
+__all__ = ["LABEL", "JobService", "JobSurroundings"]
 
 LATE_S = 90.0
 """A time that is noticed so much later was missed: the app was closed, or the machine asleep."""
 LOOK_S = 30.0
 """Clocks are set and machines sleep, so nothing is waited for longer than this at once."""
 MOST_JOBS = 200
-MOST_DUE = 10_000
-_LONGEST = 20_000
-_ENDED: dict[str, JobRunStatus] = {
-    "response": "done", "stop_tool": "done", "end_session_tool": "done", "cancelled": "stopped",
-    "interrupted": "interrupted", "budget": "limit", "limit": "limit", "max_steps": "limit", "global_limit": "limit",
-    "max_session_turns": "limit",
-}  # fmt: skip
 _BAD = frozenset({"failed", "limit", "interrupted"})
+_LOST = "Nothing can be read of it any more. Delete it, or set it up again."
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobSurroundings:
-    """What jobs need of the app: its switch for admin calls, the model for jobs without one, where patterns' paths
-    begin, and the clock (seconds since the epoch)."""
-
-    admin_allowed: Callable[[], bool]
-    default_model: Callable[[], str]
-    where: Where
-    clock: Callable[[], float] = time.time
 
 
 class JobService:
@@ -63,16 +44,14 @@ class JobService:
         self._service = service
         self._around = around
         self._times: dict[tuple[str, str], JobTimes] = {}
-        self._running: dict[str, JobRun] = {}
-        self._ends: dict[str, RunEnded] = {}
         self._changed = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
-        runtime.bus.listen(self._take)
+        self._runs = JobRuns(runtime, service, around, self._tell)
         service.terms_of = TermsAgain(runtime.store, runtime.budget, around.admin_allowed, around.where).of
 
     async def open(self) -> None:
         """Close what the last process left running."""
-        await self._store.close_open(at=self._around.clock())
+        await self._store.close_open()
 
     # -- the desk -----------------------------------------------------------------------------------------------------
 
@@ -93,43 +72,35 @@ class JobService:
     async def _row(self, job: Job, runs: Sequence[JobRun], now: float) -> JobRow:
         tried = [run for run in runs if run.status not in ("missed", "overrun")]
         failures = next((at for at, run in enumerate(tried) if run.status not in _BAD), len(tried))
-        times = await self._times_of(job) if job.enabled else None
+        times, problem = None, "" if job.schedule else _LOST
+        try:
+            times = await self._times_of(job) if job.enabled else None
+        except ConfigurationError as error:
+            problem = f"{error} {error.next_step}".strip()
         following = times.after(now) if times is not None else None
-        return JobRow(job, following, runs[0] if runs else None, failures, job.job_id in self._running)
+        return JobRow(
+            job, following, runs[0] if runs else None, failures, self._runs.running(job.job_id), problem=problem,
+            waiting=self._runs.waiting(job.job_id),
+            next_ahead_s=times.offset(following) if times is not None and following is not None else 0.0,
+        )  # fmt: skip
 
     async def problems(self, job: Job) -> Sequence[DefinitionProblem]:
         """All that is wrong with it, at once."""
-        found = [
-            DefinitionProblem(path, "job.empty", words)
-            for path, value, words in (
-                ("name", job.name, "Give it a name."), ("message", job.message, "Write what it is to do.")
-            ) if not value.strip()
-        ]  # fmt: skip
-        if len(job.name) > MAX_SNIPPET or len(job.message) > _LONGEST:
-            found.append(DefinitionProblem("message", "job.long", f"It is too long: at most {_LONGEST:,} characters."))
-        for path, schedule, zone in (("schedule", job.schedule, "UTC"), ("zone", "@daily", job.zone)):
-            try:
-                await times_of(schedule, zone)
-            except ConfigurationError as error:
-                found.append(DefinitionProblem(path, "job.schedule", f"{error} {error.next_step}".strip()))
-        try:
-            self._runtime.agents.get(job.agent)
-        except NotFound as error:
-            found.append(DefinitionProblem("agent", "job.agent", str(error)))
-        await self._runtime.skills.listed()  # from here on the table answers from memory
-        tools = [tool.spec for tool in self._runtime.skills.table.tools()]
-        ref = ModelRef.parse(job.model or self._around.default_model())
-        if not ref.connection_id or not ref.model:
-            found.append(DefinitionProblem("model", "job.model", "Choose a model."))
-        if job.missed not in ("skip", "once"):
-            found.append(DefinitionProblem("missed", "job.missed", "It is skip or once."))
-        listed = await asyncio.to_thread(lambda: list(tool_problems(job.policy, tools)))
-        return [*found, *policy_problems(job.policy, self._runtime.mask), *listed]
+        return await job_problems(self._runtime, self._around.default_model, job)
 
     async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:
         """The next times. Raises ConfigurationError."""
         times = await times_of(schedule, zone)
         return await asyncio.to_thread(times.between, self._around.clock(), 1e12, min(count, 50))
+
+    async def ahead(self, zone: str, times: Sequence[float]) -> Sequence[float]:
+        """Seconds that the zone's clock is ahead of UTC at these times. Raises ConfigurationError."""
+        clock = await times_of("@daily", zone)
+        return [clock.offset(at) for at in times]
+
+    async def of_threads(self, thread_ids: Sequence[str]) -> Mapping[str, JobThread]:
+        """Whose runs these threads show."""
+        return await self._store.of_threads(thread_ids=thread_ids)
 
     async def save(self, job: Job) -> Job:
         """Keep it whole or not at all; its next times count from now. Raises ConfigurationError with all problems."""
@@ -144,6 +115,7 @@ class JobService:
             job = replace(job, job_id=new_id(), created_at=now)
         kept = clean(replace(job, seen_at=now), self._runtime.mask)
         await self._store.put(job=kept)
+        self._runs.deleted(kept.job_id, False)
         self._tell()
         return kept
 
@@ -153,14 +125,20 @@ class JobService:
         self._tell()
 
     async def delete(self, job_id: str) -> None:
-        """Stop its run and take it out of the list; its threads stay."""
-        await self.stop(job_id)
-        await self._store.delete(job_id=job_id, at=self._around.clock())
+        """Stop its run, also one that only begins, and take it out of the list; its threads stay."""
+        self._runs.deleted(job_id)
+        try:
+            await self.stop(job_id)
+            await self._store.delete(job_id=job_id, at=self._around.clock())
+        except KnownError:
+            self._runs.deleted(job_id, False)
+            raise
         self._tell()
 
     async def restore(self, job: Job) -> None:
         """Undo of ``delete``."""
         await self._store.put(job=clean(replace(job, seen_at=self._around.clock()), self._runtime.mask))
+        self._runs.deleted(job.job_id, False)
         self._tell()
 
     async def runs(self, job_id: str, limit: int = 100) -> Sequence[JobRun]:
@@ -169,20 +147,21 @@ class JobService:
 
     async def try_once(self, job_id: str) -> str:
         """Run it now, under its own policy; the thread's id. Raises KnownError while it is running."""
-        job = next((one for one in await self._store.list_all() if one.job_id == job_id), None)
+        job = await self._store.get(job_id=job_id)
         if job is None:
             raise NotFound("That job no longer exists.")
-        if job_id in self._running:
+        if not job.schedule:
+            raise KnownError(_LOST, code="job.unreadable")
+        if self._runs.running(job_id):
             raise KnownError(f"{job.name} is running.", next_step="Wait for it, or stop it.", code="job.busy")
-        run = await self._begin(job, self._around.clock(), tried=True)
-        if run.status == "failed":
-            raise KnownError(run.detail or "It could not begin.", code="job.failed")
+        run = await self._runs.begin(job, self._around.clock(), tried=True)
+        if not run.run_id:
+            raise KnownError(run.detail or "It was stopped before it began.", code="job.failed")
         return run.thread_id
 
     async def stop(self, job_id: str) -> bool:
         """Stop its run; False when there is none."""
-        run = self._running.get(job_id)
-        return run is not None and await self._service.stop(run.thread_id)
+        return await self._runs.stop(job_id)
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -195,6 +174,8 @@ class JobService:
                 wait = await self._look()
             except KnownError as error:  # the store refuses: it is tried again at the next look
                 _log.warning("jobs could not be looked at: %s", error.code)
+            except Exception:  # the boundary of a look: whatever it is, the next look comes
+                _log.exception("jobs could not be looked at")
             try:
                 await asyncio.wait_for(self._changed.wait(), max(0.05, wait))
             except TimeoutError:
@@ -202,104 +183,73 @@ class JobService:
 
     async def _look(self) -> float:
         """Begin what is due; seconds until the next look."""
+        await self._masked()
         wait = LOOK_S
         for job in await self._store.list_all():
-            times = await self._times_of(job) if job.enabled else None
-            if times is None:
+            if not job.enabled:
                 continue
-            now = self._around.clock()
-            if job.seen_at > now + LATE_S:  # the clock was set back: what is to come must not wait for it
-                await self._store.seen(job_id=job.job_id, at=now)
-                continue
-            due = await asyncio.to_thread(times.between, job.seen_at, now, MOST_DUE)
-            if due:
-                await self._due(job, due, now)
-            following = times.after(now)
-            if following is not None:
-                wait = min(wait, following - now)
+            try:
+                wait = min(wait, await self._looked(job))
+            except KnownError as error:  # its row says what it is
+                _log.info("the job %s could not be looked at: %s", job.job_id, error)
+            except Exception:  # the boundary of a job: what goes wrong with one costs no other its time
+                _log.exception("the job %s could not be looked at", job.job_id)
         return wait
 
-    async def _due(self, job: Job, due: Sequence[float], now: float) -> None:
-        """One run at most, however many times have passed."""
-        last, late = due[-1], now - due[-1] > LATE_S
-        missed = len(due) if late and job.missed == "skip" else len(due) - 1
-        if missed:
-            planned = due[missed - 1]
-            words = f"{f'{missed} times' if missed > 1 else 'It'} passed while Assent was not running."
-            await self._store.note(run=JobRun(new_id(), job.job_id, planned, "missed", detail=words), seen_at=planned)
-        if missed == len(due):
+    async def _looked(self, job: Job) -> float:
+        """Begin one if it is due; seconds until it is to be looked at again."""
+        times, now = await self._times_of(job), self._around.clock()
+        if job.seen_at > now + LATE_S:  # the clock was set back: what is to come must not wait for it
+            await self._store.seen(job_id=job.job_id, at=now)
+            return LOOK_S
+        following = times.after(job.seen_at)
+        if following is not None and following <= now:
+            passed = await asyncio.to_thread(times.passed, job.seen_at, now)
+            if await self._store.get(job_id=job.job_id) != job:
+                return 0.0  # it was changed, paused or deleted meanwhile
+            if passed is not None:
+                await self._due(job, passed, now)
+            following = times.after(now)
+        return following - now if following is not None else LOOK_S
+
+    async def _due(self, job: Job, passed: Passed, now: float) -> None:
+        """One run at most, and one row for all others, however many times have passed."""
+        late = now - passed.last > LATE_S
+        count, planned = (
+            (passed.count, passed.last) if late and job.missed == "skip" else (passed.count - 1, passed.before)
+        )
+        if planned is not None:
+            many = f"More than {MOST_COUNTED:,}" if passed.count >= MOST_COUNTED else f"{count}"
+            what = f"{many} times" if count > 1 else "It"
+            words = f"{what} passed while Assent was not running or this computer slept."
+            await self._note(job, planned, "missed", words)
+        if planned == passed.last:
             self._tell()
-        elif job.job_id in self._running:
-            words = "The run before it was still at work."
-            await self._store.note(run=JobRun(new_id(), job.job_id, last, "overrun", detail=words), seen_at=last)
+        elif self._runs.running(job.job_id):
+            await self._note(job, passed.last, "overrun", "The run before it was still at work.")
             self._tell()
         else:
-            await self._begin(job, last)
+            await self._runs.begin(job, passed.last)
 
-    async def _times_of(self, job: Job) -> JobTimes | None:
+    async def _note(self, job: Job, planned: float, status: JobRunStatus, words: str) -> None:
+        run = JobRun(new_id(), job.job_id, planned, status, detail=words)
+        await self._store.note(run=run, seen_at=planned)
+
+    async def _masked(self) -> None:
+        """A key that was put into the keyring after a job was kept goes out of it, also of a deleted one (R-SEC-1)."""
+        everything, mask = await self._store.everything(), self._runtime.mask
+        pairs = await asyncio.to_thread(lambda: [(job, clean(job, mask)) for job in everything if job.schedule])
+        for job, cleaned in pairs:
+            if cleaned != job:
+                await self._store.reword(job=cleaned)
+                self._tell()
+
+    async def _times_of(self, job: Job) -> JobTimes:
+        """Raises ConfigurationError, as for a time zone that this machine does not know."""
         key = (job.schedule, job.zone)
         if key not in self._times:
-            try:
-                self._times[key] = await times_of(*key)
-            except ConfigurationError as error:  # a time zone that this machine does not know
-                _log.warning("the job %s has no times: %s", job.job_id, error)
-                return None
+            self._times[key] = await times_of(*key)
         return self._times[key]
-
-    # -- one run ------------------------------------------------------------------------------------------------------
-
-    async def _begin(self, job: Job, planned: float, *, tried: bool = False) -> JobRun:
-        """Written down as running before anything is done, so that a time is never run twice."""
-        now = self._around.clock()
-        run = JobRun(new_id(), job.job_id, planned, "running", started_at=now, tried=tried)
-        self._running[job.job_id] = run
-        try:
-            await self._store.note(run=run, seen_at=None if tried else planned)
-            run = await self._started(job, run)
-        except KnownError as error:
-            run = replace(run, status="failed", ended_at=self._around.clock(), detail=self._snippet(str(error)))
-            await self._store.note(run=run)
-        finally:
-            if not run.run_id:  # it did not come to a run
-                self._running.pop(job.job_id, None)
-        self._tell()
-        return run
-
-    async def _started(self, job: Job, run: JobRun) -> JobRun:
-        around = self._around
-        terms = terms_of(job.policy, self._runtime.budget, around.admin_allowed, around.where, job.name)
-        when = datetime.fromtimestamp(run.planned_at).strftime("%d %b %H:%M")
-        model = job.model or self._around.default_model()
-        thread = await self._service.create_thread(agent=job.agent, model=model, title=f"{job.name}, {when}")
-        await self._runtime.store.threads.set_label(thread_id=thread.thread_id, label=LABEL)
-        run_id = await self._service.run_job(thread.thread_id, job.message, terms)
-        run = self._running[job.job_id] = replace(run, thread_id=thread.thread_id, run_id=run_id)
-        await self._store.note(run=run)
-        if self._runtime.spawn is not None:
-            self._runtime.spawn(self._ended(run), f"job {job.job_id}")
-        return run
-
-    async def _ended(self, run: JobRun) -> None:
-        while not await self._service.wait(run.thread_id, 3600):
-            pass
-        end = self._ends.pop(run.thread_id, None)
-        status: JobRunStatus = _ENDED.get(end.reason, "failed") if end is not None else "failed"
-        detail = self._snippet(end.detail) if end is not None and status != "done" else ""
-        ended = replace(run, status=status, ended_at=self._around.clock(), detail=detail)
-        self._running.pop(run.job_id, None)
-        try:
-            await self._store.note(run=ended)
-        except KnownError as error:  # it stays "running" in the history, and is closed at the next start
-            _log.warning("the end of a job's run is not kept: %s", error.code)
-        self._tell()
-
-    def _snippet(self, text: str) -> str:
-        """Masked before it is cut: a half of a key would not be known any more."""
-        return self._runtime.mask(text)[:MAX_SNIPPET]
-
-    def _take(self, event: Event) -> None:
-        if isinstance(event, RunEnded) and any(run.thread_id == event.thread_id for run in self._running.values()):
-            self._ends[event.thread_id] = event  # the last of those that hand it on
 
     def _tell(self) -> None:
         self._changed.set()

@@ -24,7 +24,7 @@ from desktop.conversation.unfinished import unfinished_above
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
-from desktop.domain.events import EndReason, RunStarted
+from desktop.domain.events import EndReason, RunStarted, RunWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
@@ -179,8 +179,7 @@ class RunExecution:
         async def core() -> None:
             async with AsyncExitStack() as held:
                 if self._order.called_by is None:
-                    async with Interrupt(self._order.token):
-                        await held.enter_async_context(self._runtime.slots.slot())
+                    await self._take_place(held)
                 context.result = await self._work(context.meta)
 
         if self._runtime.agent_layers:
@@ -189,6 +188,17 @@ class RunExecution:
             await core()
         result = context.result
         return result if isinstance(result, Ending) else Ending("response")
+
+    async def _take_place(self, held: AsyncExitStack) -> None:
+        """Among the runs that work at once; one that has to wait says so."""
+        order, slots = self._order, self._runtime.slots
+        waits, where = slots.full(self._priority), {"thread_id": order.thread.thread_id, "run_id": order.run_id}
+        if waits:
+            self._runtime.bus.publish(RunWaiting(**where, waiting=True))
+        async with Interrupt(order.token):
+            await held.enter_async_context(slots.slot(self._priority))
+        if waits:
+            self._runtime.bus.publish(RunWaiting(**where, waiting=False))
 
     def _meta(self) -> RunMeta:
         order = self._order

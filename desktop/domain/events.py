@@ -52,6 +52,13 @@ class RunStarted(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunWaiting(RunEvent):
+    """A run that began waits for a place among those that work at once (``waiting``), or has got it now."""
+
+    waiting: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded(RunEvent):
     """A run is over; ``detail`` is a sentence for the person, ``limit`` names limit, value and where set (R-LIM-5)."""
 
@@ -269,6 +276,7 @@ class RunTreeChanged(RunEvent):
 
 Event = (
     RunStarted
+    | RunWaiting
     | RunEnded
     | MessageOpened
     | TextArrived

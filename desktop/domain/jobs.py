@@ -5,7 +5,7 @@ Contract between the runtime and the Schedules page. Times are seconds since the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -17,6 +17,8 @@ MissedPolicy = Literal["skip", "once"]
 JobRunStatus = Literal["running", "done", "failed", "stopped", "limit", "interrupted", "missed", "overrun"]
 """``missed``: the app was closed; ``overrun``: the run before it was still at work, so this one was left out."""
 MAX_SNIPPET = 200
+MAX_NAME = 200
+MAX_MESSAGE = 20_000
 
 
 class Unattended(Protocol):
@@ -42,7 +44,7 @@ class JobPolicy:
 
     allowed_tools: tuple[str, ...] | None = None
     allow_admin: tuple[str, ...] = ()
-    max_rounds: int = 20
+    max_rounds: int = 10
     max_tokens: int | None = None
     max_cost: float | None = None
     deadline_s: float | None = None
@@ -69,7 +71,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobRun:
-    """One run of a job, or a time at which there was none. ``tried`` by hand; ``detail`` is at most 200 characters."""
+    """One run of a job, or a time at which there was none. ``tried`` by hand; ``detail`` is at most 200 characters;
+    ``ended_at`` 0: not yet, or nobody knows when (``interrupted``)."""
 
     job_run_id: str
     job_id: str
@@ -85,13 +88,27 @@ class JobRun:
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """A job as the page lists it. ``next_at`` None: it is paused, or has no time to come; ``failures`` in a row."""
+    """A job as the page lists it. ``next_at`` None: it is paused, or has no time to come; ``failures`` in a row;
+    ``waiting``: its run is there, and waits for a place. ``next_ahead_s``: seconds that the clock of the job's own zone
+    is ahead of UTC at ``next_at``. ``problem`` is a sentence on why it cannot run at all, or ""."""
 
     job: Job
     next_at: float | None
     last: JobRun | None
     failures: int = 0
     running: bool = False
+    waiting: bool = False
+    next_ahead_s: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobThread:
+    """Whose run a thread shows: the job by its present name, deleted or not, and the run with its status."""
+
+    name: str
+    run: JobRun
+    deleted: bool = False
 
 
 class JobDesk(Protocol):
@@ -114,6 +131,14 @@ class JobDesk(Protocol):
 
     async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:
         """The next times. Raises ConfigurationError for what is no cron expression or no time zone."""
+        ...
+
+    async def ahead(self, zone: str, times: Sequence[float]) -> Sequence[float]:
+        """Seconds that a zone's clock is ahead of UTC at each of these times. Raises ConfigurationError."""
+        ...
+
+    async def of_threads(self, thread_ids: Sequence[str]) -> Mapping[str, JobThread]:
+        """Whose runs these threads show; those of no job are left out (R-CRON-6)."""
         ...
 
     async def save(self, job: Job) -> Job:

@@ -9,13 +9,19 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from desktop.domain.errors import NotFound
-from desktop.domain.jobs import MAX_SNIPPET, Job, JobPolicy, JobRun
+from desktop.domain.jobs import MAX_SNIPPET, Job, JobPolicy, JobRun, JobThread
 from desktop.store.rows import clean, to_json
 from desktop.store.worker import StoreThread
 
 KEPT_RUNS = 1_000
 """Rows of a job's history; the oldest go first. The threads of its runs stay."""
+INTERRUPTED = "Assent ended before the run did."
+UNREADABLE = "A job that cannot be read"
+"""The name of one whose row says nothing: it can be deleted, or set up again."""
+_JOB = "job_id, job_json, enabled, seen_at"
 _RUN = "job_run_id, job_id, planned_at, status, started_at, ended_at, thread_id, run_id, detail, tried"
+_RUN_OF = ", ".join(f"r.{name.strip()}" for name in _RUN.split(","))
+_WORDS = ("name", "message", "schedule", "zone", "agent", "model", "missed")
 
 
 class JobRepository:
@@ -42,12 +48,25 @@ class JobRepository:
         """All that are not deleted, the oldest first."""
 
         def work(connection: sqlite3.Connection) -> list[Job]:
-            rows = connection.execute(
-                "SELECT job_json, enabled, seen_at FROM jobs WHERE deleted_at IS NULL ORDER BY created_at, job_id"
-            )
+            rows = connection.execute(f"SELECT {_JOB} FROM jobs WHERE deleted_at IS NULL ORDER BY created_at, job_id")
             return [_job(*row) for row in rows]
 
         return await self._thread.read(work)
+
+    async def everything(self) -> list[Job]:
+        """All that are kept, deleted ones too."""
+        query = f"SELECT {_JOB} FROM jobs"
+        return await self._thread.read(lambda connection: [_job(*row) for row in connection.execute(query)])
+
+    async def get(self, *, job_id: str) -> Job | None:
+        """One that is not deleted, as it is now."""
+        query = f"SELECT {_JOB} FROM jobs WHERE job_id = ? AND deleted_at IS NULL"
+        rows = await self._thread.read(lambda connection: connection.execute(query, (job_id,)).fetchall())
+        return _job(*rows[0]) if rows else None
+
+    async def reword(self, *, job: Job) -> None:
+        """Keep other words of a job, deleted or not, and nothing else."""
+        await self._one("UPDATE jobs SET job_json = ? WHERE job_id = ?", to_json(_plain(job)), job.job_id)
 
     async def delete(self, *, job_id: str, at: float) -> None:
         """Out of the list; ``put`` brings it back with its history."""
@@ -96,11 +115,24 @@ class JobRepository:
     async def of_thread(self, *, thread_id: str) -> Job | None:
         """The job that ran in this thread, also one that is deleted; None: none did, or it is gone for good."""
         query = (
-            "SELECT j.job_json, j.enabled, j.seen_at FROM job_runs r JOIN jobs j ON j.job_id = r.job_id "
+            "SELECT j.job_id, j.job_json, j.enabled, j.seen_at FROM job_runs r JOIN jobs j ON j.job_id = r.job_id "
             "WHERE r.thread_id = ? ORDER BY r.seq DESC LIMIT 1"
         )
         rows = await self._thread.read(lambda connection: connection.execute(query, (thread_id,)).fetchall())
         return _job(*rows[0]) if rows else None
+
+    async def of_threads(self, *, thread_ids: Sequence[str]) -> Mapping[str, JobThread]:
+        """The runs that these threads show, with their jobs' names."""
+        query = (
+            f"SELECT j.job_json, j.deleted_at, {_RUN_OF} FROM job_runs r JOIN jobs j ON j.job_id = r.job_id "
+            f"WHERE r.thread_id IN ({','.join('?' * len(thread_ids))}) ORDER BY r.seq"
+        )
+        rows = await self._thread.read(lambda connection: connection.execute(query, tuple(thread_ids)).fetchall())
+        runs = _runs([row[2:] for row in rows])
+        return {
+            run.thread_id: JobThread(_job(run.job_id, text, 1, 0.0).name, run, at is not None)
+            for run, (text, at, *_) in zip(runs, rows, strict=True)
+        }
 
     async def latest(self) -> Mapping[str, Sequence[JobRun]]:
         """Of every job the last few runs, the newest first: enough to say how many failed in a row, up to 20."""
@@ -113,10 +145,10 @@ class JobRepository:
             found.setdefault(run.job_id, []).append(run)
         return found
 
-    async def close_open(self, *, at: float) -> int:
-        """What the last process left running ended with it; how many."""
-        update = "UPDATE job_runs SET status = 'interrupted', ended_at = ? WHERE status = 'running'"
-        return await self._thread.write(lambda connection: connection.execute(update, (at,)).rowcount)
+    async def close_open(self) -> int:
+        """What the last process left running ended with it, nobody knows when; how many."""
+        update = "UPDATE job_runs SET status = 'interrupted', detail = ? WHERE status = 'running'"
+        return await self._thread.write(lambda connection: connection.execute(update, (INTERRUPTED,)).rowcount)
 
     async def _one(self, statement: str, *values: Any) -> None:
         def work(connection: sqlite3.Connection) -> None:
@@ -131,15 +163,32 @@ def _plain(job: Job) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if name not in ("enabled", "seen_at")}
 
 
-def _job(text: str, enabled: int, seen_at: float) -> Job:
-    """What another version wrote and this one does not know is left out."""
-    plain = json.loads(text)
-    policy = {key: value for key, value in plain.pop("policy", {}).items() if key in JobPolicy.__dataclass_fields__}
-    for name in ("allowed_tools", "allow_admin"):
-        if isinstance(policy.get(name), list):
-            policy[name] = tuple(policy[name])
-    known = {key: value for key, value in plain.items() if key in Job.__dataclass_fields__}
-    return Job(**known, policy=JobPolicy(**policy), enabled=bool(enabled), seen_at=seen_at)
+def _job(job_id: str, text: str, enabled: int, seen_at: float) -> Job:
+    """What another version wrote and this one does not know is left out. A row that makes no job costs only that one:
+    it has no schedule, and rests."""
+    try:
+        plain = json.loads(text)
+        policy = {key: value for key, value in plain.pop("policy", {}).items() if key in JobPolicy.__dataclass_fields__}
+        for name in ("allowed_tools", "allow_admin"):
+            if isinstance(policy.get(name), list):
+                policy[name] = tuple(policy[name])
+        known = {key: value for key, value in plain.items() if key in Job.__dataclass_fields__}
+        job = Job(**known, policy=JobPolicy(**policy), enabled=bool(enabled), seen_at=seen_at)
+        if job.job_id == job_id and _sound(job):
+            return job
+    except (TypeError, ValueError, AttributeError):
+        pass
+    return Job(job_id, UNREADABLE, "", "", enabled=False, seen_at=seen_at)
+
+
+def _sound(job: Job) -> bool:
+    """Whether everything in it is of the kind that it is said to be."""
+    policy = job.policy
+    words = [*(getattr(job, name) for name in _WORDS), *(policy.allowed_tools or ()), *policy.allow_admin]
+    limits = (policy.max_rounds, policy.max_tokens or 1, policy.max_cost or 1, policy.deadline_s or 1, job.created_at)
+    lists = isinstance(policy.allowed_tools, tuple | None) and isinstance(policy.allow_admin, tuple)
+    kinds = all(isinstance(number, int | float) and not isinstance(number, bool) for number in limits)
+    return lists and kinds and all(isinstance(word, str) for word in words)
 
 
 def _runs(rows: Sequence[tuple[Any, ...]]) -> list[JobRun]:

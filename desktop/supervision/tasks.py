@@ -59,10 +59,12 @@ class TaskOwner:
 
 
 class RunSlots:
-    """At most ``limit`` runs at once; others queue, higher priority first, in order within one (14, R-SUP-14)."""
+    """At most ``limit`` runs at once; others queue, higher priority first, in order within one (14, R-SUP-14). Runs of
+    less than normal priority, which nobody waits for, leave one place free for a person."""
 
     def __init__(self, limit: int = MAX_RUNS) -> None:
         self._free = limit
+        self._spare = 1 if limit > 1 else 0
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._count = 0
 
@@ -70,6 +72,10 @@ class RunSlots:
     def waiting(self) -> int:
         """How many runs wait for a slot."""
         return sum(1 for _, _, future in self._waiting if not future.done())
+
+    def full(self, priority: Priority = Priority.NORMAL) -> bool:
+        """Whether a run of this priority would have to wait."""
+        return self._free <= (self._spare if priority < Priority.NORMAL else 0)
 
     @asynccontextmanager
     async def slot(self, priority: Priority = Priority.NORMAL) -> AsyncIterator[None]:
@@ -81,7 +87,7 @@ class RunSlots:
             self._release()
 
     async def _acquire(self, priority: Priority) -> None:
-        if self._free > 0:
+        if not self.full(priority):
             self._free -= 1
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -95,9 +101,12 @@ class RunSlots:
             raise
 
     def _release(self) -> None:
-        while self._waiting:
-            _, _, future = heapq.heappop(self._waiting)
-            if not future.done():
-                future.set_result(None)
-                return
         self._free += 1
+        while self._waiting:
+            weight, _, future = self._waiting[0]
+            if not future.done():
+                if self.full(Priority(-weight)):
+                    return
+                self._free -= 1
+                future.set_result(None)
+            heapq.heappop(self._waiting)

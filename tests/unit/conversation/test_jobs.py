@@ -78,14 +78,16 @@ class Jobs:
 
 
 @asynccontextmanager
-async def jobs(path: Path, *answers: Any, tools: tuple[FakeTool, ...] = (), admin: bool = False) -> AsyncIterator[Jobs]:
+async def jobs(
+    path: Path, *answers: Any, tools: tuple[FakeTool, ...] = (), admin: bool = False, **options: Any
+) -> AsyncIterator[Jobs]:
     person, clock = NeverAsked(), Clock()
 
     async def audit(_entry: AuditEntry) -> int:
         return 1
 
     gate = PermissionGate(person, TrustRules(), audit, SafetySettings)
-    async with world(path, ScriptedModel(list(answers)), *tools, person=gate) as made:
+    async with world(path, ScriptedModel(list(answers)), *tools, person=gate, **options) as made:
         found = Jobs(made, clock, [True] if admin else [])
         await found.service.open()
         yield found
@@ -121,7 +123,9 @@ async def test_times_that_passed_while_the_app_was_closed_are_noted_or_made_up_f
         once = await made.service.save(replace(HOURLY, name="Once", missed="once"))
         await made.at(200)
         assert await made.history(skip) == [("missed", 180)]
-        assert (await made.service.runs(skip.job_id))[0].detail == "3 times passed while Assent was not running."
+        assert (await made.service.runs(skip.job_id))[0].detail == (
+            "3 times passed while Assent was not running or this computer slept."
+        )
         assert await made.history(once) == [("done", 180), ("missed", 120)]
         await made.at(201)
         assert len(await made.history(skip)) == 1
