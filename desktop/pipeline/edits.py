@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from desktop.pipeline.context import Call, changed
@@ -11,10 +11,13 @@ from desktop.pipeline.validation import as_json
 MAX_EDIT_SHOWN = 2000
 
 
-def edit_note(call: Call) -> str:
-    """What the model has to know of a call that a person changed and allowed, or ""."""
+def edit_note(call: Call, mask: Callable[[Any], Any] = lambda value: value) -> str:
+    """What the model has to know of a call that a person changed and allowed, or "". ``mask`` takes known secrets out
+    of what they wrote, before anything is cut (R-SEC-5)."""
     allowed = call.decision is not None and (call.decision.allowed or bool(call.request.again))
-    return changed_note(call.original, call.frozen) if allowed and call.edited else ""
+    if not allowed or not call.edited:
+        return ""
+    return changed_note(call.original, {**call.frozen, **mask(call.changes)})
 
 
 def changed_note(asked: Mapping[str, Any] | None, made: Mapping[str, Any]) -> str:

@@ -256,9 +256,8 @@ class Pipeline:
         elapsed = int((time.perf_counter() - started - (call.waited_s if call else 0.0)) * 1000)
         size = len(result.text.encode("utf-8", "replace"))
         result = self._masked(result)
-        note = edit_note(call) if call is not None else ""
-        if self._redactor is not None:
-            note = self._redactor.mask_known(note)
+        masked = self._redactor.mask_data if self._redactor is not None else _as_it_is
+        note = edit_note(call, masked) if call is not None else ""
         text = cut(note + result.text, self._settings.output_limit())
         result = replace(result, text=text)
         state = _state(result)
@@ -266,7 +265,7 @@ class Pipeline:
         if result.code:
             facts["code"] = result.code
         if call is not None:
-            facts.update(_decided(call))
+            facts.update(_decided(call, masked))
         outcome = Outcome(result, state, facts, max(0, elapsed))
         self._tell(request, call, outcome)
         if self._journal is not None and request.known is None:
@@ -307,7 +306,11 @@ class Pipeline:
         )
 
 
-def _decided(call: Call) -> dict[str, Any]:
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _decided(call: Call, masked: Callable[[Any], Any]) -> dict[str, Any]:
     facts: dict[str, Any] = {"category": call.category.value}
     if call.check is not None and call.check.raised_because:
         facts["raised_because"] = call.check.raised_because
@@ -318,7 +321,7 @@ def _decided(call: Call) -> dict[str, Any]:
     if call.waited_s:
         facts["waited_ms"] = int(call.waited_s * 1000)
     if call.edited:
-        facts["edited"] = call.changes
+        facts["edited"] = masked(call.changes)
     if call.nested:
         facts["nested"] = call.nested[:MAX_NESTED_SHOWN]  # an agent's may have come on top
     return facts

@@ -14,6 +14,7 @@ from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import Settings
+from desktop.safety.redaction import Redactor
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
 
 
@@ -248,6 +249,17 @@ async def test_the_model_hears_of_an_edit_also_when_the_edited_call_fails_and_no
     assert outcome.result.text.endswith("The disk said no.")
     assert "(5000 characters)" in outcome.result.text
     assert len(outcome.result.text) < 3000
+
+
+@pytest.mark.spec("R-SEC-5", "R-PRM-5")
+async def test_a_key_that_a_person_wrote_into_a_call_reaches_the_tool_and_not_the_model() -> None:
+    redactor, key = Redactor(), "known-secret-1"
+    redactor.remember(key)
+    tool, person = writer(), Person(edited(path="x" * 1990 + key), "allow_once")
+    outcome = await Bench(tool, person=person, redactor=redactor).call("write_file")
+    assert tool.calls[0]["path"].endswith(key)
+    assert "The person changed the arguments" in outcome.result.text
+    assert "known-secret" not in str(outcome)
 
 
 @pytest.mark.spec("R-PRM-5", "R-TOOL-4")
