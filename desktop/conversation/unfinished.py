@@ -274,6 +274,7 @@ async def conclude_settled(store: Store) -> list[str]:
     """At the start of the app: end the journals of runs of earlier starts that there is nothing to go on with, and
     name the runs that are left."""
     left = []
+    await store.effects.end_empty()
     for run_id in await store.effects.unfinished():
         try:
             if await _goes_on(store, run_id):

@@ -14,6 +14,12 @@ from desktop.store.worker import StoreThread
 
 _COLUMNS = "run_id, sequence, agent, step, kind, name, digest, phase, at, value_json, summary"
 _INSERT = f"INSERT INTO effects ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+_END_EMPTY = (
+    f"INSERT INTO effects ({_COLUMNS}) SELECT run_id, 1, '', 0, 'end', '', '', 'cancelled', ended_at, '', "
+    "'Assent ended before it came to anything' FROM runs r WHERE end_reason = 'interrupted' "
+    "AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.run_id = r.run_id) "
+    "AND NOT EXISTS (SELECT 1 FROM called_runs c WHERE c.run_id = r.run_id)"
+)
 
 
 class EffectRepository:
@@ -56,6 +62,11 @@ class EffectRepository:
         return await self._thread.read(
             lambda connection: [row[0] for row in connection.execute(query, (thread_id,))]
         )  # fmt: skip
+
+    async def end_empty(self) -> int:
+        """Logs of runs that were cut off before anything stood in them get their end, which is all there is to say
+        (R-JRN-5); how many. Those of agents that were called are a part of their caller's."""
+        return await self._thread.write(lambda connection: connection.execute(_END_EMPTY).rowcount)
 
     async def summaries(self, thread_id: str, limit: int = 20) -> list[dict[str, Any]]:
         """The latest summaries of a thread's older messages, newest first, from whatever runs."""

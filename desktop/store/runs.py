@@ -15,14 +15,6 @@ from desktop.store.worker import StoreThread
 
 _FAILED = frozenset({"error"})
 _INTERRUPTED = frozenset({"interrupted", "terminated"})
-_END = (
-    "INSERT INTO effects (run_id, sequence, agent, step, kind, name, digest, phase, at, value_json, summary) "
-    "SELECT run_id, 1, '', 0, 'end', '', '', 'cancelled', ?, '', 'Assent ended before it came to anything' FROM runs r "
-    "WHERE run_id = ? AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.run_id = r.run_id) "
-    "AND NOT EXISTS (SELECT 1 FROM called_runs c WHERE c.run_id = r.run_id)"
-)
-"""A log has its end though nothing was written in it (R-JRN-5). Others are gone on with, and end then; those of agents
-that were called are a part of their caller's."""
 
 
 class RunRepository:
@@ -122,7 +114,6 @@ def recover(connection: sqlite3.Connection, now: float) -> Recovery:
         connection.execute("UPDATE messages SET status = 'interrupted' WHERE seq = ?", (seq,))
         tree.index(connection, seq)
     forks.recover(connection)
-    connection.executemany(_END, [(now, row[0]) for row in ended])
     runs = tuple(run_from(row) for row in ended)
     for run in runs:
         _show(connection, run.thread_id)

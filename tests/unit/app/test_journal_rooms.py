@@ -82,9 +82,11 @@ async def test_a_start_ends_the_logs_of_runs_that_nobody_goes_on_with_and_forget
     said = MessageRecord("a", "t", "q", "assistant", (TextBlock("Yes."),), 4.0, stop_reason="end", run_id="later")
     await store.messages.add(record=said)
     await store.runs.end(run_id="later", reason="response", at=4.0)
+    await store.runs.start(record=RunRecord("empty", "t", 5.0, "assistant", "demo/demo"))
     await store.close()
     async with opened(tmp_path) as rooms, asyncio.timeout(LONG):
         while (log := await rooms.store.effects.load("left"))[-1].kind != "end" or not is_digest(log[1].value):
             await asyncio.sleep(0.02)
         assert log[-1].phase == "cancelled"
+        assert [(one.kind, one.phase) for one in await rooms.store.effects.load("empty")] == [("end", "cancelled")]
         assert "what it read" not in log[1].value
