@@ -92,10 +92,17 @@ async def a(ctx: RunContext, inbox: Inbox) -> Any:
 
 
 async def b(ctx: RunContext, inbox: Inbox) -> Any:
-    await ctx.tool("append", {"text": "b1"})
-    answer = await ctx.llm(asking(f"b-{inbox[0].text}"))
-    await ctx.tool("append", {"text": "b2"})
-    return answer.text
+    """Does two things side by side."""
+
+    async def reads_first() -> None:
+        await ctx.tool("look", {"text": "b"})
+        await ctx.tool("append", {"text": "b2", "name": await ctx.uuid()})
+
+    async def asks_then() -> str:
+        await ctx.tool("append", {"text": "b1", "name": await ctx.uuid()})
+        return (await ctx.llm(asking(f"b-{inbox[0].text}"))).text
+
+    return (await asyncio.gather(reads_first(), asks_then()))[1]
 
 
 async def g(ctx: RunContext, inbox: Inbox) -> Any:
