@@ -16,13 +16,17 @@ from typing import Any, Protocol
 from desktop.domain.tools import ToolResult, ToolSpec
 
 _INSIDE = "inside "
+_ENCODE = json.JSONEncoder(sort_keys=True, default=str).encode
 
 
-def inside_key(above: str, tool: str, arguments: Mapping[str, Any] | None, number: int) -> str:
-    """What names a call made inside the call ``above``: the ``number``-th of this tool with these arguments. No
-    arguments are looked at where these are None."""
-    plain = "" if arguments is None else json.dumps(arguments, sort_keys=True, default=str)
-    digest = hashlib.sha256("\0".join((above, tool, plain, str(number))).encode("utf-8", "replace")).hexdigest()
+def likeness(tool: str, arguments: Mapping[str, Any] | None) -> str:
+    """The same for calls of the same tool with the same arguments. None are looked at where these are None."""
+    return tool if arguments is None else f"{tool}\0{_ENCODE(arguments)}"
+
+
+def inside_key(above: str, like: str, number: int) -> str:
+    """What names a call made inside the call ``above``: the ``number``-th of its ``likeness``."""
+    digest = hashlib.sha256(f"{above}\0{like}\0{number}".encode("utf-8", "replace")).hexdigest()
     return f"{_INSIDE}{digest[:24]} {outermost(above)}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -58,9 +57,8 @@ class Invocation:
     context_id: str = field(default_factory=short_id)
     view: Context | None = None
 
-    def count(self, tool: str, arguments: Mapping[str, Any] | None) -> int:
-        """The how-manieth call of this tool with these arguments is made here now; from 1."""
-        like = f"{tool} {json.dumps(arguments, sort_keys=True, default=str)}"
+    def count(self, like: str) -> int:
+        """The how-manieth call of this likeness is made here now; from 1."""
         number = self.made[like] = self.made.get(like, 0) + 1
         return number
 

@@ -14,7 +14,7 @@ from typing import Any
 from desktop.domain.effects import call_key
 from desktop.domain.errors import CancellationError, ToolAborted
 from desktop.domain.middleware import CallNext
-from desktop.domain.recall import Memory, Recalled, inside_key, is_inside
+from desktop.domain.recall import Memory, Recalled, inside_key, is_inside, likeness
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.pipeline.context import Call, CallRequest, changed
 from desktop.pipeline.edits import changed_note
@@ -31,8 +31,8 @@ def named(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> CallRe
     if not above:
         return _asked_less(replace(request, key=call_key(request.message_id, block.call_id)), spec, memory)
     works_for_it = request.serves is not None or not request.counted  # middleware, an agent, its provider
-    arguments = None if works_for_it else block.arguments
-    key = inside_key(above, spec.name, arguments, request.parent.count(spec.name, arguments))
+    like = likeness(spec.name, None if works_for_it else block.arguments or {})
+    key = inside_key(above, like, request.parent.count(like))
     known = memory.recall(request.parent.meta.run_id, key, spec) if memory is not None else None
     if known is None or works_for_it:
         return replace(request, key=key)

@@ -4,12 +4,17 @@ skills in words, code. Nothing that was done is done again; each write that may 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from desktop.conversation.agent_calls import AgentCalls
 from desktop.conversation.agent_retention import forget_children
+from desktop.conversation.agent_tools import AgentTools
+from desktop.conversation.debate_calls import CalledDebates
 from desktop.conversation.unfinished import conclude_settled
 from desktop.domain.events import RunEnded
 from desktop.domain.ids import new_id
@@ -21,7 +26,11 @@ from desktop.pipeline.context import CallRequest
 from desktop.pipeline.gates import SAID_DONE
 from desktop.pipeline.recalled import MADE_BEFORE
 from desktop.supervision.recalled import OTHER_WAY, UNKNOWN
-from tests.unit.conversation.test_agent_tools import BOSS, HELPER, House, house, one
+from desktop.tools.registry import ToolRegistry
+from tests.unit.conversation.debate_kit import DebateWorld, debate_world, prompt
+from tests.unit.conversation.kit import MODEL
+from tests.unit.conversation.test_agent_tools import BOSS, HELPER, OTHER, House, house, one
+from tests.unit.conversation.test_debate_calls import options
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.supervision.kit import until
 
@@ -109,6 +118,29 @@ async def test_a_called_agent_goes_on_in_its_thread_and_its_caller_gets_its_answ
         await asyncio.sleep(0)
         await forget_children(h.world.runtime)
         assert (await h.children(), len(await store.threads.list_all())) == ([], 1 + (kept == "permanent"))
+
+
+@pytest.mark.spec("R-JRN-2", "R-AAT-8")
+async def test_an_agent_below_an_agent_goes_on_too_also_after_a_second_end(tmp_path: Path) -> None:
+    agents = (*AGENTS, one(OTHER, "other"))
+    skills = {**SKILLS, "other": ""}
+    first, ask = Pen("w1", written=True), calls("other_agent", {"message": "Deeper."})
+    async with house(
+        tmp_path, ScriptedModel([ASKS_HELPER, ask, write("w1")]), *agents, tools=(first.tool,), skills=skills
+    ) as h:
+        thread = await begin(h, first)
+    second, person = Pen("w2"), Asked("done")
+    model = ScriptedModel([write("w2")])
+    async with house(tmp_path, model, *agents, tools=(second.tool,), skills=skills, person=person) as h:
+        await h.world.service.continue_answer(thread)
+        await until(second.reached)
+        assert person.words == ["w1"]
+    pen, person, model = Pen(), Asked(), ScriptedModel([says("deep"), says("helped"), says("done")])
+    async with house(tmp_path, model, *agents, tools=(pen.tool,), skills=skills, person=person) as h:
+        assert await go_on(h, thread) == ["helped"]
+        assert (first.paper, second.paper, pen.paper, person.words) == (["w1"], [], ["w2"], ["w2"])
+        told = [b.text for m in model.requests[1].messages for b in m.blocks if isinstance(b, ToolResultBlock)]
+        assert told == ["deep"], "and its caller reads that"
 
 
 @pytest.mark.spec("R-JRN-2")
@@ -281,3 +313,38 @@ async def test_a_kept_agent_that_is_gone_on_with_in_its_own_thread_knows_what_it
         assert person.words == ["h1"]
         assert await go_on(h, thread) == ["helped"], "its caller hears what it said since"
         assert (first.paper, pen.paper, len(person.unknown)) == (["h1"], [], 1)
+
+
+@pytest.mark.spec("R-JRN-2", "R-AAT-3", "R-SES-2")
+async def test_a_called_debate_goes_on_in_the_turn_that_was_cut(tmp_path: Path) -> None:
+    script = [calls("two_agent", {"message": "Tea?"}), write("a1"), says("A"), write("b1"), write("b2")]
+    first = Pen("b2", written=True)
+    async with debate(tmp_path, ScriptedModel(script), first, Asked()) as (w, thread):
+        await w.service.send(thread, "Please.")
+        await until(first.reached)
+    pen, person, model = Pen(), Asked("done"), ScriptedModel([says("B"), write("a2"), says("A again"), says("done")])
+    async with debate(tmp_path, model, pen, person) as (w, thread):
+        await forget_children(w.runtime)
+        await w.service.continue_answer(thread)
+        path = await w.settled(thread)
+        (gave,) = [block.text for m in path for block in m.blocks if isinstance(block, ToolResultBlock)]
+        assert gave == "A again\n[ended by: max_session_turns]"
+        assert (first.paper, pen.paper, person.words) == (["a1", "b1", "b2"], ["a2"], ["b2"])
+        assert await w.store.effects.unfinished() == []
+
+
+@asynccontextmanager
+async def debate(
+    tmp_path: Path, model: ScriptedModel, pen: Pen, person: Person
+) -> AsyncIterator[tuple[DebateWorld, str]]:
+    """A chat whose agent may call one of two sides; the same one each time."""
+    registry = ToolRegistry([pen.tool])
+    more = {**options(registry), "person": person}
+    async with debate_world(tmp_path, model, allowed="write-file", **more) as w:
+        prompt(w.prompts, "boss", '"*-agent write-file"')
+        made = AgentCalls(lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime))
+        tools = AgentTools(w.runtime.agents, w.skills, registry, made.carry)
+        await asyncio.to_thread(tools.refresh)
+        known = await w.service.threads()
+        thread = known[0] if known else await w.service.create_thread(agent="boss_agent", model=MODEL)
+        yield w, thread.thread_id
