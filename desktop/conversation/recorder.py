@@ -23,7 +23,16 @@ from desktop.domain.events import (
     UserMessageTaken,
 )
 from desktop.domain.ids import new_id
-from desktop.domain.messages import Block, ChatMessage, NoticeBlock, StopReason, TextBlock, ToolResultBlock, Usage
+from desktop.domain.messages import (
+    Block,
+    ChatMessage,
+    NoticeBlock,
+    ReasoningBlock,
+    StopReason,
+    TextBlock,
+    ToolResultBlock,
+    Usage,
+)
 from desktop.domain.models import ReasoningDelta, TextDelta, ToolCallProgress
 from desktop.domain.threads import MessageRecord, MessageStatus, QueuedRecord
 from desktop.store import OpenMessage, Store
@@ -58,6 +67,7 @@ class RunRecorder:
         self._side: SideName = side
         self._open: OpenMessage | None = None
         self._pending: ChatMessage | None = None
+        self._amended: tuple[TextBlock | ReasoningBlock, ...] | None = None
         self._round = 0
         self._started = 0.0
         self.leaf = parent_id
@@ -87,10 +97,22 @@ class RunRecorder:
             self._round += 1
             await self._begin()
             self.listen(TextDelta(message.text))
+        self._amend(message)
         self._pending = message
         if message.tool_calls or (texts(message) and message.stop_reason in _WHOLE):
             await self._close()
         return self.message_id
+
+    def _amend(self, message: ChatMessage) -> None:
+        """What a chat-level layer gave in the place of the model, or made of its words, is what was said (R-MW-9)."""
+        said = tuple(block for block in message.blocks if isinstance(block, TextBlock | ReasoningBlock))
+        if self._open is None:
+            return
+        if not self._open.begun:
+            for block in said:
+                self.listen((TextDelta if isinstance(block, TextBlock) else ReasoningDelta)(block.text))
+        if self._open.amend(said):
+            self._amended = said
 
     async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> list[str]:
         """Store results below the message that asked; those that were not executed together, with their events. The
@@ -211,13 +233,14 @@ class RunRecorder:
             stop_reason=reason, status=status, blocks=(*calls, *notices), usage=usage, elapsed_ms=elapsed,
             model=self.model,
         )  # fmt: skip
+        amended, self._amended = self._amended, None
         self._open = self._pending = None
         if usage is not None:
             await self._store.threads.add_usage(thread_id=self._thread_id, usage=usage)
         self._publish(
             MessageClosed(
                 **self._where, stop_reason=reason, tool_calls=calls, usage=usage, elapsed_ms=elapsed,
-                notices=tuple(notices),
+                notices=tuple(notices), amended=amended,
             )
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from desktop.domain.context import Account
 from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SideName
-from desktop.domain.messages import NoticeBlock, StopReason, ToolCallBlock, Usage
+from desktop.domain.messages import NoticeBlock, ReasoningBlock, StopReason, TextBlock, ToolCallBlock, Usage
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.run_tree import NodeFacts
 
@@ -110,7 +110,8 @@ class ToolCallWriting(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageClosed(RunEvent):
-    """An assistant message is complete and committed; ``notices`` are what the app had to say about it."""
+    """An assistant message is complete and committed; ``notices`` are what the app had to say about it. ``amended``:
+    its texts, where a chat-level layer has made others of those that arrived (R-MW-9)."""
 
     message_id: str
     stop_reason: StopReason
@@ -118,6 +119,7 @@ class MessageClosed(RunEvent):
     usage: Usage | None = None
     elapsed_ms: int = 0
     notices: tuple[NoticeBlock, ...] = ()
+    amended: tuple[TextBlock | ReasoningBlock, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 from desktop.domain.errors import BugError
+from desktop.domain.messages import ChatMessage
 from desktop.domain.middleware import CallNext, Middleware, MiddlewareContext
+from desktop.domain.models import Answer
+
+_RESULTS: dict[str, tuple[type, ...]] = {"chat": (Answer, ChatMessage)}
+"""What the result of a chain may be, where whoever asked depends on it."""
 
 C = TypeVar("C", bound=MiddlewareContext)
 
@@ -20,7 +25,8 @@ def compose(layers: Sequence[Middleware[C]]) -> Chain[C]:
     """A chain that runs ``layers``, the first outermost (R-MW-2), around ``core``.
 
     BugError when a layer calls ``call_next`` twice without declaring ``retries = True`` (R-MW-5), or neither calls
-    it nor sets the context's result (R-MW-3). What a layer or the core raises goes outward unchanged (R-INV-4).
+    it nor sets the context's result (R-MW-3), or leaves there what is none. What a layer or the core raises goes
+    outward unchanged (R-INV-4).
     """
     chain = tuple(layers)
 
@@ -55,8 +61,12 @@ class _Course(Generic[C]):
             await self.enter(position + 1)
 
         await layer.process(self._context, call_next)
-        if not calls and result_of(self._context) is None:
+        result = result_of(self._context)
+        if not calls and result is None:
             raise BugError(f"{_name(layer)} neither called call_next nor set a result")
+        kinds = _RESULTS.get(self._context.level)
+        if kinds is not None and not isinstance(result, kinds):
+            raise BugError(f"{_name(layer)} left a {type(result).__name__} as the result, which is none")
 
 
 def result_of(context: MiddlewareContext) -> object:

@@ -7,8 +7,9 @@ of its run shows exactly what has arrived.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from desktop.domain.events import (
@@ -26,7 +27,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
     ToolCallWriting,
 )
-from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
+from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, Usage
 from desktop.domain.words import size_words
 from desktop.presenter.code_calls import ran
 from desktop.presenter.folding import fold_calls
@@ -176,6 +177,8 @@ class LiveAnswer:
             if isinstance(part, TextPart | ReasoningPart) and part.live:
                 self._parts[part_id] = replace(part, live=False)
         self._drop_writing(event.message_id)
+        if event.amended is not None:
+            self._amend(event.message_id, event.amended)
         for call in event.tool_calls[:CALLS_SHOWN]:
             self._ensure_call(event.message_id, call)
         if len(event.tool_calls) > CALLS_SHOWN:
@@ -187,6 +190,16 @@ class LiveAnswer:
             self.usage = event.usage if self.usage is None else self.usage.plus(event.usage)
         self.elapsed_ms += event.elapsed_ms
         return True
+
+    def _amend(self, message_id: str, said: Sequence[TextBlock | ReasoningBlock]) -> None:
+        """Its texts are others than those that arrived."""
+        for kind in ("text", "reasoning"):
+            self._parts.pop(f"{message_id}:{kind}", None)
+            self._chunks.pop(f"{message_id}:{kind}", None)
+        for block in said:
+            part_id = f"{message_id}:{block.kind}"
+            make: type[TextPart | ReasoningPart] = TextPart if isinstance(block, TextBlock) else ReasoningPart
+            self._grow(part_id, block.text, partial(make, part_id, ""))
 
     # -- calls ------------------------------------------------------------------------------------------------------
 

@@ -70,11 +70,17 @@ class OpenMessage:
         self._timer: asyncio.TimerHandle | None = None
         self._flight: asyncio.Future[None] | None = None
         self._closing = False
+        self._anew = False
 
     @property
     def message_id(self) -> str:
         """The stored message's id."""
         return self.record.message_id
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was said."""
+        return bool(self._parts)
 
     @property
     def text(self) -> str:
@@ -88,6 +94,16 @@ class OpenMessage:
     def add_reasoning(self, delta: str) -> None:
         """More of the thinking."""
         self._add("reasoning", delta)
+
+    def amend(self, blocks: Sequence[TextBlock | ReasoningBlock]) -> bool:
+        """What was said is this, whatever was added before; whether that is something else. Stored by ``close``."""
+        wanted = [(block.kind, clean(block.text)) for block in blocks if block.text]
+        if [(part.kind, clean("".join(part.said))) for part in self._parts] == wanted:
+            return False
+        self._disarm()
+        self._anew = True
+        self._parts = [_Part(kind, [text]) for kind, text in wanted]
+        return True
 
     def _add(self, kind: Literal["text", "reasoning"], delta: str) -> None:
         if self._closing:
@@ -121,7 +137,7 @@ class OpenMessage:
     def _flush(self) -> None:
         self._timer = None
         changes, marks = self._unsaved()
-        if not changes:
+        if not changes or self._anew:
             return
         seq = self._seq
         self._flight = self._thread.write(lambda connection: _append(connection, seq, changes))
@@ -165,7 +181,11 @@ class OpenMessage:
             stop_reason=stop_reason, usage=usage, elapsed_ms=elapsed_ms, model=model or self.record.model,
         )  # fmt: skip
 
+        anew = self._anew
+
         def work(connection: sqlite3.Connection) -> None:
+            if anew:
+                connection.execute("DELETE FROM blocks WHERE message_seq = ?", (self._seq,))
             _append(connection, self._seq, changes)
             tree.insert_blocks(connection, self._seq, parts, blocks)
             values = (status, stop_reason, elapsed_ms, clean(final.model), *usage_row(usage), self._seq)

@@ -6,6 +6,7 @@ import pytest
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import BugError
+from desktop.domain.messages import ChatMessage
 from desktop.domain.middleware import AgentContext, CallNext, ChatContext, FunctionContext, MiddlewareContext
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.compose import compose
@@ -63,9 +64,27 @@ async def test_a_layer_that_stops_the_chain_must_have_set_the_result(context: Mi
 
     class Answers:
         async def process(self, context: MiddlewareContext, call_next: CallNext) -> None:
-            setattr(context, "response" if context.level == "chat" else "result", "mine")
+            if isinstance(context, ChatContext):
+                context.response = ChatMessage("assistant", ())
+            else:
+                context.result = "mine"
 
     await compose([Answers()])(context, never)
+
+
+@pytest.mark.spec("R-MW-3")
+async def test_a_layer_that_leaves_no_answer_of_a_model_is_named() -> None:
+    class Junk(Layer):
+        async def process(self, context: MiddlewareContext, call_next: CallNext) -> None:
+            await call_next()
+            context.response = "a text"
+
+    async def answered() -> None:
+        context.response = ChatMessage("assistant", ())
+
+    context = ChatContext(META)
+    with pytest.raises(BugError, match="the junk left a str"):
+        await compose([Layer("outer", []), Junk("the junk", [])])(context, answered)
 
 
 async def test_what_the_core_raises_passes_every_layer() -> None:
