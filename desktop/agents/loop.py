@@ -72,7 +72,9 @@ class RoundLoop:
 
     ``after_round`` may end the loop or ask for another round (stop conditions of sides); ``steering`` gives messages
     that a person typed meanwhile, taken in before each round but the first (S-LOOP-1); ``budget`` is asked before and
-    told after each round (R-LOOP-15); ``layers`` wrap each model request (chat level, R-MW-6).
+    told after each round (R-LOOP-15); ``layers`` wrap each model request (chat level, R-MW-6). ``limit`` is asked
+    before each round, with the number of those that were made, and holds instead of the configured one: a person may
+    change it while the loop is at work.
     """
 
     answerer: Answerer
@@ -83,6 +85,7 @@ class RoundLoop:
     layers: Sequence[Middleware[ChatContext]] = ()
     after_round: Callable[[ChatMessage, int], Verdict | Awaitable[Verdict]] | None = None
     steering: Callable[[], Awaitable[Sequence[ChatMessage]]] | None = None
+    limit: Callable[[int], Limit] | None = None
     config: LoopConfig = field(default_factory=LoopConfig)
 
     async def run(self, messages: Sequence[ChatMessage], prepare: Prepare, meta: RunMeta) -> LoopResult:
@@ -112,10 +115,10 @@ class _Course:
 
     async def run(self) -> LoopResult:
         loop = self._loop
-        limit = positive_int(int(loop.config.limit.value), loop.config.limit.name)
+        positive_int(int(loop.config.limit.value), loop.config.limit.name)
         try:
             ended = await self._gone_on() if loop.config.cut else None
-            while ended is None and self._rounds < limit:
+            while ended is None and self._rounds < self._limit.value:
                 ended = await self._round()
             if ended is not None:
                 return ended
@@ -130,6 +133,12 @@ class _Course:
             loop.tell(LoopError(str(error)))
             return self._end("error", error)
         return await self._at_limit()
+
+    @property
+    def _limit(self) -> Limit:
+        """On rounds, as of now."""
+        asked = self._loop.limit
+        return asked(self._rounds) if asked is not None else self._loop.config.limit
 
     async def _round(self) -> LoopResult | None:
         """One request and its calls; a result when the loop is over (R-LOOP-1)."""
@@ -237,7 +246,7 @@ class _Course:
         return self._end("limit")
 
     def _end(self, end: LoopEnd, error: Exception | None = None) -> LoopResult:
-        limit = self._loop.config.limit if end == "limit" and error is None else None
+        limit = self._limit if end == "limit" and error is None else None
         if end == "budget" and self._loop.budget is not None:
             limit = self._loop.budget.broken()
         return LoopResult(self._messages, end, self._rounds, self._usage, error, limit)

@@ -158,7 +158,7 @@ class DebateChecks:
         task = messages[-1].source_id if messages else ""
         given = Given(messages=messages, pinned=topic, notes=notes, task=task)
         view = window_of(self._runtime, spec, request, given).view(messages, overlay)
-        return whole_request(request, view, given, int(limit.value), 1)
+        return whole_request(request, view, given, rounds_note(int(limit.value), 1))
 
 
 def _can_speak(skill: SkillDef) -> bool:

@@ -33,7 +33,7 @@ from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run import CalledBy, joined
 from desktop.conversation.runtime import Runtime
-from desktop.conversation.side_spec import SideSpec, round_limit
+from desktop.conversation.side_spec import SideSpec, TurnRounds
 from desktop.conversation.side_turn import Given, SideTurn
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SideMeter, TurnRecord
@@ -83,6 +83,7 @@ class DebateRun:
         self._rounds = 0
         self._used = Usage(cost_usd=0.0)
         self._limit: Limit | None = None
+        self._may: TurnRounds | None = None
         self._seen = Perspectives()
         self._cut: CutTurn | None = None
         self._budget = bounds(runtime, debate, called_by)
@@ -224,12 +225,13 @@ class DebateRun:
             first=cut.first if cut is not None else "", closing=lambda: self.token.reason == CLOSING,
         )  # fmt: skip
         before = cut.meter if cut is not None else SideMeter(usage=Usage(cost_usd=0.0))
-        limit = round_limit(spec.max_rounds, label, self._budget, self._rounds, spec.usual_rounds, before.rounds)
-        debate.now = replace(before, round_limit=int(limit.value))
+        self._may = TurnRounds.of(spec, label, self._budget, self._rounds, before.rounds)
+        debate.now = replace(before, round_limit=int(self._may(before.rounds).value))
         self._publish(SideTurnStarted(**self._where, side=side, number=number, label=label, model=str(spec.model)))
         self.changed()
         other = label_of(debate.setup, "b" if side == "a" else "a")
         with self._place.turn(spec, label, self._budget, other=other) as (meta, budget):
+            self._may = replace(self._may, budget=budget)
             turn = SideTurn(
                 runtime=self._runtime, spec=spec, meta=meta, recorder=recorder, budget=budget,
                 below=self._above.below if self._above is not None else None,
@@ -296,8 +298,9 @@ class DebateRun:
         if now is None or not isinstance(event, (MessageOpened, MessageClosed)):
             return
         if isinstance(event, MessageOpened):
-            number = min(event.round_number, now.round_limit)  # what is said at the limit is no round
-            self.debate.now = replace(now, round=number, rounds=number)
+            most = int(self._may(now.rounds).value) if self._may is not None else now.round_limit
+            number = min(event.round_number, most)  # what is said at the limit is no round
+            self.debate.now = replace(now, round=number, rounds=number, round_limit=most)
         else:
             usage = now.usage.plus(event.usage) if event.usage is not None else now.usage
             self.debate.now = replace(now, calls=now.calls + len(event.tool_calls), usage=usage)

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from desktop.conversation.run_trees import as_it_ended
 from desktop.conversation.service import STOPPED
 from desktop.domain.errors import ConfigurationError, NotFound
-from desktop.domain.run_tree import KeptRun, NodeFacts
+from desktop.domain.run_tree import BY_HAND, KeptRun, NodeFacts
 from desktop.domain.supervision import ExecutionBudget
 from desktop.store.run_agents import RunAgentRepository
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tree import RunTree, TreeNode
 
 OVER = "This agent has ended."
-FROM = "you, in the Run panel"
 
 
 class RunDesk:
@@ -65,7 +64,7 @@ class RunDesk:
                     f"{consumed:g} {name} are used already, so the limit cannot be {wanted:g}.",
                     next_step="Give it more, or cancel the agent.",
                 )
-        tree.change_budget(node.path, budget, FROM)
+        tree.change_budget(node.path, budget, BY_HAND)
 
     def _living(self, run_id: str, path: str) -> tuple[RunTree, TreeNode]:
         tree, inside = self._live.placed(run_id, path)

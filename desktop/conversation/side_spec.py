@@ -23,6 +23,7 @@ from desktop.domain.definitions import SideName
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.limits import Limit, tightest
 from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.run_tree import BY_HAND
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools, Caller
@@ -180,27 +181,51 @@ def model_from(text: str) -> ModelRef:
     return ref
 
 
-def round_limit(
-    own: int | None, who: str, budget: BudgetTracker, used: int = 0, usual: Limit = DEFAULT_LIMIT, begun: int = 0
-) -> Limit:  # fmt: skip
-    """The tightest of what applies (R-LIM-1): the side's own limit, else the ``usual`` one; the budget; 250 a run, of
-    which ``used`` are gone. ``begun`` rounds of the turn were another run's."""
-    mine = Limit("maxSteps", own, who) if own else usual
-    left = budget.rounds_left()
-    left = replace(left, value=left.value + begun, kind="budget") if left is not None else None
-    whole = Limit(GLOBAL, MAX_RUN_ROUNDS - used + begun, "the app")
-    return tightest(mine, left, whole) or mine
+@dataclass(frozen=True, slots=True)
+class TurnRounds:
+    """How many rounds a turn may have, asked before each of them with the number that it has had: the tightest of what
+    applies (R-LIM-1). That is the side's ``own`` limit, unless a person has set its rounds while it works; the budget;
+    250 a run, of which ``used`` are gone. ``begun`` rounds of the turn were another run's."""
+
+    own: Limit
+    budget: BudgetTracker
+    used: int = 0
+    begun: int = 0
+
+    @staticmethod
+    def of(spec: SideSpec, who: str, budget: BudgetTracker, used: int = 0, begun: int = 0) -> TurnRounds:
+        """Of a side's turn; ``who`` has the limit that the side sets."""
+        own = Limit("maxSteps", spec.max_rounds, who) if spec.max_rounds else spec.usual_rounds
+        return TurnRounds(own, budget, used, begun)
+
+    def __call__(self, done: int) -> Limit:
+        """As of now."""
+        left = self.budget.rounds_left(done - self.begun)
+        left = replace(left, value=left.value + self.begun, kind="budget") if left is not None else None
+        whole = Limit(GLOBAL, MAX_RUN_ROUNDS - self.used + self.begun, "the app")
+        by_hand = self.budget.budget.max_rounds is not None and self.budget.where_of("max_rounds") == BY_HAND
+        return tightest(None if by_hand else self.own, left, whole) or whole
 
 
-def rounds_note(limit: int, number: int) -> str:
-    """What a side is told before round ``number`` of ``limit``: once when a fifth is left, at least two, and once
-    before the last (R-SES-16); "" in between."""
+def round_limit(own: int | None, who: str, budget: BudgetTracker, usual: Limit = DEFAULT_LIMIT) -> Limit:
+    """Of a turn that has not begun."""
+    return TurnRounds(Limit("maxSteps", own, who) if own else usual, budget)(0)
+
+
+def rounds_note(limit: int, number: int, told: bool = False) -> str:
+    """What a side is told before round ``number`` of ``limit``: once when a fifth is left, at least two (``told``), and
+    once before the last (R-SES-16); "" in between."""
     left = limit - number + 1
-    if left == 1:
+    if left <= 1:
         return "This is your last round: give your answer in it. No tool can be called after it."
-    if left == max(2, limit // _FEW):
+    if not told and few_left(limit, number):
         return f"{left} rounds remain for this answer, this one included. Come to an end in time."
     return ""
+
+
+def few_left(limit: int, number: int) -> bool:
+    """Whether round ``number`` is among the last fifth."""
+    return limit - number + 1 <= max(2, limit // _FEW)
 
 
 def with_notes(system: str, notes: Sequence[str]) -> str:

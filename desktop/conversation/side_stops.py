@@ -12,6 +12,7 @@ from desktop.conversation.side_returns import SideReturns
 from desktop.conversation.side_spec import SideSpec
 from desktop.conversation.toolbox import Toolbox
 from desktop.domain.debates import TurnEnd
+from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.pipeline.names import ToolTable
 
@@ -22,13 +23,13 @@ Told = Callable[[ToolCallBlock, ToolResultBlock], None]
 class SideStops:
     """Watches the calls of one turn and judges each round; also the loop's way to its tools, for it sees each result.
 
-    ``by`` says what ended the turn, empty while nothing here did; ``value`` is what the stop tool's property held and
-    ``missing`` that it was in neither place (R-SES-10). ``returns`` is what the prompt promised; ``told`` hears of the
+    ``limit`` is asked with the rounds that were made. ``by`` says what ended the turn, empty while nothing here did;
+    ``value`` is what the stop tool's property held and ``missing`` that it was in neither place (R-SES-10). ``returns`` is what the prompt promised; ``told`` hears of the
     call that gives it, which no pipeline sees. ``handed``: another agent has taken the thread over (S-AAT-1).
     """
 
     def __init__(
-        self, spec: SideSpec, table: ToolTable, tools: Toolbox, code: RunCode, limit: int,
+        self, spec: SideSpec, table: ToolTable, tools: Toolbox, code: RunCode, limit: Callable[[int], Limit],
         returns: SideReturns | None = None, told: Told = lambda _call, _result: None,
     ) -> None:  # fmt: skip
         self._spec = spec
@@ -99,11 +100,11 @@ class SideStops:
         if self.by is not None or self._code.finished or self.handed:
             return Verdict(stop=True)
         if self.returns is not None and not message.tool_calls:
-            reminder = self.returns.reminder if number < self._limit else ""
+            reminder = self.returns.reminder if number < self._limit(number).value else ""
             return Verdict(nudge=reminder) if reminder else Verdict(stop=True)
         if message.tool_calls or spec.stop_on_response:
             return Verdict()
-        if number >= self._limit:  # it said its last: nothing was left undone (R-LOOP-9)
+        if number >= self._limit(number).value:  # it said its last: nothing was left undone (R-LOOP-9)
             self.by = "max_steps"
             return Verdict(stop=True)
         return Verdict(nudge=NUDGE)

@@ -24,10 +24,11 @@ from desktop.conversation.side_returns import SideReturns
 from desktop.conversation.side_spec import (
     Ready,
     SideSpec,
+    TurnRounds,
     check_stops,
+    few_left,
     ready,
     request_of,
-    round_limit,
     rounds_note,
     with_notes,
 )
@@ -127,10 +128,12 @@ class SideTurn:
 
     async def _looped(self, side: Ready, tools: Toolbox, code: RunCode, given: Given) -> SideResult:
         runtime, spec = self.runtime, self.spec
-        who = f"the agent {spec.agent}"
-        limit = round_limit(spec.max_rounds, who, self.budget, given.rounds_used, spec.usual_rounds, given.begun)
+        rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.rounds_used, given.begun)
+        node = runtime.live.node_of(self.meta) if runtime.live is not None else None
+        if node is not None:
+            node.own_rounds = rounds.own
         returns = SideReturns.of(side.skill, side.mode, runtime.pipeline.validator)
-        stops = SideStops(spec, runtime.pipeline.table, tools, code, int(limit.value), returns, self._finished)
+        stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, returns, self._finished)
         request = await request_of(
             runtime, side, self.meta.cancellation, await self._brought_in(given.asked, side.skill)
         )
@@ -143,14 +146,16 @@ class SideTurn:
             layers=runtime.chat_layers,
             steering=self.steering,
             after_round=stops.after,
-            config=LoopConfig(limit=limit, begun=given.begun, cut=given.cut),
+            limit=rounds,
+            config=LoopConfig(limit=rounds(given.begun), begun=given.begun, cut=given.cut),
         )
         messages = await self._settled(stops, given)
         stops.recall(messages if given.cut else ())
-        result = await loop.run(messages, self._preparation(request, given, int(limit.value)), self.meta)
+        result = await loop.run(messages, self._preparation(request, given, rounds), self.meta)
         if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
             _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
         unmet = returns.unmet if returns is not None and stops.by is None and result.error is None else ""
+        limit = result.limit or rounds(result.rounds)
         return SideResult(result, limit, stops.by, stops.value, stops.missing, unmet, stops.handed)
 
     async def _settled(self, tools: SideStops, given: Given) -> Sequence[ChatMessage]:
@@ -208,14 +213,14 @@ class SideTurn:
                 texts.append((one.name, text))
         return texts
 
-    def _preparation(self, request: ModelRequest, given: Given, limit: int) -> Prepare:
+    def _preparation(self, request: ModelRequest, given: Given, rounds: TurnRounds) -> Prepare:
         """The window is built anew before each round (R-CTX-9), and measured."""
-        number, meta, size = given.begun, self.meta, self.runtime.context_window(request.model)
+        number, told, meta, size = given.begun, False, self.meta, self.runtime.context_window(request.model)
         window = window_of(self.runtime, self.spec, request, given)
 
         async def prepare(messages: Sequence[ChatMessage]) -> ModelRequest:
-            nonlocal number
-            number += 1
+            nonlocal number, told
+            limit, number = int(rounds(number).value), number + 1
             keeper, model = given.keeper, request.model
             overlay = NOTHING if keeper is None else await keeper.current(messages, window, self._beside, model, size)
             view = window.view(messages, overlay)
@@ -226,7 +231,8 @@ class SideTurn:
                     compacted=view.compacted or account.older, account=account,
                 )
             )  # fmt: skip
-            return whole_request(request, view, given, limit, number)
+            note, told = rounds_note(limit, number, told), few_left(limit, number)
+            return whole_request(request, view, given, note)
 
         return prepare
 
@@ -250,9 +256,9 @@ def window_of(runtime: Runtime, spec: SideSpec, request: ModelRequest, given: Gi
     return PromptWindow(spec.agent, context_window=size, fixed=fixed, task=given.task)
 
 
-def whole_request(request: ModelRequest, view: View, given: Given, limit: int, number: int) -> ModelRequest:
-    """The request of round ``number``."""
-    system = with_notes(request.system, [*given.notes, rounds_note(limit, number)])
+def whole_request(request: ModelRequest, view: View, given: Given, note: str) -> ModelRequest:
+    """The request of a round, with what is noted about its number."""
+    system = with_notes(request.system, [*given.notes, note])
     return replace(request, messages=(*given.pinned, *view.messages), system=system)
 
 

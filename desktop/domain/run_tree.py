@@ -12,6 +12,8 @@ from desktop.domain.supervision import ExecutionBudget, Priority
 
 BESIDE = ":"
 """In the path of an agent of another run that shows with this one, after the mark of its run (``7f3a91c2:0.1``)."""
+BY_HAND = "you, in the Run panel"
+"""Who has set a limit that a person changed while the agent worked."""
 KEPT_TEXT = 600
 """Characters of a text that are kept."""
 
@@ -52,7 +54,8 @@ class NodeFacts:
     calls or whom it waits for. Tokens, cost, rounds are of its whole branch; ``cost_usd`` is a lower bound unless
     ``cost_known``. ``elapsed_s`` is without ``waited_s``, the time a person was waited for (R-SUP-10); both count up to
     ``ended_at``. ``pause_asked``: it pauses before its next call. ``detail`` says why it ended. ``budget_changed`` are
-    (limit, who set it) of those that ``budget_from`` has not set. ``stopping``: it was cancelled and winds up."""
+    (limit, who set it) of those that ``budget_from`` has not set. ``own_rounds`` is what it may make for one answer (0:
+    not known), as ``own_rounds_from`` set it. ``stopping``: it was cancelled and winds up."""
 
     path: str
     parent: str
@@ -80,6 +83,8 @@ class NodeFacts:
     detail: str = ""
     budget_changed: tuple[tuple[str, str], ...] = ()
     stopping: bool = False
+    own_rounds: int = 0
+    own_rounds_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)

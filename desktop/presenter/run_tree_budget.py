@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.run_tree import NodeFacts
+from desktop.domain.run_tree import BY_HAND, NodeFacts
 from desktop.domain.supervision import ExecutionBudget
 from desktop.presenter.item_builder import human_cost, human_count
 from desktop.presenter.run_tree_words import cost_words, time_words, tokens_of, tokens_words
@@ -55,9 +55,18 @@ def _line(name: str, label: str, facts: NodeFacts, above: tuple[NodeFacts, ...])
     if value is not None:
         origin = dict(facts.budget_changed).get(name, facts.budget_from)
         fraction = used / value if value > 0 else None
-        return LimitLine(name, label, shown(name, value), words, f"set by {origin}", fraction)
-    bound = _bound_above(name, above)
-    return LimitLine(name, label, "", words, f"no limit of its own; {bound}" if bound else "no limit")
+        where = "; ".join(part for part in (f"set by {origin}", _own_rounds(name, facts)) if part)
+        return LimitLine(name, label, shown(name, value), words, where, fraction)
+    bounds = [part for part in (_own_rounds(name, facts), _bound_above(name, above)) if part]
+    return LimitLine(name, label, "", words, "; ".join(bounds))
+
+
+def _own_rounds(name: str, facts: NodeFacts) -> str:
+    """The limit on the rounds of an answer that its agent brings along, while a person has set nothing else."""
+    by_hand = facts.budget.max_rounds is not None and dict(facts.budget_changed).get(name) == BY_HAND
+    if name != "max_rounds" or not facts.own_rounds or by_hand or facts.state.over:
+        return ""
+    return f"{facts.own_rounds:,} for an answer, set by {facts.own_rounds_from}; a number here holds instead"
 
 
 def _bound_above(name: str, above: tuple[NodeFacts, ...]) -> str:

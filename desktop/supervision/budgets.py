@@ -152,13 +152,14 @@ class BudgetTracker:
         if limit is not None:
             raise BudgetExhausted(f"The budget is used up: {limit}.", limit=str(limit), next_step=_NEXT)
 
-    def rounds_left(self) -> Limit | None:
-        """The remaining rounds as a limit of their own, or None."""
+    def rounds_left(self, done: int = 0) -> Limit | None:
+        """The remaining rounds as a limit of their own, or None; ``done`` of them were made by who asks and count."""
         mine = None
         if self.budget.max_rounds is not None:
             whole, where = self.budget.max_rounds, self.where_of("max_rounds")
-            mine = Limit("max_rounds", whole - self.rounds, f"{where}, {whole} in all" if self.rounds else where)
-        above = self._parent.rounds_left() if self._parent is not None else None
+            own = whole - self.rounds + done
+            mine = Limit("max_rounds", own, where if own == whole else f"{where}, {whole} in all")
+        above = self._parent.rounds_left(done) if self._parent is not None else None
         if mine is None or above is None:
             return mine or above
         return min(mine, above, key=lambda limit: limit.value)

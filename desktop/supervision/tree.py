@@ -31,7 +31,7 @@ Publish = Callable[[Sequence[NodeFacts]], None]
 
 class TreeNode:
     """One agent. ``budget`` is that of its branch; ``outcome`` is set when it has ended; ``stopped`` when a budget of
-    it, or of one above it, ran out in the middle of something."""
+    it, or of one above it, ran out in the middle of something; ``own_rounds`` is its own limit on rounds."""
 
     def __init__(
         self, tree: RunTree, path: str, agent_id: AgentId, supervision: Supervision, token: CancellationToken,
@@ -53,6 +53,7 @@ class TreeNode:
         self.final: tuple[float, float] = (0.0, 0.0)
         self.pause_asked = False
         self.stopped: Limit | None = None
+        self.own_rounds: Limit | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.spawned = 0
         self.thread_id = supervision.session_id
@@ -164,7 +165,7 @@ class TreeNode:
 
     def facts(self) -> NodeFacts:
         """As of now."""
-        used, node = self.budget.used, self.supervision
+        used, node, own = self.budget.used, self.supervision, self.own_rounds
         elapsed, waited = self.final if self.over else (self.budget.elapsed_s, self.budget.waited_s)
         return NodeFacts(
             path=self.path, parent=self.parent.path if self.parent is not None else "", agent=self.agent_id.type,
@@ -175,6 +176,7 @@ class TreeNode:
             cost_known=self.budget.cost_known, started_at=self.started_at, ended_at=self.ended_at,
             elapsed_s=elapsed, waited_s=waited, pause_asked=self.pause_asked, detail=self.detail,
             budget_changed=tuple(self.budget.changed.items()), stopping=self.token.cancelled and not self.over,
+            own_rounds=int(own.value) if own is not None else 0, own_rounds_from=own.where if own is not None else "",
         )  # fmt: skip
 
 

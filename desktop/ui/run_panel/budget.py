@@ -16,6 +16,7 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 NAMES, FIELD = 72, 116
+NONE = "no limit"
 ENDED = "It has ended: its budget can be changed no more."
 
 
@@ -26,7 +27,7 @@ class LimitRow(QFrame):
         super().__init__()
         self.setProperty("pane", "plain")
         self.name, self._base = line.name, ""
-        self.field = sized(Field(f"{line.label}, limit", hint="no limit"), width=FIELD)
+        self.field = sized(Field(f"{line.label}, limit", hint=NONE), width=FIELD)
         self.field.setMaxLength(40)
         self._used = Text("", "small", "2", elide="right")
         self._below = Paragraph("", "small", "3")
@@ -60,6 +61,7 @@ class LimitRow(QFrame):
         tone = "failed" if line.fraction is not None and line.fraction >= 0.95 else "2"
         self._used.set_tone(tone)
         self._where = shown_line(line.where)
+        self.field.setPlaceholderText("none of its own" if line.where else NONE)
         self._say()
 
     def show_error(self, sentence: str) -> None:
@@ -71,7 +73,10 @@ class LimitRow(QFrame):
         words = self._wrong or self._where
         if self._below.text() != words:
             self._below.set_pieces(words)
-            self.field.setAccessibleDescription(f"{self._used.text()}, {words}")
+        self._below.setVisible(bool(words))
+        said = f"{self._used.text()}, {words or NONE}"
+        if self.field.accessibleDescription() != said:
+            self.field.setAccessibleDescription(said)
         self._below.set_tone("failed" if self._wrong else "3")
         if self.field.wrong != bool(self._wrong):
             self.field.set_error(bool(self._wrong))

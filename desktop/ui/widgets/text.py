@@ -135,6 +135,8 @@ class Paragraph(QLabel):
         self._pieces = ((pieces, ""),) if isinstance(pieces, str) else tuple(pieces)
         self._laid = None
         self.setText("".join(text for text, _ in self._pieces))
+        if self.minimumHeight():  # of other words, at the same width
+            self.setMinimumHeight(self.heightForWidth(self.width()))
         self.updateGeometry()
 
     def set_tone(self, tone: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.events import RunEnded, RunTreeChanged
-from desktop.domain.run_tree import KeptRun, NodeFacts, NodeState
+from desktop.domain.run_tree import BY_HAND, KeptRun, NodeFacts, NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.run_tree import KEPT, RunTreeViewModel
@@ -191,9 +191,30 @@ def test_each_limit_says_who_set_it_and_which_one_above_holds_where_there_is_non
     assert facts is not None
     where = {one.name: one.where for one in limit_lines(facts, tree.above("0.1"))}
     assert where == {
-        "max_tokens": "set by the agent a", "deadline_s": "set by you", "max_cost_usd": "no limit",
-        "max_rounds": "no limit of its own; 30 for all of boss, 10 left",
+        "max_tokens": "set by the agent a", "deadline_s": "set by you", "max_cost_usd": "",
+        "max_rounds": "30 for all of boss, 10 left",
     }  # fmt: skip
+
+
+@pytest.mark.spec("R-LIM-5")
+@pytest.mark.parametrize(
+    ("rounds", "by", "where"),
+    [
+        (None, "", "20 for an answer, set by the loop's default; a number here holds instead"),
+        (30, "the policy of the job x",
+         "set by the policy of the job x; 20 for an answer, set by the loop's default; a number here holds instead"),
+        (30, BY_HAND, f"set by {BY_HAND}"),
+    ],
+)  # fmt: skip
+def test_the_rounds_that_an_agent_brings_along_are_said_until_a_person_sets_others(
+    rounds: int | None, by: str, where: str
+) -> None:
+    changed = (("max_rounds", by),) if by else ()
+    budget = ExecutionBudget(max_rounds=rounds)
+    facts = line(own_rounds=20, own_rounds_from="the loop's default", budget=budget, budget_changed=changed).facts
+    assert next(one.where for one in limit_lines(facts) if one.name == "max_rounds") == where
+    over = replace(facts, state=NodeState.COMPLETED)
+    assert "for an answer" not in next(one.where for one in limit_lines(over) if one.name == "max_rounds")
 
 
 # -- the view-model ---------------------------------------------------------------------------------------------------
