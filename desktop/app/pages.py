@@ -76,6 +76,7 @@ class Pages(QObject):
             self._chat.activity_wanted.connect(self._show_activity)
             self._chat.debate_wanted.connect(self._debates.open)
             self._chat.thread_wanted.connect(self._open_thread)
+            self._chat.job_wanted.connect(partial(self._show, "schedules", "open_job"))
             if self._opened:
                 # The thread was opened while another page stood here: say it again to the page that now listens.
                 m.chat.open_thread(m.chat.thread_id)
@@ -209,8 +210,7 @@ class Pages(QObject):
         self._models.approvals.activity.choose(
             text="", decision="", category="", by="", days="", thread_id=thread_id, tool=tool
         )  # fmt: skip
-        self._shell.go("approvals")
-        self._window.page("approvals").show_tab("activity")  # type: ignore[attr-defined]  # its module is loaded late
+        self._show("approvals", "show_tab", "activity")
 
     def _open_thread(self, thread_id: str) -> None:
         if self._debates.is_debate(thread_id):
@@ -270,19 +270,19 @@ class Pages(QObject):
 
     def show_inbox(self, request_id: str) -> None:
         """The whole list of requests, at this one."""
-        self._shell.go("approvals")
-        show = getattr(self._window.page("approvals"), "open_request", None)
+        self._show("approvals", "open_request", request_id)
+
+    def _show(self, page_name: str, act: str, value: str) -> None:
+        self._shell.go(page_name)
+        show = getattr(self._window.page(page_name), act, None)
         if callable(show):
-            show(request_id)
+            show(value)
 
     def _open_models(self) -> None:
         self._show_settings("Models and keys")
 
     def _show_settings(self, name: str) -> None:
-        self._shell.go("settings")
-        show = getattr(self._window.page("settings"), "show_settings", None)
-        if callable(show):
-            show(name)
+        self._show("settings", "show_settings", name)
 
 
 def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewModel) -> QWidget:

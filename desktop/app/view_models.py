@@ -82,6 +82,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
         bridge.events.connect(listener)
     rooms.bus.listen(bridge.sink)
+    rooms.jobs.on_change(threads.refresh)
     made = ViewModels(
         rooms=rooms,
         bridge=bridge,

@@ -17,6 +17,21 @@ ThreadState = Literal["", "running", "interrupted", "failed"]
 """What became of a thread's last run, as far as a person has to know; empty: nothing special."""
 
 
+JOB_LABEL = "job"
+"""The label of the threads of jobs (R-CRON-6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadJob:
+    """Whose run a thread is. ``status`` is that of the run (``jobs.JobRunStatus``); ``deleted``: the job is. All of it
+    is empty where the job or its history is gone for good."""
+
+    job_id: str
+    name: str
+    status: str
+    deleted: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
     """A long-lived conversation. Times are seconds since the epoch; ``updated_at`` is the last message's."""
@@ -34,6 +49,7 @@ class ThreadRecord:
     usage: Usage = field(default_factory=Usage)
     label: str = ""
     state: ThreadState = ""
+    job: ThreadJob | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from desktop.presenter.debate_words import fork_words
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.run_tree import RunTreeViewModel
-from desktop.presenter.threads import ThreadListModel, arrange
+from desktop.presenter.thread_lines import arrange
+from desktop.presenter.threads import ThreadListModel
 
 if TYPE_CHECKING:
     from desktop.presenter.bridge import Bridge

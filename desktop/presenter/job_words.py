@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from desktop.domain.jobs import JobPolicy, JobRow, JobRun
+from desktop.domain.threads import ThreadJob
 
 STATUS = {
     "running": ("running", "Running"), "done": ("allow", "Done"), "failed": ("failed", "Failed"),
@@ -15,6 +16,7 @@ STATUS = {
     "missed": ("clock", "Missed"), "overrun": ("clock", "Left out"),
 }  # fmt: skip
 """Icon and words of each status."""
+BAD = frozenset({"failed", "limit", "interrupted"})
 
 
 def moment(at: float, now: float) -> str:
@@ -90,3 +92,20 @@ def gathered(runs: Sequence[JobRun]) -> tuple[JobRun, ...]:
 def short(name: str) -> str:
     """A job's name in a sentence that must be seen whole."""
     return name if len(name) <= 40 else f"{name[:39].rstrip()}…"
+
+
+def chip_words(job: ThreadJob) -> str:
+    """What stands in the head of a job's thread."""
+    word = STATUS[job.status][1] if job.status in STATUS else ""
+    return f"Job: {word[0].lower()}{word[1:]}" if word else "Job"
+
+
+def thread_words(job: ThreadJob) -> str:
+    """Whose run a thread is, and under whose rules what a person does in it runs."""
+    of = f"of {short(job.name)}" if job.name else "of a job that is gone"
+    of += ", which was deleted" if job.name and job.deleted else ""
+    if job.status == "running":
+        return f"A run {of}. What you write before it ends is answered under the job's rules: nobody is asked."
+    again = "stay under the job's" if job.name else "only read"
+    words = "What you write runs under your own rules, as in any chat."
+    return f"A run {of}. {words} Answer again and Continue at its answer {again}."

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from desktop.domain.events import Event, MessageOpened, RunEnded, RunStarted, ThreadChanged
-from desktop.domain.threads import ThreadRecord
+from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.snippets import readable
+from desktop.presenter.thread_lines import Row, arrange
 
 if TYPE_CHECKING:
     from desktop.conversation.service import ConversationService
@@ -29,58 +29,10 @@ class ThreadRole(IntEnum):
     TIME = Qt.ItemDataRole.UserRole + 4
     PINNED = Qt.ItemDataRole.UserRole + 5
     NOTE = Qt.ItemDataRole.UserRole + 6
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of the list: a group's header (``thread_id`` empty) or a thread; ``note`` stands under its title,
-    ``state`` counts while no run of it is known."""
-
-    title: str
-    thread_id: str = ""
-    time_text: str = ""
-    pinned: bool = False
-    note: str = ""
-    state: str = ""
-
-
-def group_of(at: float, now: datetime.datetime) -> str:
-    """Today, Yesterday, Last 7 days, then the month by name and, for other years, the year."""
-    then = datetime.datetime.fromtimestamp(at)
-    days = (now.date() - then.date()).days
-    if days <= 0:
-        return "Today"
-    if days == 1:
-        return "Yesterday"
-    if days < 7:
-        return "Last 7 days"
-    return then.strftime("%B") if then.year == now.year else then.strftime("%B %Y")
-
-
-def time_text(at: float, now: datetime.datetime) -> str:
-    """The clock today, the weekday this week, else the date."""
-    then = datetime.datetime.fromtimestamp(at)
-    days = (now.date() - then.date()).days
-    if days <= 0:
-        return then.strftime("%H:%M")
-    return then.strftime("%a") if days < 7 else then.strftime("%d %b")
-
-
-def arrange(threads: Sequence[ThreadRecord], now: datetime.datetime | None = None) -> list[Row]:
-    """Rows with headers: pinned first, then by day, newest first."""
-    moment = now or datetime.datetime.now()
-    newest = sorted(threads, key=lambda t: t.updated_at, reverse=True)
-    rows: list[Row] = []
-    group = ""
-    for thread in sorted(newest, key=lambda t: not t.pinned):
-        name = "Pinned" if thread.pinned else group_of(thread.updated_at, moment)
-        if name != group:
-            rows.append(Row(name))
-            group = name
-        rows.append(
-            Row(thread.title or "New chat", thread.thread_id, time_text(thread.updated_at, moment), thread.pinned)
-        )
-    return rows
+    ICON = Qt.ItemDataRole.UserRole + 7
+    JOB = Qt.ItemDataRole.UserRole + 8
+    UNFOLDED = Qt.ItemDataRole.UserRole + 9
+    INSIDE = Qt.ItemDataRole.UserRole + 10
 
 
 class ThreadListModel(QAbstractListModel):
@@ -104,29 +56,24 @@ class ThreadListModel(QAbstractListModel):
         row = self._rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return row.title
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join(part for part in (row.title, row.state, row.note) if part)
-        if role == ThreadRole.ID:
-            return row.thread_id
-        if role == ThreadRole.KIND:
-            return "thread" if row.thread_id else "header"
         if role == ThreadRole.STATE:
-            return (self._board.state(row.thread_id).mark or row.state) if row.thread_id else ""
-        if role == ThreadRole.TIME:
-            return row.time_text
-        if role == ThreadRole.NOTE:
-            return row.note
-        return row.pinned if role == ThreadRole.PINNED else None
+            newest = row.thread_id or next(iter(row.runs), "")
+            return (self._board.state(newest).mark or row.state) if newest else ""
+        read = _READ.get(role)
+        return read(row) if read is not None else None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
         """Headers can be neither selected nor focused."""
-        if not index.isValid() or not self._rows[index.row()].thread_id:
+        row = self._rows[index.row()] if index.isValid() else Row("")
+        if not row.thread_id and not row.job_id:
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
     def show(self, rows: list[Row]) -> None:
         """Take new rows; the same rows in the same order only repaint where they differ."""
-        if [r.thread_id or r.title for r in rows] == [r.thread_id or r.title for r in self._rows]:
+        self._places = {run: i for i, row in enumerate(rows) for run in row.runs}  # a folded run is where its job is
+        self._places.update((row.key, i) for i, row in enumerate(rows) if row.thread_id or row.job_id)
+        if [row.key for row in rows] == [row.key for row in self._rows]:
             changed = [i for i, (a, b) in enumerate(zip(self._rows, rows, strict=True)) if a != b]
             self._rows = rows
             for i in changed:
@@ -134,11 +81,10 @@ class ThreadListModel(QAbstractListModel):
             return
         self.beginResetModel()
         self._rows = rows
-        self._places = {row.thread_id: i for i, row in enumerate(rows) if row.thread_id}
         self.endResetModel()
 
     def place(self, thread_id: str) -> int:
-        """The row of a thread, or -1."""
+        """The row of a thread, or of a job by its ``job_key``; -1: it is not listed."""
         return self._places.get(thread_id, -1)
 
     def refresh_state(self, thread_id: str) -> None:
@@ -146,6 +92,21 @@ class ThreadListModel(QAbstractListModel):
         row = self.place(thread_id)
         if row >= 0:
             self.dataChanged.emit(self.index(row), self.index(row))
+
+
+_READ: dict[int, Callable[[Row], Any]] = {
+    Qt.ItemDataRole.DisplayRole: lambda row: row.title,
+    Qt.ItemDataRole.AccessibleTextRole: lambda row: row.spoken,
+    ThreadRole.ID: lambda row: row.thread_id,
+    ThreadRole.KIND: lambda row: "thread" if row.thread_id else "job" if row.job_id else "header",
+    ThreadRole.TIME: lambda row: row.time_text,
+    ThreadRole.PINNED: lambda row: row.pinned,
+    ThreadRole.NOTE: lambda row: row.note,
+    ThreadRole.ICON: lambda row: row.icon,
+    ThreadRole.JOB: lambda row: row.job_id,
+    ThreadRole.UNFOLDED: lambda row: row.is_open,
+    ThreadRole.INSIDE: lambda row: row.inside,
+}
 
 
 def _begins(event: Event) -> bool:
@@ -170,6 +131,7 @@ class ThreadsViewModel(QObject):
         self._board = board
         self._model = ThreadListModel(board, self)
         self._threads: dict[str, ThreadRecord] = {}
+        self._unfolded: set[str] = set()
         self._search = 0
         self._reading = False
         self._read_again = False
@@ -208,8 +170,22 @@ class ThreadsViewModel(QObject):
             self.refresh()
 
     def _show(self) -> None:
-        self._model.show(arrange(list(self._threads.values())))
+        self._model.show(arrange(list(self._threads.values()), unfolded=self._unfolded))
         self.rearranged.emit()
+
+    def unfold(self, job_id: str, is_open: bool) -> None:
+        """Show the runs of a job below its line, or put them away."""
+        (self._unfolded.add if is_open else self._unfolded.discard)(job_id)
+        self._show()
+
+    def job_of(self, thread_id: str) -> ThreadJob | None:
+        """Whose run a thread is."""
+        record = self._threads.get(thread_id)
+        return record.job if record is not None else None
+
+    def has_job(self, job_id: str) -> bool:
+        """Whether this job, which has threads, was not deleted."""
+        return any(one.job.job_id == job_id and not one.job.deleted for one in self.threads if one.job is not None)
 
     def search(self, text: str) -> None:
         """Full text over all threads; an overtaken search shows nothing."""

@@ -8,6 +8,7 @@ from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.threads import ThreadRecord, ThreadState
 from desktop.store import forks, tree
+from desktop.store.job_threads import with_jobs
 from desktop.store.rows import THREAD, clean, thread_from, usage_row
 from desktop.store.search_text import searchable
 from desktop.store.worker import StoreThread
@@ -31,7 +32,7 @@ class ThreadRepository:
 
     async def get(self, *, thread_id: str) -> ThreadRecord:
         """One thread, deleted ones included."""
-        return await self._thread.read(lambda connection: _get(connection, thread_id))
+        return await self._thread.read(lambda connection: with_jobs(connection, [_get(connection, thread_id)])[0])
 
     async def list_all(self, *, deleted: bool = False) -> list[ThreadRecord]:
         """All chats, or everything deleted: pinned first, then by their last message, newest first. Debates have a list
@@ -44,7 +45,7 @@ class ThreadRepository:
                 f"SELECT {THREAD} FROM threads t WHERE t.deleted_at {condition} "
                 "ORDER BY t.pinned DESC, t.updated_at DESC, t.seq DESC"
             )
-            return [thread_from(row) for row in rows]
+            return with_jobs(connection, [thread_from(row) for row in rows])
 
         return await self._thread.read(work)
 

@@ -6,14 +6,17 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QStackedLayout, QWidget
 
+from desktop.domain.threads import ThreadJob
 from desktop.presenter.chat_state import Meters
 from desktop.presenter.item_builder import human_cost, human_count
+from desktop.presenter.job_words import STATUS, chip_words, short
 from desktop.ui.run_panel.head import AGENTS_KEYS
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.marks import MeterBar
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Row, sized
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 
 TRACE_KEYS = "Ctrl+Shift+T"
@@ -96,6 +99,8 @@ class ThreadHeader(QFrame):
         self.setProperty("pane", "header")
         sized(self, height=48, min_width=240)
         self.title = TitleText("New chat", "title", elide="right")
+        self.job = Button("Job", icon="schedules", small=True, shrinks=True)
+        self.job.setVisible(False)
         self.field = TitleField()
         self._level = MeterBar("Context used")
         self._context = ContextText("", "small", "2")
@@ -110,6 +115,7 @@ class ThreadHeader(QFrame):
         self.more = IconButton("more", "More for this thread", side=32)
         self._fold = IconButton("sidebar", "Show the list of threads", side=32)
         self._fold.setVisible(False)
+        self._narrow = False
         self._lay_out()
         self.title.edit_wanted.connect(self.edit_title)
         self.field.done.connect(self._edited)
@@ -127,6 +133,7 @@ class ThreadHeader(QFrame):
         self._stack.addWidget(self.field)
         row.addWidget(self._fold)
         row.addWidget(holder, 1)
+        row.addWidget(self.job)
         self._meters = QWidget()
         meters = Row(self._meters, spacing=8)
         self._lines = [sized(pane("line-v"), height=16) for _ in range(2)]
@@ -144,6 +151,17 @@ class ThreadHeader(QFrame):
         """The thread's title, in one line."""
         self.title.setText(" ".join(text.split()))
         self.title.update()
+
+    def show_job(self, job: ThreadJob | None) -> None:
+        """Whose run this is and how it ended; the way to the job, while there is one."""
+        self.job.setVisible(job is not None)
+        self._label.setVisible(job is None and not self._narrow)
+        if job is not None:
+            icon = STATUS[job.status][0] if job.status in STATUS else "schedules"
+            self.job.set_icon("schedules" if icon == "allow" else icon)
+            self.job.set_label(chip_words(job))
+            self.job.setEnabled(not job.deleted)
+            self.job.setToolTip("" if job.deleted else f"Open {shown_line(short(job.name))} in Schedules")
 
     def show_side(self, name: str) -> None:
         """The buttons follow what stands beside the thread."""
@@ -188,6 +206,7 @@ class ThreadHeader(QFrame):
 
     def show_narrow(self, narrow: bool) -> None:
         """Where the pane is narrow the meters give way to the title."""
-        self._label.setVisible(not narrow)
+        self._narrow = narrow
+        self._label.setVisible(not narrow and self.job.isHidden())
         self._tokens.setVisible(not narrow and bool(self._tokens.text()) and self._tokens.text() != "0 tokens")
         self._lines[0].setVisible(self._tokens.isVisible())

@@ -40,6 +40,7 @@ class ChatPage(QWidget):
     """thread, message"""
     thread_wanted = Signal(str)
     """a chat or a debate"""
+    job_wanted = Signal(str)
 
     def __init__(self, models: ChatModels, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,6 +81,8 @@ class ChatPage(QWidget):
         self.toast.undone.connect(models.threads.undo_delete)
         self.pane.header.fold.clicked.connect(self._toggle_list)
         self.pane.new_chat.connect(self.new_chat)
+        self.pane.job_wanted.connect(self.job_wanted)
+        self.threads.job_wanted.connect(self.job_wanted)
         self.pane.said.connect(self.toast.say)
         models.modes.refused.connect(self.toast.say)
         self.pane.request_wanted.connect(self.request_wanted)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.context import Account, Overlay
-from desktop.domain.threads import ThreadRecord
+from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
 from desktop.presenter.bridge import Bridge
@@ -21,7 +21,8 @@ from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.shell import ShellViewModel
-from desktop.presenter.threads import ThreadsViewModel, arrange
+from desktop.presenter.thread_lines import arrange
+from desktop.presenter.threads import ThreadsViewModel
 from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.transcript_items import (
     CallsPart,
@@ -195,6 +196,28 @@ def _page(
     return page
 
 
+def _job_page(status: str) -> ChatPage:
+    """A job's thread, with its other runs in the list."""
+    page = _page(sample_items(), running=status == "running")
+    chat, threads, now = page._models.chat, page._models.threads, time.time()
+    ends = (status, "done", "failed", "limit", "done", "stopped")
+    records = [
+        ThreadRecord(
+            f"j{at}", f"Surge report, {21 - at} Nov 06:30", now, now - at * DAY, label="job",
+            job=ThreadJob("1", "Surge report", end),
+        ) for at, end in enumerate(ends)
+    ]  # fmt: skip
+    other = ThreadJob("2", "Compare all gauges with their neighbours, every night", "failed")
+    records += [ThreadRecord("k", f"{other.name}, 21 Nov 01:30", now, now - DAY, label="job", job=other)]
+    records += [ThreadRecord(f"t{n}", title, now, now - days * DAY) for n, (title, days, _) in enumerate(TITLES)]
+    threads._threads = {record.thread_id: record for record in records}
+    chat._thread_id = "j0"
+    threads.unfold("1", True)
+    page.threads.select("j0")
+    chat.title_changed.emit("Surge report, 21 Nov 06:30")
+    return page
+
+
 def pictures() -> dict[str, Callable[[], QWidget]]:
     """Name -> how to build it."""
     queued = (QueuedMessage("q", "then plot gauge 7 against gauge 8 for that night"),)
@@ -206,6 +229,9 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "01-chat-code": lambda: _opened(_page(code_items(), running=True, mode="code"), OPENED[1]),
         "01-chat-code-200": lambda: _opened(_page(code_items(), running=True, mode="both"), OPENED[1]),
         "01-chat-empty": lambda: _page(()),
+        "chat-job": lambda: _job_page("failed"),
+        "chat-job-200": lambda: _job_page("done"),
+        "chat-job-960": lambda: _job_page("running"),
         "01-chat-calls": lambda: _opened(_page(many_calls(), running=True), "d"),
         "01-chat-failed": lambda: _page(failed_items()),
         **trace_pictures(),

@@ -1,4 +1,6 @@
-"""Rows of the thread list: a group's name, or a title with its tail (time, state, pin, and on hover the menu)."""
+"""Rows of the thread list: a group's name, or a title with its tail (time, state, pin, and on hover the menu).
+
+The runs of a job stand below a row of their own, which unfolds."""
 
 from __future__ import annotations
 
@@ -23,8 +25,24 @@ class ThreadDelegate(ThreadRowDelegate):
     pin_toggled = Signal(str, bool)
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """Title, then the tail."""
-        self.title(painter, box, index, self._tail(painter, box, index, hovered), selected)
+        """What is before the title, the title, then the tail."""
+        tail = self._tail(painter, box, index, hovered and index.data(ThreadRole.KIND) == "thread")
+        self.title(painter, box.adjusted(self._head(painter, box, index), 0, 0, 0), index, tail, selected)
+
+    @staticmethod
+    def _head(painter: QPainter, rect: QRect, index: Index) -> int:
+        """Draw what stands before the title; returns its width in pixels."""
+        t = theme()
+        side, width = t.metric("icon-small"), t.px(20) if index.data(ThreadRole.INSIDE) else 0
+        names = [str(index.data(ThreadRole.ICON) or "")]
+        if index.data(ThreadRole.KIND) == "job":
+            names.insert(0, "down" if index.data(ThreadRole.UNFOLDED) else "right")
+        for name in names:
+            token = "failed" if name == "failed" else "text-3" if index.data(ThreadRole.INSIDE) else "text-2"
+            box = QRect(rect.x() + t.px(8) + width, rect.y(), side, rect.height())
+            glyph(painter, box, name, token, side) if name else None
+            width += side + t.px(6) if name or index.data(ThreadRole.INSIDE) else 0
+        return width
 
     def _tail(self, painter: QPainter, rect: QRect, index: Index, hovered: bool) -> int:
         """Draw what stands at the right end; returns its width in pixels."""
@@ -67,7 +85,7 @@ class ThreadDelegate(ThreadRowDelegate):
 
     def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
         """A click on the pin or on the menu glyph acts on the row without opening it."""
-        if event.type() != QEvent.Type.MouseButtonPress or index.data(ThreadRole.KIND) == "header":
+        if event.type() != QEvent.Type.MouseButtonPress or index.data(ThreadRole.KIND) != "thread":
             return False
         if not isinstance(event, QMouseEvent) or event.button() != Qt.MouseButton.LeftButton:
             return False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.threads import SearchHit
+from desktop.presenter.thread_lines import job_key
 from desktop.presenter.threads import ThreadRole, ThreadsViewModel
 from desktop.ui.chat.thread_delegate import ThreadDelegate
 from desktop.ui.chat.thread_rows import ThreadRows
@@ -66,6 +68,7 @@ class ThreadList(QFrame):
     opened = Signal(str, str)
     debate_wanted = Signal(str, str)
     rename_wanted = Signal(str)
+    job_wanted = Signal(str)
 
     def __init__(self, threads: ThreadsViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -118,6 +121,7 @@ class ThreadList(QFrame):
         self.rows.customContextMenuRequested.connect(self._context_menu)
         self.rows.rename_wanted.connect(self.rename_wanted)
         self.rows.delete_wanted.connect(self._threads.delete)
+        self.rows.unfold_wanted.connect(self._unfold)
         self.delegate.menu_requested.connect(self._menu_below)
         self.delegate.pin_toggled.connect(self._threads.pin)
         self.hits.clicked.connect(self._open_hit)
@@ -147,24 +151,45 @@ class ThreadList(QFrame):
         thread_id = index.data(ThreadRole.ID)
         if thread_id:
             self.opened.emit(thread_id, "")
+        elif index.data(ThreadRole.JOB):
+            self._unfold(index.data(ThreadRole.JOB), not index.data(ThreadRole.UNFOLDED))
+
+    def _unfold(self, job_id: str, is_open: bool) -> None:
+        """The keys stay at the job's row."""
+        self._threads.unfold(job_id, is_open)
+        self.rows.setCurrentIndex(self._model.index(self._model.place(job_key(job_id))))
 
     def _context_menu(self, spot: QPoint) -> None:
         index = self.rows.indexAt(spot)
-        if index.data(ThreadRole.ID):
+        if index.data(ThreadRole.JOB):
+            self._job_menu(index).popup(self.rows.viewport().mapToGlobal(spot))
+        elif index.data(ThreadRole.ID):
             self._menu(index.data(ThreadRole.ID)).popup(self.rows.viewport().mapToGlobal(spot))
 
     def _menu_below(self, thread_id: str, rect: QRect) -> None:
         self._menu(thread_id).popup(self.rows.viewport().mapToGlobal(rect.bottomLeft()))
 
     def _menu(self, thread_id: str) -> QMenu:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         pinned = bool(self._model.index(self._model.place(thread_id)).data(ThreadRole.PINNED))
-        for text, keys, act in (
+        job = self._threads.job_of(thread_id)
+        return self._menu_of(
             ("Unpin" if pinned else "Pin", "", lambda: self._threads.pin(thread_id, not pinned)),
             ("Rename", "F2", lambda: self.rename_wanted.emit(thread_id)),
             ("Delete", "Del", lambda: self._threads.delete(thread_id)),
-        ):
+            *([("Open its job", "", lambda: self.job_wanted.emit(job.job_id))] if job and not job.deleted else []),
+        )
+
+    def _job_menu(self, index: QModelIndex) -> QMenu:
+        job_id, is_open = index.data(ThreadRole.JOB), bool(index.data(ThreadRole.UNFOLDED))
+        return self._menu_of(
+            ("Hide its runs" if is_open else "Show its runs", "", lambda: self._unfold(job_id, not is_open)),
+            *([("Open the job", "", lambda: self.job_wanted.emit(job_id))] if self._threads.has_job(job_id) else []),
+        )
+
+    def _menu_of(self, *lines: tuple[str, str, Callable[[], None]]) -> QMenu:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for text, keys, act in lines:
             action = QAction(f"{text}\t{keys}" if keys else text, menu)
             action.triggered.connect(lambda _=False, act=act: act())
             menu.addAction(action)

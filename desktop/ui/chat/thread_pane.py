@@ -14,6 +14,7 @@ from desktop.presenter.transcript_items import CallsPart, TextPart, ToolPart, Tr
 from desktop.ui.chat.composer_pane import ComposerPane
 from desktop.ui.chat.find_bar import FindBar
 from desktop.ui.chat.header import ThreadHeader
+from desktop.ui.chat.job_strip import JobStrip
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.theme import theme
 from desktop.ui.transcript.tool_card import OPEN
@@ -39,6 +40,7 @@ class ThreadPane(QFrame):
     request_wanted = Signal(str)
     new_chat = Signal()
     said = Signal(str)
+    job_wanted = Signal(str)
 
     def __init__(self, models: ChatModels, page: QWidget) -> None:
         super().__init__()
@@ -46,12 +48,13 @@ class ThreadPane(QFrame):
         self._items: dict[str, TranscriptItem] = {}
         self._jump_to = self._call = ""
         self.header = ThreadHeader()
+        self.job_strip = JobStrip()
         self.find_bar = FindBar()
         self.transcript = TranscriptView(theme())
         self.empty = EmptyState("chats", EMPTY, EMPTY_SENTENCE)
         self.foot = ComposerPane(models, page)
         column = Column(self, spacing=0)
-        for widget in (self.header, self.find_bar):
+        for widget in (self.header, self.job_strip, self.find_bar):
             column.addWidget(widget)
         column.addWidget(self.transcript, 1)
         column.addWidget(self.empty, 1)
@@ -72,6 +75,8 @@ class ThreadPane(QFrame):
         chat.meters_changed.connect(self.header.show_meters)
         chat.meters_changed.connect(self._show_model)
         chat.title_changed.connect(self.header.show_title)
+        self._models.threads.rearranged.connect(self._show_job)
+        self.header.job.clicked.connect(self._open_job)
         self.header.renamed.connect(lambda title: self._models.threads.rename(chat.thread_id, title))
         self.header.more.clicked.connect(self._show_menu)
         self.find_bar.wanted.connect(self._find)
@@ -87,6 +92,17 @@ class ThreadPane(QFrame):
     def _opened(self, thread_id: str) -> None:
         self.foot.editing.put_away()
         self.find_bar.put_away()
+        self._show_job()
+
+    def _show_job(self) -> None:
+        job = self._models.threads.job_of(self._models.chat.thread_id)
+        self.header.show_job(job)
+        self.job_strip.show_job(job)
+
+    def _open_job(self) -> None:
+        job = self._models.threads.job_of(self._models.chat.thread_id)
+        if job is not None:
+            self.job_wanted.emit(job.job_id)
 
     @property
     def current_message(self) -> str:

@@ -57,10 +57,12 @@ class ThreadRowDelegate(RowDelegate):
 
 
 class ThreadRows(RowList):
-    """F2 renames, Delete deletes, the context menu key opens the menu."""
+    """F2 renames, Delete deletes, the context menu key opens the menu; left and right fold and unfold a job's runs."""
 
     rename_wanted = Signal(str)
     delete_wanted = Signal(str)
+    unfold_wanted = Signal(str, bool)
+    """job, whether to show its runs"""
 
     def __init__(self, name: str, delegate: ThreadRowDelegate, model: ThreadListModel) -> None:
         super().__init__(name, delegate)
@@ -106,5 +108,7 @@ class ThreadRows(RowList):
             self.rename_wanted.emit(thread_id)
         elif thread_id and event.key() == Qt.Key.Key_Delete:
             self.delete_wanted.emit(thread_id)
+        elif self.currentIndex().data(ThreadRole.JOB) and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.unfold_wanted.emit(self.currentIndex().data(ThreadRole.JOB), event.key() == Qt.Key.Key_Right)
         else:
             super().keyPressEvent(event)

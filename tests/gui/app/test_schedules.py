@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from desktop.presenter.threads import ThreadRole
 from desktop.ui.widgets.dialog import Dialog
 from tests.gui.app.kit import call
 
@@ -43,8 +44,30 @@ async def test_a_job_made_on_the_page_runs_when_it_is_tried_and_its_thread_is_op
     app.startup._shell.go("schedules")
     await app.until_true(lambda: jobs.runs and jobs.runs[0].status == "done", "the end of its run")
     assert app.models.chat.thread_id == jobs.runs[0].thread_id
-    thread = next(t for t in app.models.threads.threads if t.thread_id == jobs.runs[0].thread_id)
+    job_of, run = app.models.threads.job_of, jobs.runs[0]
+    await app.until_true(lambda: (found := job_of(run.thread_id)) and found.status == "done", "its end in the list")
+    thread = next(t for t in app.models.threads.threads if t.thread_id == run.thread_id)
     assert (thread.label, thread.title.split(",")[0]) == ("job", "Report")
+    pane = app.page.pane
+    assert pane.header.job.label == "Job: done"
+    assert "under your own rules" in pane.job_strip.words
+    app.startup._shell.go("chats")
+    jobs.open("")
+    QTest.mouseClick(pane.header.job, Qt.MouseButton.LeftButton)
+    assert (app.startup._shell.page, jobs.kept.name) == ("schedules", "Report")
+    app.startup._shell.go("chats")
+    rows, model = app.page.threads.rows, app.models.threads.model()
+    at = model.place(run.thread_id)
+    assert [model.index(at).data(role) for role in (ThreadRole.KIND, ThreadRole.UNFOLDED)] == ["job", False]
+    rows.setFocus()
+    rows.setCurrentIndex(model.index(at))
+    QTest.keyClick(rows, Qt.Key.Key_Right)
+    assert model.place(run.thread_id) == at + 1
+    assert rows.currentIndex().row() == at
+    QTest.keyClick(rows, Qt.Key.Key_Return)
+    assert model.place(run.thread_id) == at
+    app.models.chat.new_thread()
+    await app.until_true(lambda: not pane.header.job.isVisible() and not pane.job_strip.isVisible(), "a chat's head")
     assert not app.models.approvals.requests
     assert not (app.home.path / "workspace" / "a.txt").exists()
 

@@ -1,10 +1,13 @@
 """The list of threads and what changes it."""
 
+import sqlite3
+
 import pytest
 
 from desktop.domain.errors import NotFound
+from desktop.domain.jobs import Job, JobRun
 from desktop.domain.messages import Usage
-from desktop.domain.threads import DraftRecord, QueuedRecord, ThreadRecord
+from desktop.domain.threads import DraftRecord, QueuedRecord, ThreadJob, ThreadRecord
 from tests.samples import make_threads
 from tests.unit.store.conftest import say
 
@@ -112,3 +115,28 @@ async def test_a_thread_that_does_not_exist_is_told_in_words(store):
         with pytest.raises((NotFound,), match="no longer exists"):
             await call
     await store.threads.purge(thread_id="x")
+
+
+@pytest.mark.spec("R-CRON-6")
+async def test_a_job_s_thread_says_whose_run_it_is_and_how_that_ended(store, tmp_path):
+    await store.jobs.put(job=Job("j", "Report", "Do it.", "@daily"))
+    for at, thread_id in enumerate(("a", "b", "lost", "mine")):
+        record = ThreadRecord(thread_id, thread_id, at, at, label="" if thread_id == "mine" else "job")
+        await store.threads.create(record=record)
+    await store.jobs.note(run=JobRun("1", "j", 1.0, "done", thread_id="a"))
+    await store.jobs.note(run=JobRun("2", "j", 2.0, "running", thread_id="b"))
+    await store.jobs.note(run=JobRun("2", "j", 2.0, "limit", thread_id="b"))
+    await store.jobs.delete(job_id="j", at=3.0)
+    found = {thread.thread_id: thread.job for thread in await store.threads.list_all()}
+    assert found == {
+        "a": ThreadJob("j", "Report", "done", deleted=True), "b": ThreadJob("j", "Report", "limit", deleted=True),
+        "lost": ThreadJob("", "", "", deleted=True), "mine": None,
+    }  # fmt: skip
+    assert [(await store.threads.get(thread_id=one)).job for one in ("b", "lost", "mine")] == [
+        found["b"], found["lost"], None
+    ]  # fmt: skip
+    broken = sqlite3.connect(tmp_path / "data" / "assent.db")
+    broken.execute("UPDATE jobs SET job_json = '{'")
+    broken.commit()
+    broken.close()
+    assert (await store.threads.get(thread_id="b")).job == ThreadJob("j", "", "limit", deleted=True)
