@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from desktop.conversation.job_policy import JobTerms
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.errors import Denied
+from desktop.domain.errors import Denied, KnownError
 from desktop.domain.ids import new_id
 from desktop.supervision.budgets import BudgetTracker
 
@@ -48,3 +50,47 @@ class ActiveRun:
         while at is not None:
             await at.over.wait()
             at = at.heir
+
+
+class RunPlaces:
+    """Each thread's one place for a run (R-SES-19). While ``closing`` none is given any more."""
+
+    def __init__(self) -> None:
+        self.closing = False
+        self._taken: dict[str, ActiveRun] = {}
+
+    def get(self, thread_id: str) -> ActiveRun | None:
+        """Who has it."""
+        return self._taken.get(thread_id)
+
+    def taken(self) -> list[ActiveRun]:
+        """All who have one."""
+        return list(self._taken.values())
+
+    @contextmanager
+    def holding(self, thread_id: str) -> Iterator[ActiveRun]:
+        """Take it, before anything is awaited, and give it back where no run comes of it. Raises KnownError."""
+        if self.closing:
+            raise KnownError("Assent is closing.", code="app.closing")
+        if thread_id in self._taken:
+            raise KnownError("This chat is still being answered.", next_step="Stop it first.", code="run.busy")
+        active = self._taken[thread_id] = ActiveRun(thread_id)
+        with self.giving_back(active):
+            yield active
+
+    @contextmanager
+    def giving_back(self, active: ActiveRun) -> Iterator[None]:
+        """Give it back where this fails."""
+        try:
+            yield
+        except BaseException:
+            self.release(active)
+            raise
+
+    def release(self, active: ActiveRun) -> None:
+        """The run is over; an heir has its place."""
+        if self._taken.get(active.thread_id) is active:
+            del self._taken[active.thread_id]
+            if active.heir is not None:
+                self._taken[active.thread_id] = active.heir
+        active.over.set()

@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from desktop.conversation.active_run import ActiveRun
+from desktop.conversation.active_run import ActiveRun, RunPlaces
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.desk import ThreadDesk
 from desktop.conversation.endings import CLOSING, Ending, failed
@@ -64,8 +63,7 @@ class ConversationService(ThreadDesk):
         super().__init__(runtime.store, runtime.bus, runtime.mask)
         self._runtime = runtime
         self._owner = owner
-        self._active: dict[str, ActiveRun] = {}
-        self._closing = False
+        self._places = RunPlaces()
         self._measures = ContextMeasures(runtime.store, runtime.bus)
         self.terms_of: TermsOf = _no_terms
 
@@ -78,9 +76,9 @@ class ConversationService(ThreadDesk):
 
     async def send(self, thread_id: str, text: str, blocks: Sequence[Block] = ()) -> Sent:
         """A person's message: committed before anything is sent, or queued while a run is under way."""
-        if thread_id in self._active:
+        if self._places.get(thread_id) is not None:
             return await self._enqueue(thread_id, text, blocks)
-        with self._holding(thread_id) as active:
+        with self._places.holding(thread_id) as active:
             if await self._store.queue.waiting(thread_id=thread_id):
                 await self._enqueue(thread_id, text, blocks)
                 return await self._send_next(active)
@@ -91,7 +89,7 @@ class ConversationService(ThreadDesk):
 
     async def run_job(self, thread_id: str, text: str, terms: JobTerms) -> str:
         """A message that no person sent, answered without one under ``terms`` (R-CRON-1); the run's id."""
-        with self._holding(thread_id) as active:
+        with self._places.holding(thread_id) as active:
             active.terms = terms
             thread = await self.thread(thread_id)
             return (await self._begin(active, text, (), await self._answered(thread))).run_id
@@ -99,7 +97,7 @@ class ConversationService(ThreadDesk):
     async def edit(self, message_id: str, text: str) -> Sent:
         """The message said differently: a sibling, with the attachments it had, and a run that answers it."""
         record = await self.message(message_id)
-        with self._holding(record.thread_id) as active:
+        with self._places.holding(record.thread_id) as active:
             kept = [block for block in record.blocks if not isinstance(block, (TextBlock, NoticeBlock))]
             return await self._begin(active, text, kept, record.parent_id)
 
@@ -134,7 +132,7 @@ class ConversationService(ThreadDesk):
     async def stop(self, thread_id: str) -> bool:
         """End the thread's run now, or the called agent that works in it; False when there is none. The end comes as an
         event within 100 ms."""
-        active = self._active.get(thread_id)
+        active = self._places.get(thread_id)
         if active is not None:
             active.token.cancel(STOPPED)
             return True
@@ -150,7 +148,7 @@ class ConversationService(ThreadDesk):
     async def hand_over(self, thread_id: str, run_id: str, agent: str) -> bool:
         """Give the thread to another agent, which goes on when this run of its own is over (S-AAT-1). False when the
         run is not the thread's; raises Denied when it went round too often for one message."""
-        active = self._active.get(thread_id)
+        active = self._places.get(thread_id)
         if active is None or active.run_id != run_id:
             return False
         active.give_away()
@@ -159,12 +157,12 @@ class ConversationService(ThreadDesk):
 
     def running(self) -> tuple[str, ...]:
         """Threads with a run under way."""
-        return tuple(self._active)
+        return tuple(active.thread_id for active in self._places.taken())
 
     async def wait(self, thread_id: str, timeout_s: float = CLOSE_S) -> bool:
         """Wait for the thread's run to end, and for those that it hands the conversation to; False when they have not
         in time."""
-        active = self._active.get(thread_id)
+        active = self._places.get(thread_id)
         try:
             if active is not None:
                 await asyncio.wait_for(active.whole(), timeout_s)
@@ -174,8 +172,8 @@ class ConversationService(ThreadDesk):
 
     async def close(self) -> list[str]:
         """Stop all runs as interrupted, so that the next start can go on with them; threads that would not stop."""
-        self._closing = True
-        waiting = list(self._active.values())
+        self._places.closing = True
+        waiting = self._places.taken()
         for active in waiting:
             active.token.cancel(CLOSING)
         ended = await asyncio.gather(*(self.wait(active.thread_id) for active in waiting))
@@ -186,16 +184,16 @@ class ConversationService(ThreadDesk):
 
     async def release_queue(self, thread_id: str) -> Sent:
         """Send what waits after a failure or a restart; an empty ``Sent`` when nothing does or a run is under way."""
-        if thread_id in self._active:
+        if self._places.get(thread_id) is not None:
             return Sent()
-        with self._holding(thread_id) as active:
+        with self._places.holding(thread_id) as active:
             return await self._send_next(active)
 
     async def _enqueue(self, thread_id: str, text: str, blocks: Sequence[Block]) -> Sent:
         text, blocks = masked(text, blocks, self._mask)
         record = QueuedRecord(new_id(), thread_id, text, blocks, time.time())
         await self._store.queue.add(record=record)
-        active = self._active.get(thread_id)
+        active = self._places.get(thread_id)
         run_id = active.run_id if active is not None else ""
         self._bus.publish(UserMessageQueued(thread_id=thread_id, run_id=run_id, queue_id=record.queue_id, text=text))
         if active is None:
@@ -205,44 +203,13 @@ class ConversationService(ThreadDesk):
     async def _send_next(self, active: ActiveRun) -> Sent:
         waiting = await self._store.queue.waiting(thread_id=active.thread_id)
         if not waiting:
-            self._release(active)
+            self._places.release(active)
             return Sent()
         thread = await self.thread(active.thread_id)
         first = waiting[0]
         return await self._begin(active, first.text, first.attachments, await self._answered(thread), first.queue_id)
 
     # -- inside -------------------------------------------------------------------------------------------------------
-
-    def _reserve(self, thread_id: str) -> ActiveRun:
-        """The thread's one place for a run, taken before anything is awaited (R-SES-19)."""
-        if self._closing:
-            raise KnownError("Assent is closing.", code="app.closing")
-        if thread_id in self._active:
-            raise KnownError("This chat is still being answered.", next_step="Stop it first.", code="run.busy")
-        active = self._active[thread_id] = ActiveRun(thread_id)
-        return active
-
-    @contextmanager
-    def _holding(self, thread_id: str) -> Iterator[ActiveRun]:
-        """The place, given back where no run comes of it."""
-        active = self._reserve(thread_id)
-        with self._giving_back(active):
-            yield active
-
-    @contextmanager
-    def _giving_back(self, active: ActiveRun) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            self._release(active)
-            raise
-
-    def _release(self, active: ActiveRun) -> None:
-        if self._active.get(active.thread_id) is active:
-            del self._active[active.thread_id]
-            if active.heir is not None:
-                self._active[active.thread_id] = active.heir
-        active.over.set()
 
     async def _begin(
         self, active: ActiveRun, text: str, blocks: Sequence[Block], parent_id: str | None, queue_id: str = ""
@@ -259,12 +226,9 @@ class ConversationService(ThreadDesk):
         await self._launch(active, record.message_id, record.message_id)
         return Sent(active.run_id, record.message_id)
 
-    async def _answer(
-        self, thread_id: str, parent_id: str, user_message_id: str, *, nudge: bool = False,
-        terms: JobTerms | None = None,
-    ) -> str:  # fmt: skip
-        with self._holding(thread_id) as active:
-            active.terms = terms or await self.terms_of(await self.message(user_message_id))
+    async def _answer(self, thread_id: str, parent_id: str, user_message_id: str, *, nudge: bool = False) -> str:
+        with self._places.holding(thread_id) as active:
+            active.terms = await self.terms_of(await self.message(user_message_id))
             await self._launch(active, parent_id, user_message_id, nudge=nudge)
         return active.run_id
 
@@ -295,20 +259,20 @@ class ConversationService(ThreadDesk):
             _log.error("run %s could not be stored to its end: %s", order.run_id, type(error).__name__)
             ending = failed(error)
         finally:
-            if ending.reason == "response" and not self._closing:
+            if ending.reason == "response" and not self._places.closing:
                 active.bequeath(execution.budget)
-            self._release(active)
+            self._places.release(active)
             self._bus.publish(_ended(active, ending, execution.recorder.usage))
         if active.heir is not None:
             await self._taken_over(active.heir)
-        elif ending.reason not in _HOLDS_QUEUE and not self._closing:
+        elif ending.reason not in _HOLDS_QUEUE and not self._places.closing:
             await self._go_on(active.thread_id)
 
     async def _taken_over(self, heir: ActiveRun) -> None:
         """The agent that the thread was given to answers what stands there, with all of its history, under the terms
         and in the budget of the run that gave it: a job stays one (R-CRON-1)."""
         try:
-            with self._giving_back(heir):
+            with self._places.giving_back(heir):
                 leaf = await self._leaf(heir.thread_id)
                 question = await self._question_of(leaf)
                 await self._launch(heir, leaf.message_id, question.message_id)
