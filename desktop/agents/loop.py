@@ -27,6 +27,7 @@ from desktop.agents.loop_events import (
 )
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
+from desktop.domain.estimates import estimate_of
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, Usage
 from desktop.domain.middleware import ChatContext, Middleware, MiddlewareTermination
@@ -154,17 +155,17 @@ class _Course:
             await loop.recorder.round_started(self._rounds)
         loop.tell(RoundStarted(self._rounds))
         answer = await ask_within(loop.layers, loop.answerer, request, self._meta, loop.tell)
-        await self._keep(answer.message)
+        await self._keep(answer.message, request)
         if answer.error is not None:
             return await self._broken(answer)
         return await self._answered(answer.message)
 
-    async def _keep(self, message: ChatMessage) -> None:
+    async def _keep(self, message: ChatMessage, request: ModelRequest) -> None:
         loop, stored = self._loop, ""
         if message.usage is not None:
             self._usage = self._usage.plus(message.usage)
         if loop.budget is not None:
-            loop.budget.consume(message.usage)
+            loop.budget.consume(message.usage, estimate=estimate_of(request, message))
         if loop.recorder is not None:
             stored = await loop.recorder.message_finished(message)
         if message.blocks:

@@ -19,11 +19,11 @@ from desktop.agents.asking import ask_within
 from desktop.agents.host import HOST, Host
 from desktop.agents.loop import LoopConfig, RoundLoop, Verdict
 from desktop.agents.loop_events import LoopEvent, Retrying
-from desktop.agents.shrink import estimate_fixed
 from desktop.agents.summarising import ContextKeeper, KeptInMemory, Numbers
 from desktop.agents.window import LAST_MESSAGES, NOTHING, PromptWindow
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
+from desktop.domain.estimates import estimate_fixed, estimate_of
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, block_from_plain
 from desktop.domain.models import Answer, ModelRequest, ReasoningDelta, TextDelta
@@ -247,7 +247,7 @@ class _Work:
         """A question to the model that is no round: the same way, counted."""
         host = self._host
         answer = await _asked(host, request, self._call.meta)
-        host.budget.consume(answer.message.usage, rounds=0)
+        host.budget.consume(answer.message.usage, rounds=0, estimate=estimate_of(request, answer.message))
         return answer
 
     def _listen(self, event: LoopEvent) -> None:
@@ -355,7 +355,7 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     request = ModelRequest(host.model, messages, str(args.get("system") or ""), _schemas(args.get("tools")))
     answer = await _asked(host, request, call.meta)
     message = answer.message
-    host.budget.consume(message.usage)
+    host.budget.consume(message.usage, estimate=estimate_of(request, message))
     if answer.error is not None:
         raise answer.error
     host.asked(True)

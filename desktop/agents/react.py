@@ -13,12 +13,12 @@ from typing import Any, Protocol
 from desktop.agents.answer import Answerer
 from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
 from desktop.agents.loop_events import LoopListener, LoopResult
-from desktop.agents.shrink import estimate_fixed
 from desktop.agents.summarising import ContextKeeper, KeptInMemory, Numbers
 from desktop.agents.window import NOTHING, PromptWindow
 from desktop.domain.agent import Inbox, RunContext
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
+from desktop.domain.estimates import estimate_fixed
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import Rest

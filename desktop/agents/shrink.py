@@ -1,4 +1,4 @@
-"""Messages as a model gets them: cleaned, measured, and shortened when nothing else helps (semantics.md 21)."""
+"""Messages as a model gets them: cleaned, and shortened when nothing else helps (semantics.md 21)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ from desktop.domain.messages import (
     ToolCallBlock,
     ToolResultBlock,
 )
-from desktop.domain.models import ModelRequest
 
-CHARACTERS_PER_TOKEN = 4
-IMAGE_TOKENS = 1_000
-MESSAGE_TOKENS = 4
 MAX_CALLS_IN_VIEW = 64
 SHORT_RESULT = 500
 _HEAD, _TAIL = 300, 150
@@ -37,27 +33,6 @@ def clean_message(message: ChatMessage) -> ChatMessage:
 
 def _empty(block: Block) -> bool:
     return isinstance(block, TextBlock) and not block.text
-
-
-def estimate(message: ChatMessage) -> int:
-    """Tokens by characters / 4 (R-CTX-8); an image counts a thousand."""
-    characters = 0
-    images = 0
-    for block in message.blocks:
-        if isinstance(block, (TextBlock, ToolResultBlock)):
-            characters += len(block.text)
-        elif isinstance(block, FileBlock):
-            characters += len(block.text) + len(block.name)
-        elif isinstance(block, ToolCallBlock):
-            characters += len(block.tool) + len(block.raw or str(block.arguments))
-        elif isinstance(block, ImageBlock):
-            images += 1
-    return characters // CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS + MESSAGE_TOKENS
-
-
-def estimate_fixed(request: ModelRequest) -> int:
-    """Tokens that system text and tool schemas take in each request."""
-    return (len(request.system) + sum(len(str(tool)) for tool in request.tools)) // CHARACTERS_PER_TOKEN
 
 
 def answered(head: ChatMessage, results: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -13,10 +13,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from desktop.agents.shrink import CHARACTERS_PER_TOKEN, cut
+from desktop.agents.shrink import cut
 from desktop.agents.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError
+from desktop.domain.estimates import CHARACTERS_PER_TOKEN
 from desktop.domain.messages import (
     ChatMessage,
     FileBlock,

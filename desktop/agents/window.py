@@ -13,16 +13,15 @@ from operator import is_
 from typing import Protocol
 
 from desktop.agents.shrink import (
-    CHARACTERS_PER_TOKEN,
     answered,
     cap_group,
     clean_message,
     cut,
-    estimate,
     shrink_results,
 )
 from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import ModelContextTooLong
+from desktop.domain.estimates import CHARACTERS_PER_TOKEN, estimate
 from desktop.domain.messages import ChatMessage, user_message
 
 LAST_MESSAGES = 100

@@ -12,7 +12,6 @@ from desktop.agents.asking import ask_within
 from desktop.agents.host import HOST, PERMISSIONS
 from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
 from desktop.agents.loop_events import LoopResult
-from desktop.agents.shrink import estimate, estimate_fixed
 from desktop.agents.summarising import ContextKeeper
 from desktop.agents.window import NOTHING, PromptWindow, View
 from desktop.conversation.activation import named_in
@@ -38,6 +37,7 @@ from desktop.conversation.unfinished import Settling, Unfinished
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError
+from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
 from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallFinished, ToolCallStarted
 from desktop.domain.ids import new_id
 from desktop.domain.limits import Limit
@@ -243,7 +243,7 @@ class SideTurn:
         answerer = Answerer(runtime.client, retry=runtime.retry)
         answer = await ask_within(runtime.chat_layers, answerer, request, self.meta, lambda _event: None)
         message = answer.message
-        budget.consume(message.usage, rounds=0)
+        budget.consume(message.usage, rounds=0, estimate=estimate_of(request, message))
         if message.usage is not None:
             await self.recorder.spent(message.usage)
         return answer

@@ -100,11 +100,12 @@ def tokens_of(facts: NodeFacts) -> int:
 
 
 def tokens_words(facts: NodeFacts) -> str:
-    """``12.3k tokens``; rounds without a figure are not counted as nothing."""
+    """``12.3k tokens``; ``about`` where a server did not say all; rounds without a figure are not nothing."""
     count = tokens_of(facts)
     if not count and facts.rounds:
         return "tokens unknown"
-    return f"{human_count(count)} token{'' if count == 1 else 's'}"
+    about = "about " if facts.tokens_estimated else ""
+    return f"{about}{human_count(count)} token{'' if count == 1 else 's'}"
 
 
 def cost_words(facts: NodeFacts) -> str:

@@ -21,8 +21,9 @@ class BudgetTracker:
     A child's tracker passes consumption on to its parent, so the root bounds the whole tree and a child may be
     tighter, never looser (R-SUP-8). Time waited for a person does not count (R-SUP-10); whoever knows when the waiting
     begins tells ``clock`` of it, others tell ``waited`` afterwards. ``cost_known`` is False once a round's cost was not
-    told: ``used.cost_usd`` is a lower bound then. ``total`` is the same for people: its cost is None once that of
-    used tokens is unknown. Provider retries of a round are not counted (R-LIM-6).
+    told: ``used.cost_usd`` is a lower bound then; ``estimated``: some tokens of ``used`` were not told. ``total`` is
+    what was told, for people: its cost is None once that of used tokens is unknown. Provider retries of a
+    round are not counted (R-LIM-6).
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class BudgetTracker:
         self._asking = 0
         self.tool_calls = 0
         self.cost_known = True
+        self.estimated = False
         self.told = False
         self.where = where
         self.changed: dict[str, str] = {}
@@ -66,18 +68,30 @@ class BudgetTracker:
         """Who set one of the limits (R-LIM-5)."""
         return self.changed.get(name, self.where)
 
-    def consume(self, usage: Usage | None, *, rounds: int = 1) -> None:
+    def consume(self, usage: Usage | None, *, rounds: int = 1, estimate: Usage | None = None) -> None:
         """One round was answered, or something beside the rounds (``rounds=0``); an unknown cost adds nothing to the
-        sum (it stays a lower bound)."""
+        sum (it stays a lower bound). ``estimate`` is charged where a server tells nothing; people are not told it."""
+        if usage is not None:
+            usage = Usage.told(
+                usage.input_tokens, usage.output_tokens, usage.reasoning_tokens, usage.cached_tokens,
+                cost=usage.cost_usd,
+            )  # fmt: skip
+        at: BudgetTracker | None = self
+        while at is not None:
+            at._consume(usage, rounds, estimate)
+            at = at._parent
+
+    def _consume(self, usage: Usage | None, rounds: int, estimate: Usage | None) -> None:
         self.rounds += rounds
         if usage is None or usage.cost_usd is None:
             self.cost_known = False
         if usage is not None:
-            known = usage if usage.cost_usd is not None else replace(usage, cost_usd=0.0)
-            self.used = self.used.plus(known)
             self.total = self.total.plus(usage)
-        if self._parent is not None:
-            self._parent.consume(usage, rounds=rounds)
+        if estimate is not None:
+            self.estimated = True
+        for more in (usage, estimate):
+            if more is not None:
+                self.used = self.used.plus(more if more.cost_usd is not None else replace(more, cost_usd=0.0))
 
     def asks(self, change: int) -> None:
         """So many more (1) or fewer (-1) requests of this branch are under way; each may become a round."""
@@ -114,6 +128,7 @@ class BudgetTracker:
         self.used, self.total = self.used.plus(before.used), self.total.plus(before.total)
         self.rounds += before.rounds
         self.cost_known = self.cost_known and before.cost_known
+        self.estimated = self.estimated or before.estimated
         self._rested -= before.elapsed_s
 
     @property

@@ -18,6 +18,7 @@ from desktop.domain.agent import AgentOutcome, ChildHandle, Inbox
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import AskUnknown, EffectRecord, EffectUnknown
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
+from desktop.domain.estimates import estimate_of
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import ChatMessage
 from desktop.domain.models import ModelRequest
@@ -135,7 +136,7 @@ class AgentRun:
             message = await self._asked_now(request, asked, place, do)
         else:
             message = self._answered_before(found)
-        self.node.budget.consume(message.usage)
+        self.node.budget.consume(message.usage, estimate=estimate_of(request, message))
         return message
 
     async def _asked_now(

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from desktop.agents.shrink import estimate, shrink_results
+from desktop.agents.shrink import shrink_results
 from desktop.agents.window import KEEP_RECENT, SUMMARY_HEAD, PromptWindow
 from desktop.domain.context import Overlay
 from desktop.domain.errors import ModelContextTooLong
+from desktop.domain.estimates import estimate
 from desktop.domain.messages import (
     ChatMessage,
     NoticeBlock,

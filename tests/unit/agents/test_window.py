@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.agents.shrink import NO_RESULT, estimate
+from desktop.agents.shrink import NO_RESULT
 from desktop.agents.window import PromptWindow
 from desktop.domain.errors import ModelContextTooLong
+from desktop.domain.estimates import estimate
 from desktop.domain.messages import (
     ChatMessage,
     ImageBlock,

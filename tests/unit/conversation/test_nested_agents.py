@@ -46,7 +46,8 @@ async def test_an_agent_within_a_call_has_a_node_below_its_callers_and_so_has_th
             "0": (BOSS, NodeState.COMPLETED, 6, 1, ""), "0.1": ("first", NodeState.COMPLETED, 4, 1, "0"),
             "0.1.1": ("second", NodeState.COMPLETED, 2, 1, "0.1"),
         }  # fmt: skip
-        assert (nodes["0.1.1"].input_tokens, nodes["0.1.1"].cost_usd) == (300, 0.02)
+        last = nodes["0.1.1"]
+        assert (last.input_tokens > 300, last.tokens_estimated, last.cost_usd) == (True, True, 0.02), "of two rounds"
         assert nodes["0.1"].input_tokens >= 300
         assert {n.thread_id for n in nodes.values()} == {thread}
         assert all(n.model.endswith("scripted") for n in nodes.values())

@@ -1,0 +1,40 @@
+"""How many tokens something is, where nobody counts them: characters / 4 (R-CTX-8)."""
+
+from __future__ import annotations
+
+from desktop.domain.messages import ChatMessage, FileBlock, ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
+from desktop.domain.models import ModelRequest
+
+CHARACTERS_PER_TOKEN = 4
+IMAGE_TOKENS = 1_000
+MESSAGE_TOKENS = 4
+
+
+def estimate(message: ChatMessage) -> int:
+    """Tokens by characters / 4 (R-CTX-8); an image counts a thousand."""
+    characters = 0
+    images = 0
+    for block in message.blocks:
+        if isinstance(block, (TextBlock, ToolResultBlock)):
+            characters += len(block.text)
+        elif isinstance(block, FileBlock):
+            characters += len(block.text) + len(block.name)
+        elif isinstance(block, ToolCallBlock):
+            characters += len(block.tool) + len(block.raw or str(block.arguments))
+        elif isinstance(block, ImageBlock):
+            images += 1
+    return characters // CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS + MESSAGE_TOKENS
+
+
+def estimate_fixed(request: ModelRequest) -> int:
+    """Tokens that system text and tool schemas take in each request."""
+    return (len(request.system) + sum(len(str(tool)) for tool in request.tools)) // CHARACTERS_PER_TOKEN
+
+
+def estimate_of(request: ModelRequest, answer: ChatMessage) -> Usage | None:
+    """What an answer is to cost a budget whose server told nothing of it; None: it has told, or there is no answer."""
+    told = answer.usage
+    if not answer.blocks or (told is not None and (told.input_tokens or told.output_tokens)):
+        return None
+    asked = estimate_fixed(request) + sum(estimate(message) for message in request.messages)
+    return Usage(asked, estimate(answer))

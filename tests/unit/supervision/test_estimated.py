@@ -1,0 +1,58 @@
+"""A server that tells nothing of what it used does not make a budget endless (R-CTX-8, R-SUP-7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.messages import Usage
+from desktop.domain.supervision import ExecutionBudget
+from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.presenter.run_tree_words import tokens_words
+from desktop.supervision.budgets import BudgetTracker
+from tests.unit.conversation.kit import world
+from tests.unit.conversation.test_supervised_run import told
+from tests.unit.supervision.kit import Bench, request, said
+
+
+@pytest.mark.spec("R-SUP-7", "R-CTX-8")
+async def test_a_hosted_agent_whose_server_tells_nothing_stops_at_about_its_tokens():
+    async def silent(_request):
+        return replace(said("word " * 200), usage=None)
+
+    async def body(ctx, inbox):
+        for _ in range(30):
+            await ctx.llm(request("z" * 400))
+
+    bench = Bench(budget=ExecutionBudget(max_tokens=700), answer=silent)
+    outcome = await bench.run(body)
+    assert (outcome.status, len(bench.done)) == ("limit", 2)
+    used = bench.tree.root.budget
+    assert (used.estimated, used.total.input_tokens, used.used.cost_usd) == (True, 0, 0.0)
+    assert 700 <= used.used.input_tokens + used.used.output_tokens <= 740
+
+
+@pytest.mark.spec("R-SUP-7", "R-CTX-8")
+@pytest.mark.parametrize("usage", [[], [{"usage": {"input": 0, "output": 0}}]], ids=["nothing", "zeros"])
+async def test_a_chat_whose_server_tells_nothing_stops_too_and_its_panel_says_about(tmp_path: Path, usage) -> None:
+    rounds = [[{"text": "word " * 400}, *usage, *calls("list_directory", {"path": "."})] for _ in range(9)]
+    budget = ExecutionBudget(max_tokens=1500)
+    async with world(tmp_path, ScriptedModel([*rounds, says("x")]), supervised=True, budget=budget) as w:
+        await w.ask(await w.thread(), "hello")
+        assert w.ends()[0].reason == "budget"
+        last = told(w)[-1]
+        assert (last.rounds < 5, last.tokens_estimated) == (True, True)
+        assert tokens_words(last).startswith("about ")
+
+
+@pytest.mark.spec("R-SUP-7")
+@pytest.mark.parametrize("usage", [Usage(-(10**9), -5, cost_usd=-5.0), Usage(10, 10, cost_usd=float("nan"))])
+def test_what_a_port_says_that_is_no_usage_neither_lowers_nor_disables_a_budget(usage):
+    budget = BudgetTracker(ExecutionBudget(max_tokens=100, max_cost_usd=0.05))
+    budget.consume(Usage(60, 0, cost_usd=0.04))
+    budget.consume(usage)
+    budget.consume(Usage(40, 0, cost_usd=0.02))
+    assert budget.broken() is not None
+    assert budget.used.cost_usd == pytest.approx(0.06)
