@@ -24,8 +24,9 @@ class SideStops:
     """Watches the calls of one turn and judges each round; also the loop's way to its tools, for it sees each result.
 
     ``limit`` is asked with the rounds that were made. ``by`` says what ended the turn, empty while nothing here did;
-    ``value`` is what the stop tool's property held and ``missing`` that it was in neither place (R-SES-10). ``returns`` is what the prompt promised; ``told`` hears of the
-    call that gives it, which no pipeline sees. ``handed``: another agent has taken the thread over (S-AAT-1).
+    ``value`` is what the stop tool's property held and ``missing`` that it was in neither place (R-SES-10). ``returns``
+    is what the prompt promised; ``told`` hears of the call that gives it, which no pipeline sees. ``handed``: another
+    agent has taken the thread over (S-AAT-1).
     """
 
     def __init__(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.context import ContextViewModel, account_words
+from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import caption_value, clear
+from desktop.ui.widgets.containers import Scroller, caption_value, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.fields import MonoView
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shadow import REACH
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
@@ -20,43 +24,73 @@ OFF = "Older messages are dropped where a chat outgrows the model's window, unle
 WRITING = "A summary of the older part is being written. It stands here when it is there."
 DECLINED = "You took a summary back: none is made in this thread."
 NO_PINS = "Nothing is pinned. A pinned message is in every request, however old it is."
+NAMES = 160
+BAR = 12
 
 
 class ContextCard(Dialog):
-    """Opened, never executed; follows the view-model while it is open."""
+    """Opened, never executed; follows the view-model while it is open. What does not fit the window is scrolled."""
 
     jump_wanted = Signal(str)
 
     def __init__(self, window: QWidget, context: ContextViewModel) -> None:
         super().__init__(window, "What the model reads", INTRO, width=560)
         self._context = context
-        self._column = Column(spacing=8)
-        self.body.addLayout(self._column)
+        self.scroller = Scroller(margins=(0, 0, BAR, 0), spacing=8)
+        self.body.addWidget(self.scroller)
+        self._unpins: list[IconButton] = []
+        self._told: Any = None
         context.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow the view-model."""
-        context, column = self._context, self._column
-        clear(column)
+        """Follow the view-model. What did not change stays as it is: a person may be reading it."""
+        context, overlay = self._context, self._context.overlay
         rows = account_words(context.account)
+        told = (rows, overlay.summary, overlay.off, context.writing, context.summaries, tuple(context.pinned))
+        if told == self._told:
+            return
+        self._told = told
+        keys, bar = self._keys_at(), self.scroller.verticalScrollBar()
+        place = bar.value()
+        self._build(rows)
+        self.resized()
+        bar.setValue(place)
+        if keys is not None and self.isVisible():
+            to = self._unpins[min(keys, len(self._unpins) - 1)] if self._unpins and keys >= 0 else self.buttons["close"]
+            to.setFocus()
+
+    def _keys_at(self) -> int | None:
+        """Which of the pins has the keys; -1: something else in the scrolled part has them."""
+        focus = self.window().focusWidget()
+        if focus is None or not self.scroller.isAncestorOf(focus):
+            return None
+        return next((at for at, button in enumerate(self._unpins) if button is focus), -1)
+
+    def _build(self, rows: list[tuple[str, str]]) -> None:
+        context, column = self._context, self.scroller.column
+        clear(column)
+        self._unpins = []
         for what, how_many in rows:
-            column.addLayout(caption_value(what, Text(how_many, "body"), column=160))
+            column.addLayout(caption_value(what, Text(how_many, "body"), column=NAMES))
         if not rows:
             column.addWidget(Paragraph(NOTHING_YET, "body", "2"))
-        self._summary(column)
+        self._summary()
         column.addWidget(Text("Pinned", "medium"))
         for message_id, text in context.pinned:
             column.addWidget(self._pin(message_id, text))
         if not context.pinned:
             column.addWidget(Paragraph(NO_PINS, "small", "2"))
+        column.addStretch(1)
+        for one in self.scroller.widget().findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            one.show()  # a layout counts what shows, and would show it a turn later
 
-    def _summary(self, column: Column) -> None:
-        context, overlay = self._context, self._context.overlay
+    def _summary(self) -> None:
+        context, overlay, column = self._context, self._context.overlay, self.scroller.column
         if context.writing:
             column.addWidget(Paragraph(WRITING, "small", "2"))
         if overlay.summary:
-            column.addWidget(Text("Summary of the older part, written by the model", "medium"))
+            column.addWidget(Paragraph("Summary of the older part, written by the model", "medium"))
             column.addWidget(MonoView("Summary", shown(overlay.summary), rows=8, wrap=True))
             column.addLayout(_button("Use the messages again", "undo", context.undo_summary))
         elif overlay.off:
@@ -73,6 +107,7 @@ class ContextCard(Dialog):
         go.clicked.connect(lambda: self._jump(message_id))
         unpin = IconButton("close", "Unpin")
         unpin.clicked.connect(lambda: self._context.pin(message_id, False))
+        self._unpins.append(unpin)
         row.addWidget(go)
         row.addWidget(unpin)
         return holder
@@ -80,6 +115,32 @@ class ContextCard(Dialog):
     def _jump(self, message_id: str) -> None:
         self.answer("close")
         self.jump_wanted.emit(message_id)
+
+    # -- places -------------------------------------------------------------------------------------------------------
+
+    def resized(self) -> None:
+        """As high as what it tells, or as the window: the rest is scrolled."""
+        layout = self._box.layout()
+        if layout is None or not hasattr(self, "scroller"):  # not built yet
+            return
+        px, column = theme().px, self.scroller.column
+        width = min(px(self._base_width), self.width() - px(32))
+        self.scroller.setFixedHeight(0)
+        layout.activate()
+        around = layout.heightForWidth(width + 2 * px(REACH)) - 2 * px(REACH)
+        inside = width - px(48)
+        needed = column.heightForWidth(inside) if column.hasHeightForWidth() else column.sizeHint().height()
+        self.scroller.setFixedHeight(max(px(64), min(needed, self.height() - px(32) - around)))
+        layout.activate()
+        super().resized()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """What has the keys is in sight."""
+        moved = super().focusNextPrevChild(forward)
+        focus = self.window().focusWidget()
+        if focus is not None and self.scroller.isAncestorOf(focus):
+            self.scroller.ensureWidgetVisible(focus, 0, theme().px(16))
+        return moved
 
 
 def _button(label: str, icon: str, act: object) -> Row:
