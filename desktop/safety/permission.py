@@ -148,9 +148,7 @@ class PermissionGate:
             decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
         else:
             decision = await self._without_asking(request, facts, alike)
-        decision = _unless_again(decision, request, call.meta.unattended)
-        if decision is None and call.request.goes_on and not call.stale:  # it was allowed before Assent ended
-            decision = Decision("allow_once", request.digest, by="remembered")
+        decision = _unless_again(decision, request, call.meta.unattended, goes_on=call.request.goes_on)
         unasked_read = decision is not None and decision.allowed and call.category is Category.READ
         if decision is None:
             rule = self._rules.match(facts)
@@ -381,8 +379,13 @@ def _known_outcome(decision: Decision) -> str:
     return "" if decision.edited_arguments is None else ASKED_AGAIN
 
 
-def _unless_again(decision: Decision | None, request: PermissionRequest, job: Unattended | None) -> Decision | None:
-    """What may have happened already is done again only when a person says so now, whatever was allowed before."""
+def _unless_again(
+    decision: Decision | None, request: PermissionRequest, job: Unattended | None, *, goes_on: bool
+) -> Decision | None:
+    """What may have happened already is done again only when a person says so now, whatever was allowed before. What
+    only goes on, and was allowed before Assent ended, needs nobody."""
+    if decision is None and goes_on and not request.stale:
+        return Decision("allow_once", request.digest, by="remembered")
     if decision is None or not decision.allowed or not request.unknown:
         return decision
     return None if job is None or job.present else _deny(request, "job", "nobody is here to ask")
