@@ -13,7 +13,7 @@ from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.containers import Scroller, caption_value, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.fields import MonoView
-from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.shadow import REACH
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
@@ -82,7 +82,8 @@ class ContextCard(Dialog):
         if not context.pinned:
             column.addWidget(Paragraph(NO_PINS, "small", "2"))
         column.addStretch(1)
-        for one in self.scroller.widget().findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        for one in column.parentWidget().findChildren(QWidget, options=direct):
             one.show()  # a layout counts what shows, and would show it a turn later
 
     def _summary(self) -> None:
