@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from desktop.domain.jobs import JobPolicy, JobRow, JobRun
 from desktop.domain.threads import ThreadJob
@@ -19,22 +19,35 @@ STATUS = {
 BAD = frozenset({"failed", "limit", "interrupted"})
 
 
-def moment(at: float, now: float) -> str:
-    """A time as a person reads it: today and tomorrow by name."""
+def moment(at: float, now: float, zone: str = "", ahead_s: float | None = None) -> str:
+    """A time as a person reads it: today and tomorrow by name. ``ahead_s``: what the clock of the job's zone is ahead
+    of UTC then; where it shows another time than this machine's, that is said, too."""
     then, today = datetime.fromtimestamp(at), datetime.fromtimestamp(now)
     days = (then.date() - today.date()).days
     day = {0: "Today", 1: "Tomorrow", -1: "Yesterday"}.get(days, f"{then:%a} {then.day} {then:%b}")
-    return f"{day} {then:%H:%M}"
+    words = f"{day} {then:%H:%M}"
+    there = then if ahead_s is None or not zone else datetime.fromtimestamp(at + ahead_s, UTC).replace(tzinfo=None)
+    if there.replace(microsecond=0) == then.replace(microsecond=0):
+        return words
+    same_day = there.date() == then.date()
+    return f"{words} ({there:%H:%M}{'' if same_day else f' {there:%a}'} in {place_of(zone)})"
+
+
+def place_of(zone: str) -> str:
+    """A time zone in words."""
+    return zone.rpartition("/")[2].replace("_", " ")[:40]
 
 
 def state_of(row: JobRow, now: float) -> str:
     """One line below a job's name."""
     if row.running:
-        return "Running now"
-    if not row.job.enabled:
-        return "Paused"
-    following = f"Next: {moment(row.next_at, now)}" if row.next_at is not None else "No time to come"
-    return f"{following}, failed {row.failures} times" if row.failures > 1 else following
+        return "Waiting for a place" if row.waiting else "Running now"
+    if row.problem or not row.job.enabled:
+        return f"Cannot run: {row.problem}" if row.problem else "Paused"
+    following = "No time to come"
+    if row.next_at is not None:
+        following = f"Next: {moment(row.next_at, now, row.job.zone, row.next_ahead_s)}"
+    return f"Failed {row.failures} times. {following}" if row.failures > 1 else following
 
 
 def policy_words(policy: JobPolicy, *, admin_allowed: bool) -> str:
@@ -68,7 +81,7 @@ def listed(text: str) -> tuple[str, ...]:
 def duration(run: JobRun) -> str:
     """How long a run took, or ""."""
     seconds = run.ended_at - run.started_at
-    if not run.started_at or seconds < 0 or run.status == "running":
+    if not run.started_at or seconds < 0 or run.status in ("running", "missed", "overrun", "interrupted"):
         return ""
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 

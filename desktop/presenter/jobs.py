@@ -98,6 +98,7 @@ class JobsViewModel(QObject):
         self.kept = NEW
         self.problems: tuple[DefinitionProblem, ...] = ()
         self.next_times: tuple[float, ...] = ()
+        self.next_ahead_s: tuple[float, ...] = ()
         self.runs: tuple[JobRun, ...] = ()
         self.loaded = False
         self.unread: dict[str, str] = {}
@@ -201,10 +202,12 @@ class JobsViewModel(QObject):
             problems = tuple(await self._desk.problems(draft))
             paths = {problem.path for problem in problems}
             times: Sequence[float] = ()
+            ahead: Sequence[float] = ()
             if not paths & {"schedule", "zone"}:
                 times = await self._desk.next_times(draft.schedule, draft.zone)
+                ahead = await self._desk.ahead(draft.zone, times)
             if draft is self.draft:
-                self.problems, self.next_times = problems, tuple(times)
+                self.problems, self.next_times, self.next_ahead_s = problems, tuple(times), tuple(ahead)
                 self.checked.emit()
 
         self._spawn(work(), "look at a job")

@@ -25,6 +25,7 @@ from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.toggles import Segmented
 
 READS, LISTED = "reads", "listed"
+PASSED = "When its time passed while Assent was closed or the computer slept"
 MISSED = (("skip", "Note it only"), ("once", "Run once when Assent is open again"))
 NOBODY = (
     "Nobody is asked while a job runs. What its list does not allow is denied, and the model is told so. Folders, the "
@@ -101,9 +102,9 @@ class JobForm(QWidget):
         column.addWidget(examples)
         self.next = Paragraph("", "small", "2")
         column.addWidget(self.next)
-        self.missed = Combo("When its time passed while Assent was closed")
+        self.missed = Combo(PASSED)
         self.missed.fill([(title, value) for value, title in MISSED])
-        column.addWidget(self._field("missed", "When its time passed while Assent was closed", self.missed))
+        column.addWidget(self._field("missed", PASSED, self.missed))
         self.schedule.textEdited.connect(lambda text: self._edit(schedule=text))
         self.zone.textEdited.connect(lambda text: self._edit(zone=text.strip()))
         self.missed.activated.connect(lambda _: self._edit(missed=self.missed.currentData()))
@@ -119,7 +120,10 @@ class JobForm(QWidget):
         column.addLayout(row)
         self.tools = TextArea("Tools it may use", hint=HINT, mono=True)
         sized(self.tools, height=84)
-        words = "One a line, as in rules. Beyond reading a pattern has to name its tool."
+        words = (
+            "One a line, as in rules. Beyond reading a pattern has to name its tool. An agent that writes code needs "
+            "agent-code, too."
+        )
         column.addWidget(self._field("policy.allowed_tools", "Tools it may use", self.tools, words))
         self.admin = Field("Admin calls of these tools", hint="None", mono=True)
         words = "Exact names, of tools that are listed above, too. Each of their admin calls passes without asking."
@@ -188,8 +192,9 @@ class JobForm(QWidget):
             labelled.set_error("" if empty else shown_line(said))
             if not said and (perhaps := self._jobs.warning_of(path)):
                 labelled.set_warning(shown_line(perhaps))
-        now = time.time()
-        times = [moment(at, now) for at in self._jobs.next_times]
+        now, zone = time.time(), self._jobs.draft.zone
+        pairs = zip(self._jobs.next_times, self._jobs.next_ahead_s, strict=False)
+        times = [moment(at, now, zone, ahead) for at, ahead in pairs]
         self.next.set_pieces("Next: " + "; ".join(times) if times else "")
         self.next.setVisible(bool(times))
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.jobs import JobRow
-from desktop.presenter.job_words import short, state_of
+from desktop.presenter.job_words import BAD, short, state_of
 from desktop.presenter.jobs import JobsViewModel
 from desktop.ui.schedules.form import Choices, JobForm
 from desktop.ui.schedules.history import JobHistory
@@ -46,8 +46,7 @@ class JobDelegate(RowDelegate):
         if index.row() >= len(self._jobs.rows):
             return
         t, row = theme(), self._jobs.rows[index.row()]
-        failed = row.last is not None and row.last.status in ("failed", "limit", "interrupted")
-        icon = "running" if row.running else "pause" if not row.job.enabled else "failed" if failed else ""
+        icon = _icon_of(row)
         room = box.width() - t.px(16) - (t.px(24) if icon else 0)
         painter.setFont(t.font("body", 500 if selected else None))
         painter.setPen(t.color("text" if row.job.enabled else "text-2"))
@@ -61,6 +60,14 @@ class JobDelegate(RowDelegate):
         if icon:
             place = QRect(box.right() - t.px(24), box.y(), t.px(16), box.height())
             glyph(painter, place, icon, "failed" if icon == "failed" else "text-2", t.px(16))
+
+
+def _icon_of(row: JobRow) -> str:
+    """Of what runs, cannot run, is paused, or failed the last time."""
+    if row.running or row.problem:
+        return "running" if row.running else "failed"
+    failed = row.last is not None and row.last.status in BAD
+    return "pause" if not row.job.enabled else "failed" if failed else ""
 
 
 class JobRows(RowList):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.domain.definitions import DefinitionProblem
-from desktop.domain.jobs import Job, JobPolicy, JobRow, JobRun
+from desktop.domain.jobs import Job, JobPolicy, JobRow, JobRun, JobThread
 from desktop.presenter.jobs import JobsViewModel
 from desktop.ui.schedules.page import SchedulesPage
 
@@ -44,7 +44,7 @@ class SampleDesk:
         now = time.time()
         failed = JobRun("r", "3", now - HOUR, "failed", now - HOUR, now - HOUR + 4, detail="The model server is away.")
         return (
-            JobRow(REPORT, now + HOUR, None), JobRow(PAUSED, None, None),
+            JobRow(REPORT, now + HOUR, None, next_ahead_s=HOUR), JobRow(PAUSED, None, None),
             JobRow(NIGHTLY, now + 7 * HOUR, failed, failures=3),
         )  # fmt: skip
 
@@ -56,6 +56,14 @@ class SampleDesk:
         """The same hour on five days."""
         start = time.time() // 86_400 * 86_400 + 86_400 + 5.5 * HOUR
         return [start + day * 24 * HOUR for day in range(count)]
+
+    async def ahead(self, zone: str, times: Sequence[float]) -> Sequence[float]:
+        """As in Berlin in winter."""
+        return [HOUR for _ in times]
+
+    async def of_threads(self, thread_ids: Sequence[str]) -> Mapping[str, JobThread]:
+        """None."""
+        return {}
 
     async def runs(self, job_id: str, limit: int = 100) -> Sequence[JobRun]:
         """One of each kind."""
@@ -106,6 +114,7 @@ def _foot() -> QWidget:
     page.scroller.ensureWidgetVisible(page.history)
     page.resize(1280, 800)
     page.show()
+    QApplication.processEvents()
     bar = page.scroller.verticalScrollBar()
     bar.setValue(bar.maximum())
     return cast(QWidget, page)

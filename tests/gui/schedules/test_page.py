@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from desktop.domain.jobs import Job, JobRow, JobRun
-from desktop.presenter.job_words import gathered
+from desktop.presenter.job_words import gathered, moment, state_of
 from desktop.presenter.jobs import JobsViewModel
 from desktop.ui.schedules.page import SchedulesPage
 from desktop.ui.schedules.shots import AGENTS, MODELS, SampleDesk, _Now
@@ -162,3 +163,24 @@ def test_times_that_were_left_out_in_a_row_stand_in_one_row():
 def test_a_row_of_the_list_is_drawn_for_each_job(page):
     assert [type(row) for row in page.jobs.rows] == [JobRow] * 3
     assert page.rows.model().rowCount() == 3
+
+
+def test_a_time_of_another_zone_is_said_in_both_and_one_of_this_machine_s_once():
+    now = datetime(2026, 11, 21, 15, 0).timestamp()
+    at = datetime(2026, 11, 22, 0, 0).timestamp()
+    here = datetime.fromtimestamp(at).astimezone().utcoffset().total_seconds()
+    assert moment(at, now, "Asia/Tokyo", here + 9 * 3600) == "Tomorrow 00:00 (09:00 in Tokyo)"
+    assert moment(at, now, "America/New_York", here - 5 * 3600) == "Tomorrow 00:00 (19:00 Sat in New York)"
+    assert moment(at, now, "Europe/Berlin", here) == moment(at, now, "", None) == "Tomorrow 00:00"
+    row = JobRow(Job("1", "n", "m", "0 9 * * *", zone="Asia/Tokyo"), at, None, next_ahead_s=here + 9 * 3600)
+    assert state_of(row, now) == "Next: Tomorrow 00:00 (09:00 in Tokyo)"
+    assert state_of(replace(row, problem="No such zone."), now) == "Cannot run: No such zone."
+    assert state_of(replace(row, running=True, waiting=True), now) == "Waiting for a place"
+
+
+def test_times_that_have_passed_are_looked_up_again(page):
+    times = [time.time() - 1, time.time() + 900]
+    page.jobs.next_times = tuple(times)
+    page.jobs._tick()
+    assert page.jobs.next_times[0] > time.time()
+    assert page.form.next.text().startswith("Next: ")
