@@ -16,6 +16,7 @@ from typing import Any
 from desktop.agents.host import HOST, PERMISSIONS
 from desktop.conversation.debate_record import record_of
 from desktop.conversation.debate_state import Debate, verdict_from
+from desktop.conversation.debate_turn import bounds
 from desktop.conversation.runtime import Runtime, host_of
 from desktop.conversation.side_spec import model_from
 from desktop.domain.cancellation import CancellationToken, RunMeta
@@ -26,19 +27,20 @@ from desktop.domain.messages import ToolCallBlock
 from desktop.domain.supervision import Supervision
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller, ExactTools
-from desktop.supervision.budgets import BudgetTracker
 
 JUDGE = "judge"
 
 
 async def judge(runtime: Runtime, debate: Debate, model: str, token: CancellationToken) -> Verdict:
-    """Ask it. Raises KnownError when there is no model or no valid verdict came."""
+    """Ask it. Raises KnownError when there is no model or no valid verdict came, BudgetExhausted when the debate has
+    used what it may."""
     ref, thread_id = model_from(model), debate.thread.thread_id
     if not debate.turns:
         raise KnownError("There is nothing to judge yet.", next_step="Let both sides speak.", code="debate.empty")
     node = Supervision.root(AgentId(JUDGE, thread_id), session_id=thread_id, execution_budget=runtime.budget)
     meta = RunMeta(new_id(), token, thread_id, node)
-    budget = BudgetTracker(runtime.budget)
+    budget = bounds(runtime, debate, None)  # what the sides have used counts: the debate's limits are those of all
+    budget.check()
     inherited = {
         HOST: host_of(runtime, ref, budget), PERMISSIONS: runtime.skills.allowed(JUDGE), "rootContextId": meta.run_id
     }  # fmt: skip
@@ -50,7 +52,7 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
         outcome = await runtime.pipeline.invoke(
             CallRequest(block, Caller("skill", (JUDGE,), ExactTools((JUDGE,))), root, lambda _event: None)
         )
-    await runtime.store.threads.add_usage(thread_id=thread_id, usage=budget.used)
+    await runtime.store.threads.add_usage(thread_id=thread_id, usage=budget.total)
     if outcome.result.is_error:
         raise KnownError(
             f"The judge gave no verdict: {outcome.result.text}", next_step="Try again, or choose another model.",

@@ -9,7 +9,7 @@ import pytest
 
 from desktop.conversation.debate_ends import LAST_TURN
 from desktop.conversation.debate_state import load
-from desktop.domain.errors import ConfigurationError
+from desktop.domain.errors import BudgetExhausted, ConfigurationError
 from desktop.domain.models import ModelRef
 from desktop.models.scripted import ScriptedModel, fails
 from tests.unit.agents.script import Script
@@ -64,3 +64,15 @@ async def test_an_end_by_cost_that_may_never_come_is_a_warning(tmp_path: Path) -
         (told,) = await w.debates.problems(setup(max_cost=1.0, a={"model": "dear/m"}, b={"model": "dear/m"}))
         assert (told.path, told.code, told.warning, told.text.count("dear/m")) == ("maxCost", "cost.unknown", True, 1)
         assert await w.debates.create(setup(max_cost=1.0, b={"model": "dear/m"}))
+
+
+@pytest.mark.spec("R-SUP-7", "R-SUP-8")
+async def test_the_judge_is_asked_within_what_the_debate_has_left(tmp_path: Path) -> None:
+    used = [{"text": "a1"}, {"usage": {"input": 300, "output": 5, "cost": 0.1}}]
+    model = ScriptedModel([used, used])
+    async with debate_world(tmp_path, model) as w:
+        thread, state = await w.run(setup(max_turns=9, max_tokens=500))
+        assert (state.end_reason, len(model.requests)) == ("budget", 2)
+        with pytest.raises(BudgetExhausted, match="set by the debate"):
+            await w.debates.judge(thread, "test/judge")
+        assert len(model.requests) == 2
