@@ -82,8 +82,8 @@ class ContextCard(Dialog):
         if not context.pinned:
             column.addWidget(Paragraph(NO_PINS, "small", "2"))
         column.addStretch(1)
-        direct = Qt.FindChildOption.FindDirectChildrenOnly
-        for one in column.parentWidget().findChildren(QWidget, options=direct):
+        inside, direct = column.parentWidget(), Qt.FindChildOption.FindDirectChildrenOnly
+        for one in inside.findChildren(QWidget, options=direct) if inside is not None else ():
             one.show()  # a layout counts what shows, and would show it a turn later
 
     def _summary(self) -> None:
