@@ -15,9 +15,10 @@ from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat_state import Meters, RunState
 from desktop.presenter.drafts import Drafts
 from desktop.presenter.header_state import meters_of, run_state_of
-from desktop.presenter.item_builder import build_items, passed_by
+from desktop.presenter.item_builder import build_items
 from desktop.presenter.live_answer import Delta
 from desktop.presenter.run_board import RunBoard
+from desktop.presenter.shown_items import Shown
 from desktop.presenter.thread_pages import pages, with_live
 from desktop.presenter.transcript_items import TranscriptItem
 from desktop.presenter.waiting_messages import WaitingMessages
@@ -58,8 +59,7 @@ class OpenThread(QObject):
         self._thread_id = self._live_id = self._awaited = ""
         self._record: ThreadRecord | None = None
         self._opening = 0
-        self._shown: set[str] = set()
-        self._last: TranscriptItem | None = None
+        self._shown = Shown()
         self._held = self._estimate = self._measured = self._ends = 0
         self._redraw = False
         self._waiting = WaitingMessages(self.queue_changed.emit)
@@ -86,8 +86,8 @@ class OpenThread(QObject):
     @property
     def meters(self) -> Meters:
         """What the header shows."""
-        live, chosen = self._board.state(self._thread_id), (self._chosen_agent, self._chosen_model)
-        known = self._measured or self._estimate
+        live, known = self._board.state(self._thread_id), self._measured or self._estimate
+        chosen = self._chosen_agent, self._chosen_model
         return meters_of(self._record, live, *chosen, self._board.titles, self.model_titles, known)
 
     @property
@@ -145,8 +145,7 @@ class OpenThread(QObject):
         await self._load_queue(thread_id, opening)
 
     def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
-        self._shown = {item.message_id for item in items}
-        self._last = items[-1] if items else None
+        self._shown.reset(items)
         self.items_reset.emit(items)
 
     def _with_live(self, items: tuple[TranscriptItem, ...]) -> tuple[TranscriptItem, ...]:
@@ -165,9 +164,8 @@ class OpenThread(QObject):
         """Draw the active path anew: after an edit, on another branch. A run that ends meanwhile costs another look."""
         ends = -1
         while ends != self._ends and self._thread_id:
-            ends = self._ends
             self._opening += 1
-            opening, thread_id = self._opening, self._thread_id
+            ends, opening, thread_id = self._ends, self._opening, self._thread_id
             self._record = await self._service.thread(thread_id)
             self._live_id = ""
             await self._load(thread_id, opening)
@@ -220,7 +218,7 @@ class OpenThread(QObject):
             return
         self._waiting.drop_text(record.text)
         self._shown.add(message_id)
-        if self._last is not None and (passed := passed_by(self._last)) != self._last:
+        if (passed := self._shown.gone_by()) is not None:
             self.item_changed.emit(passed)
         self.item_added.emit(build_items([record], places)[0])
         self._awaited, self._redraw = "", False
@@ -253,10 +251,7 @@ class OpenThread(QObject):
             self._put(item)
 
     def _put(self, item: TranscriptItem) -> None:
-        known = item.message_id in self._shown
-        self._shown.add(item.message_id)
-        self._last = item
-        (self.item_changed if known else self.item_added).emit(item)
+        (self.item_changed if self._shown.put(item) else self.item_added).emit(item)
 
     def _answer_grew(self, thread_id: str, delta: Delta) -> None:
         if thread_id == self._thread_id and self._live_id and not self._held:
