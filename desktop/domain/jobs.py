@@ -19,6 +19,8 @@ JobRunStatus = Literal["running", "done", "failed", "stopped", "limit", "interru
 MAX_SNIPPET = 200
 MAX_NAME = 200
 MAX_MESSAGE = 20_000
+KEPT_THREADS = 100
+"""Threads of a job's runs that stay; of the older ones those that a person has touched."""
 
 
 class Unattended(Protocol):

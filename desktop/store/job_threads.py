@@ -1,10 +1,12 @@
-"""Whose runs threads are: read beside them, for the list and the head of a job's thread (R-CRON-6)."""
+"""Whose runs threads are: read beside them, for the list and the head of a job's thread (R-CRON-6); and which of them
+are old."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from desktop.domain.threads import JOB_LABEL, ThreadJob, ThreadRecord
 
@@ -12,6 +14,17 @@ _JOBS = (
     "SELECT job_id, CASE WHEN json_valid(job_json) THEN json_extract(job_json, '$.name') END, deleted_at IS NOT NULL "
     "FROM jobs"
 )
+_UNTOUCHED = (
+    "SELECT t.thread_id, t.title, r.planned_at FROM job_runs r JOIN threads t ON t.thread_id = r.thread_id "
+    "WHERE r.job_id = ? AND r.status <> 'running' AND t.label = ? AND t.deleted_at IS NULL AND NOT t.pinned "
+    "AND t.state IN ('', 'failed') "
+    "AND (SELECT count(*) FROM messages m WHERE m.thread_id = t.thread_id AND m.role = 'user') <= 1 "
+    "AND NOT EXISTS (SELECT 1 FROM drafts d WHERE d.thread_id = t.thread_id) "
+    "AND NOT EXISTS (SELECT 1 FROM queue q WHERE q.thread_id = t.thread_id) ORDER BY r.seq DESC"
+)
+"""Threads of a job that no person wrote in, pinned, or has a draft in; the newest first."""
+TITLE_TIME = "%d %b %H:%M"
+"""What a job's thread is called ends with the time that it was due: one that ends otherwise was renamed."""
 _GONE = ThreadJob("", "", "", deleted=True)
 
 
@@ -33,3 +46,13 @@ def with_jobs(connection: sqlite3.Connection, threads: Sequence[ThreadRecord]) -
         replace(thread, job=found.get(thread.thread_id, _GONE)) if thread.thread_id in labelled else thread
         for thread in threads
     ]
+
+
+def old_of_job(connection: sqlite3.Connection, job_id: str, keep: int, most: int) -> list[str]:
+    """The threads of a job's runs, at most so many, that nobody has touched, without the newest ``keep``: no message of
+    a person, not pinned, not renamed, nothing begun in them, and none that could go on."""
+    found = [
+        thread_id for thread_id, title, planned in connection.execute(_UNTOUCHED, (job_id, JOB_LABEL))
+        if title.endswith(f", {datetime.fromtimestamp(planned).strftime(TITLE_TIME)}")
+    ]  # fmt: skip
+    return found[keep : keep + most]

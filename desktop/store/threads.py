@@ -8,7 +8,7 @@ from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.threads import ThreadRecord, ThreadState
 from desktop.store import forks, tree
-from desktop.store.job_threads import with_jobs
+from desktop.store.job_threads import old_of_job, with_jobs
 from desktop.store.rows import THREAD, clean, thread_from, usage_row
 from desktop.store.search_text import searchable
 from desktop.store.worker import StoreThread
@@ -48,6 +48,10 @@ class ThreadRepository:
             return with_jobs(connection, [thread_from(row) for row in rows])
 
         return await self._thread.read(work)
+
+    async def old_of_job(self, *, job_id: str, keep: int, most: int = 200) -> list[str]:
+        """Threads of a job that nobody has touched, without the newest ``keep`` of them."""
+        return await self._thread.read(lambda connection: old_of_job(connection, job_id, keep, most))
 
     async def deleted_with(self, *, label: str) -> list[str]:
         """The ids of deleted threads of this label, debates among them."""
@@ -110,6 +114,7 @@ class ThreadRepository:
                 "(SELECT seq FROM messages WHERE thread_id = ? ORDER BY seq DESC LIMIT ?)", (thread_id, _PURGE)
             ).rowcount
             if done < _PURGE:
+                connection.execute("UPDATE job_runs SET thread_id = '' WHERE thread_id = ?", (thread_id,))
                 connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,))
             return done < _PURGE
 

@@ -7,7 +7,7 @@ import time
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.jobs import JobRun
+from desktop.domain.jobs import KEPT_THREADS, JobRun
 from desktop.presenter.job_words import STATUS, duration, moment
 from desktop.presenter.jobs import JobsViewModel
 from desktop.ui.widgets.buttons import Button
@@ -19,6 +19,11 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 TONES = {"allow": "allow", "failed": "failed"}
+
+KEPT = (
+    f"The threads of the newest {KEPT_THREADS} runs are kept, and older ones in which you wrote or that you pinned or "
+    "renamed."
+)
 
 
 class JobHistory(QWidget):
@@ -49,6 +54,8 @@ class JobHistory(QWidget):
         now = time.time()
         for run in self._jobs.runs:
             self._column.addWidget(self._row(run, now))
+        if len(self._jobs.runs) >= KEPT_THREADS // 2:
+            self._column.addWidget(Paragraph(KEPT, "small", "2"))
         if at in self._opens:
             self._opens[at].setFocus(Qt.FocusReason.OtherFocusReason)
 

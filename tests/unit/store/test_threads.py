@@ -1,9 +1,11 @@
 """The list of threads and what changes it."""
 
 import sqlite3
+from datetime import datetime
 
 import pytest
 
+from desktop.conversation.job_shelf import clear_away
 from desktop.domain.errors import NotFound
 from desktop.domain.jobs import Job, JobRun
 from desktop.domain.messages import Usage
@@ -140,3 +142,36 @@ async def test_a_job_s_thread_says_whose_run_it_is_and_how_that_ended(store, tmp
     broken.commit()
     broken.close()
     assert (await store.threads.get(thread_id="b")).job == ThreadJob("j", "", "limit", deleted=True)
+
+
+@pytest.mark.spec("R-CRON-6")
+async def test_old_threads_of_a_job_are_those_that_no_person_has_touched(store):
+    await store.jobs.put(job=Job("j", "Report", "Do it.", "@daily"))
+    touched = ("wrote", "pinned", "renamed", "drafted", "waiting", "running", "unfinished")
+    names = ["oldest", *touched, "older", "new", "newest"]
+    for at, name in enumerate(names):
+        planned = at * 86_400.0
+        title = f"Report, {datetime.fromtimestamp(planned):%d %b %H:%M}" if name != "renamed" else "March"
+        record = ThreadRecord(name, title, at, at, label="job", pinned=name == "pinned", titled_by="person")
+        await store.threads.create(record=record)
+        await store.messages.add(record=say(f"{at}00", None, thread_id=name))
+        status = "running" if name == "running" else "done"
+        await store.jobs.note(run=JobRun(name, "j", planned, status, thread_id=name))
+    await store.messages.add(record=say("9000", "100", thread_id="wrote"))
+    await store.drafts.put(draft=DraftRecord("drafted", "hm"))
+    await store.queue.add(record=QueuedRecord("q", "waiting", "and then"))
+    await store.threads.set_state(thread_id="unfinished", state="interrupted")
+    assert await store.threads.old_of_job(job_id="j", keep=2) == ["older", "oldest"]
+    assert await store.threads.old_of_job(job_id="j", keep=4) == []
+    assert await store.threads.old_of_job(job_id="other", keep=0) == []
+    gone = []
+
+    async def delete(thread_id):
+        gone.append(thread_id)
+        await store.threads.delete(thread_id=thread_id, at=1.0)
+
+    assert await clear_away(store, delete, "j", keep=2) == 2
+    assert gone == ["older", "oldest"]
+    assert {thread.thread_id for thread in await store.threads.list_all()} == {*touched, "new", "newest"}
+    history = {run.job_run_id: run.thread_id for run in await store.jobs.runs(job_id="j", limit=99)}
+    assert history == {name: "" if name in gone else name for name in names}
