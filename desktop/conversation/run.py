@@ -12,13 +12,13 @@ from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.agent_answer import answer_of, kept
 from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
-from desktop.conversation.history import begins_later, chat_messages, messages_up_to, task_above
+from desktop.conversation.history import Above, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import GLOBAL, MAX_RUN_ROUNDS, SideSpec, model_from
-from desktop.conversation.side_stops import NUDGE
+from desktop.conversation.side_stops import NUDGE, as_text
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
 from desktop.conversation.unfinished import unfinished_above
 from desktop.domain.agent import AgentOutcome
@@ -187,7 +187,13 @@ class RunExecution:
         else:
             await core()
         result = context.result
-        return result if isinstance(result, Ending) else Ending("response")
+        return result if isinstance(result, Ending) else await self._answered_outside(result)
+
+    async def _answered_outside(self, result: object) -> Ending:
+        """A layer gave the answer itself: it stands in the thread like any other (R-MW-3)."""
+        await self.recorder.round_started(1)
+        await self.recorder.message_finished(ChatMessage("assistant", (TextBlock(as_text(result)),), "end"))
+        return Ending("response")
 
     async def _take_place(self, held: AsyncExitStack) -> None:
         """Among the runs that work at once; one that has to wait says so."""
@@ -293,13 +299,11 @@ class RunExecution:
         if order.nudge and not calls and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
         asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
-        older = await begins_later(self._runtime.store, messages)
+        above = await Above.of(self._runtime.store, messages)
         task = await task_above(self._runtime.store, order.user_message_id)
-        if all(message.source_id != task.message_id for message in messages):
-            messages[:0] = chat_messages([task])  # its answer is longer than what is read
         return Given(
             messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper(), task=task.message_id,
-            older=older, rounds_used=order.before.rounds if order.before is not None else 0,
+            above=above, rounds_used=order.before.rounds if order.before is not None else 0,
         )  # fmt: skip
 
     async def _keeper(self) -> ContextKeeper | None:

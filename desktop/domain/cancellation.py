@@ -51,9 +51,15 @@ class CancellationToken:
     def cancel(self, reason: str = "cancelled") -> None:
         """Cancel this token and its children; the first reason wins (R-CAN-1). Callbacks that raise do not stop
         the others (R-CAN-6)."""
+        waiting = [self]
+        while waiting:
+            waiting.extend(reversed(waiting.pop()._cancel(reason)))
+
+    def _cancel(self, reason: str) -> list[CancellationToken]:
+        """This token alone; its children are still to be cancelled."""
         with self._lock:
             if self._reason is not None:
-                return
+                return []
             self._reason = reason
             callbacks = list(self._callbacks.values())
             children = list(self._children)
@@ -63,8 +69,7 @@ class CancellationToken:
                 callback(reason)
             except Exception:  # noqa: BLE001 - a listener: R-CAN-6
                 continue
-        for child in children:
-            child.cancel(reason)
+        return children
 
     @property
     def reason(self) -> str | None:

@@ -55,7 +55,8 @@ class NodeFacts:
     ``cost_known``, and some tokens are estimated if ``tokens_estimated``. ``elapsed_s`` is without ``waited_s``, the
     time a person was waited for (R-SUP-10); both count up to ``ended_at``. ``pause_asked``: it pauses before its next
     call. ``detail`` says why it ended. ``budget_changed`` are (limit, who set it) of those that ``budget_from`` has not
-    set. ``own_rounds`` is what it may make for one answer (0: not known), as ``own_rounds_from`` set it. ``stopping``: it was cancelled and winds up."""
+    set. ``own_rounds`` is what it may make for one answer (0: not known), as ``own_rounds_from`` set it.
+    ``stopping``: it was cancelled and winds up."""
 
     path: str
     parent: str

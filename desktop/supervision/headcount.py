@@ -25,7 +25,7 @@ class Headcount:
 
     A newcomer of HIGH or CRITICAL takes the seat of the agent of lowest, and strictly lower, priority, the newest of
     those. The one that lost it stops before its next model call; freed seats go back to such agents first, the most
-    important first, and among equals to the one that has been there longest.
+    important first, and among equals to the one that has been there longest; to one that a person has paused last.
     """
 
     def __init__(self, budget: SpawnBudget, where: str, priority: Priority = Priority.NORMAL) -> None:
@@ -65,7 +65,7 @@ class Headcount:
         waiting = [seat for seat in self._seats.values() if not seat.held]
         if not waiting or self.alive >= self._budget.max_agents:
             return None
-        first = min(waiting, key=lambda seat: (-seat.priority, seat.number))
+        first = min(waiting, key=lambda seat: (seat.paused, -seat.priority, seat.number))
         first.held = True
         return first
 

@@ -6,6 +6,7 @@ Middleware is inside the ports, so it runs on what is really done and never on w
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -199,8 +200,8 @@ class AgentRun:
         self, agent: str, inbox: Inbox, *, budget: ExecutionBudget | None = None,
         priority: Priority = Priority.NORMAL, retention: HistoryRetention = HistoryRetention.RUN,
     ) -> ChildHandle:  # fmt: skip
-        """Start a child, without waiting (R-JRN-3)."""
-        plain_budget = None if budget is None else budget.to_plain()
+        """Start a child, without waiting (R-JRN-3). Raises ConfigurationError for a budget that is none (R-LIM-7)."""
+        plain_budget = None if budget is None else ExecutionBudget.from_plain(budget.to_plain()).to_plain()
         whole = digest_of([message_to_plain(message) for message in inbox], plain_budget, int(priority))
         asked, started = Asked("spawn", agent, whole), False
         place = await self._branches.place(asked)
@@ -244,6 +245,8 @@ class AgentRun:
         if isinstance(when, datetime) and when.tzinfo is None:
             raise ValueError("sleep_until needs a time with its zone (R-CAN-9)")
         until = when.timestamp() if isinstance(when, datetime) else float(when)
+        if not math.isfinite(until):
+            raise ValueError("sleep_until needs a moment that comes")
 
         async def sleep() -> None:
             self.node.does(NodeState.SLEEPING)

@@ -106,6 +106,18 @@ async def test_a_chat_is_inside_its_agent_layers_which_may_end_it(tmp_path: Path
         assert (w.ends()[0].reason, w.ends()[0].detail) == ("terminated", "Not today.")
 
 
+@pytest.mark.spec("R-MW-3", "R-MW-9")
+async def test_what_an_agent_layer_answers_itself_stands_in_the_thread(tmp_path: Path) -> None:
+    def closed(context):
+        context.result = "We are closed."
+        return True
+
+    async with world(tmp_path, ScriptedModel([says("never")]), agent_layers=(Layer(closed),)) as w:
+        path = await w.ask(await w.thread(), "hello")
+        assert [message.text for message in path] == ["hello", "We are closed."]
+        assert w.ends()[0].reason == "response"
+
+
 @pytest.mark.spec("R-MW-4", "R-MW-6")
 async def test_the_turns_of_a_debate_are_inside_the_agent_layers_too(tmp_path: Path) -> None:
     watching = Layer()

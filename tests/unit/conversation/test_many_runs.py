@@ -43,13 +43,18 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 
+def own_threads() -> int:
+    """Those of the pool of the loop grow with the load, up to its size, and are nobody's."""
+    return sum(not thread.name.startswith("asyncio_") for thread in threading.enumerate())
+
+
 def standing(w: World) -> dict[str, Any]:
     """All that could be left behind, counted."""
     gc.collect()
     kinds = Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, CancellationToken | TreeNode))
     live = w.live
     return {
-        "tasks": len(asyncio.all_tasks()), "threads": threading.active_count(), "listeners": len(w.bus._listeners),
+        "tasks": len(asyncio.all_tasks()), "threads": own_threads(), "listeners": len(w.bus._listeners),
         "trees": len(live._trees), "below": len(live._below), "waiting": len(live._waiting),
         "journals": len(live.journaled._runs), "active": len(w.service.running()),
         "measures": len(w.service._measures._measured), **kinds,

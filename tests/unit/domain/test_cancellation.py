@@ -112,3 +112,14 @@ def test_a_child_cannot_outlive_its_parents_deadline():
     parent = CancellationToken(deadline=100.0)
     assert parent.child(deadline=200.0).deadline == 100.0
     assert parent.child(deadline=50.0).deadline == 50.0
+
+
+@pytest.mark.spec("R-CAN-4")
+def test_however_long_a_chain_of_children_is_the_last_one_hears() -> None:
+    root = last = CancellationToken()
+    kept = [root]
+    for _ in range(5000):
+        last = last.child()
+        kept.append(last)
+    root.cancel("all of you")
+    assert last.reason == "all of you"

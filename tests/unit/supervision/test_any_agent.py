@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from desktop.domain.errors import CancellationError
+from desktop.domain.errors import CancellationError, ConfigurationError
+from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from tests.unit.supervision.kit import ROOT, Bench, Made, ask, request, until
@@ -178,6 +179,27 @@ async def test_what_an_ended_agent_leaves_behind_calls_nobody_and_starts_nobody(
 
     assert (await bench.run(parent, leaky=leaky)).value == 2
     assert (len(heard), bench.done) == (3, [])
+
+
+@pytest.mark.spec("R-JRN-4", "R-LIM-7")
+async def test_numbers_that_are_none_are_refused():
+    async def body(ctx, inbox):
+        with pytest.raises(ValueError, match="comes"):
+            await ctx.sleep_until(float("nan"))
+        with pytest.raises(ConfigurationError, match="deadline_s"):
+            await ctx.spawn("child", [], budget=ExecutionBudget(deadline_s=float("nan")))
+        return "refused"
+
+    assert (await Bench().run(body, child=cyclic)).value == "refused"
+
+
+@pytest.mark.spec("R-MW-4")
+async def test_a_layer_that_terminates_an_agent_is_named_by_the_code_of_its_end():
+    async def body(ctx, inbox):
+        raise MiddlewareTermination("halt!")
+
+    outcome = await Bench().run(body)
+    assert (outcome.status, outcome.code, outcome.detail) == ("failed", "terminated", "halt!")
 
 
 @pytest.mark.spec("R-CAN-12", "R-CAN-10")

@@ -8,8 +8,9 @@ import pytest
 
 from desktop.domain.errors import BudgetExhausted
 from desktop.domain.events import RunEnded, TextArrived
+from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
-from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import RunSlots, TaskOwner
@@ -183,3 +184,12 @@ async def test_an_owner_sees_its_tasks_out_and_names_those_that_will_not_end() -
         owner.spawn(polite(), "late")
     await asyncio.sleep(0.3)
     assert owner.alive == 0
+
+
+@pytest.mark.spec("R-SUP-2", "R-SUP-5", "R-SUP-14")
+def test_every_root_is_a_run_of_its_own_and_the_numbers_are_those_of_the_source() -> None:
+    one, other = (Supervision.root(AgentId("a", "1")) for _ in range(2))
+    assert one.run_id != other.run_id
+    assert one.session_id != other.session_id
+    assert SpawnBudget() == SpawnBudget(max_agents=50, allow_preempt=True)
+    assert [int(priority) for priority in Priority] == [0, 1, 2, 4, 8]

@@ -319,3 +319,43 @@ async def test_what_changed_is_told_together_and_the_ended_do_not_pile_up():
     tree.close()
     (last,) = told[-1]
     assert (last.state, last.input_tokens, last.cost_usd, last.rounds) == (NodeState.COMPLETED, 3, 0.25, 1)
+
+
+@pytest.mark.spec("R-SUP-6")
+def test_a_free_place_goes_to_one_that_can_use_it_before_one_that_a_person_has_paused():
+    count = Headcount(SpawnBudget(max_agents=3), "the test")
+    normal, _ = count.acquire(Priority.NORMAL)
+    low, _ = count.acquire(Priority.LOW)
+    first, _ = count.acquire(Priority.HIGH)
+    second, _ = count.acquire(Priority.HIGH)
+    assert (normal.held, low.held) == (False, False)
+    normal.paused = True
+    assert count.release(first) is low
+    assert count.release(second) is normal, "there is nobody else"
+
+
+@pytest.mark.spec("R-SUP-10")
+async def test_a_paused_agent_uses_none_of_its_time():
+    clock = Time()
+    tree = grown(ExecutionBudget(deadline_s=100_000), clock=clock)
+    tree.pause("0")
+    waiting = asyncio.ensure_future(tree.root.may_call(model=True))
+    await asyncio.sleep(0)
+    clock.now += 1000
+    assert tree.root.budget.elapsed_s == 0
+    tree.resume("0")
+    await asyncio.wait_for(waiting, 30)
+    clock.now += 60
+    assert tree.root.budget.elapsed_s == 60
+    tree.close()
+
+
+@pytest.mark.spec("R-CAN-5")
+async def test_the_tokens_of_agents_that_ended_leave_the_one_above():
+    tree = grown()
+    nodes = [child(tree, f"0.{number}") for number in range(1, 4)]
+    assert len(tree.root.token._children) == 3
+    for node in nodes:
+        tree.end(node, DONE)
+    assert len(tree.root.token._children) == 0
+    tree.close()
