@@ -219,14 +219,17 @@ class Fate:
 
 
 def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
-    """By call, from a run's journal. A call that is not in it had not been begun: it may still be made."""
+    """By call, from the journals of runs, the oldest first. A call that is not in them had not been begun: it may still
+    be made."""
     found: dict[str, Fate] = {}
+    under_way: dict[str, str] = {}
     for record in records:
         if record.kind != "tool":
             continue
         if record.phase == "begun":
             if record.summary:
-                _did_more(found, record)
+                _did_more(found, [key for key, run_id in under_way.items() if run_id == record.run_id], record)
+            under_way[record.agent] = record.run_id
             before = found.get(record.agent)
             open_before = before is not None and before.result is None
             inside, within = (before.inside, before.within) if before is not None and open_before else ((), ())
@@ -234,14 +237,16 @@ def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
             fate = Fate(record.agent, record.name, record.summary, repeatable, None, inside, within=within)
             found[record.agent] = _with_arguments(fate, record, before)
         elif (begun := found.get(record.agent)) is not None:
+            under_way.pop(record.agent, None)
             found[record.agent] = replace(begun, result=_result(record))
     return found
 
 
-def _did_more(found: dict[str, Fate], record: EffectRecord) -> None:
-    """What begins before a call has an outcome was made by it, or by an agent below it."""
-    for key, fate in found.items():
-        if fate.result is None and key != record.agent:
+def _did_more(found: dict[str, Fate], under_way: Iterable[str], record: EffectRecord) -> None:
+    """What begins before a call of the same run is over was made by it, or by an agent below it."""
+    for key in under_way:
+        if key != record.agent:
+            fate = found[key]
             inside, within = (*fate.inside, record.name)[:MAX_INSIDE], (*fate.within, record.agent)[:MAX_WITHIN]
             found[key] = replace(fate, repeatable=False, inside=inside, within=within)
 

@@ -195,6 +195,29 @@ async def test_what_a_person_said_of_a_call_inside_holds_after_the_next_end_of_t
         assert (first.paper, second.paper, pen.paper, person.words) == (["n1"], [], ["n2"], ["n2"])
 
 
+@pytest.mark.spec("R-JRN-2", "R-PRM-2")
+@pytest.mark.parametrize("written", [True, False])
+async def test_inside_a_call_too_it_counts_what_a_person_had_made_of_a_write(tmp_path: Path, written: bool) -> None:
+    stuck = "mine" if not written else "n2"
+    first, model = Pen(stuck), ScriptedModel([calls("noting", {}), write("n1"), write("n2")])
+
+    def edits(request: PermissionRequest) -> Decision:
+        return Decision("allow_edited", request.digest, edited_arguments={"path": "mine"})
+
+    editor = Asked()
+    editor.answers[:1] = [edits]
+    async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS, person=editor) as h:
+        thread = await begin(h, first)
+    pen, person, model = Pen(), Asked(), ScriptedModel([says("noted"), says("done")])
+    async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, person=person) as h:
+        assert await go_on(h, thread) == ["noted"]
+        assert [*first.paper, *pen.paper] == (["mine", "n2"] if written else ["mine"])
+        assert person.words == [stuck]
+        told = [b.text for m in model.requests[0].messages for b in m.blocks if isinstance(b, ToolResultBlock)]
+        assert told[0].startswith("[The person changed the arguments before allowing this call to: ")
+        assert told[0].endswith("wrote mine")
+
+
 @pytest.mark.spec("R-JRN-2", "R-CAN-7")
 @pytest.mark.parametrize("way", ["agent", "skill"])
 async def test_who_ends_the_run_instead_of_saying_what_became_of_a_write_is_asked_again(
