@@ -92,6 +92,8 @@ class PromptWindow:
         self._fixed = fixed
         self._last = last
         self._task = task
+        self.older = 0
+        """Messages of the thread before those that the window is built of; what no summary tells of them is left out"""
         self._known: dict[int, tuple[ChatMessage, ChatMessage, int]] = {}
         self._groups: dict[int, tuple[tuple[ChatMessage, ...], Group, int]] = {}
         self._summary: tuple[str, tuple[ChatMessage, ...]] = ("", ())
@@ -124,10 +126,11 @@ class PromptWindow:
         kept, shrunk = self._fit([part for part in parts if part.group], overlay, summary)
         flat = tuple(message for part in kept for message in part.group)
         count = sum(part.count for part in kept)
+        whole_told = min(max(told, overlay.summarised), told + self.older) if summary else 0
         account = Account(
-            kept=count, shrunk=shrunk, summary=overlay.summary,
-            summarised=max(told, overlay.summarised) - again if summary else 0,
-            dropped=max(0, len(messages) - count - (told - again) - empty),
+            kept=count - shrunk, shrunk=shrunk, summary=overlay.summary,
+            summarised=max(0, whole_told - again),
+            dropped=max(0, len(messages) - count - (told - again) - empty) + self.older - max(0, whole_told - told),
             pinned=sum(message.source_id in overlay.pins for message in flat) if overlay.pins else 0,
         )  # fmt: skip
         whole = (*summary, *flat)

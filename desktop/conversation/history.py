@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord
@@ -19,11 +19,32 @@ async def messages_up_to(store: Store, thread_id: str, message_id: str) -> list[
     return chat_messages([*above, await store.messages.get(message_id=message_id)])
 
 
-async def begins_later(store: Store, messages: Sequence[ChatMessage]) -> bool:
-    """Whether their thread has older messages than these."""
-    if not messages or not messages[0].source_id:
-        return False
-    return (await store.messages.get(message_id=messages[0].source_id)).parent_id is not None
+@dataclass(slots=True)
+class Above:
+    """What a thread has above the messages that are read for a run: ``count`` messages, of which some are read for
+    themselves, because they stay whatever a window leaves out."""
+
+    store: Store
+    first: str
+    count: int
+    _wanted: frozenset[str] = frozenset()
+    _found: Sequence[ChatMessage] = ()
+
+    @staticmethod
+    async def of(store: Store, messages: Sequence[ChatMessage]) -> Above | None:
+        """Of the thread of ``messages``; None where that begins with them."""
+        if not messages or not messages[0].source_id:
+            return None
+        first = messages[0].source_id
+        count = await store.messages.said_above(message_id=first)
+        return Above(store, first, count) if count else None
+
+    async def picked(self, wanted: frozenset[str]) -> Sequence[ChatMessage]:
+        """Those of ``wanted`` that are among them, oldest first; the same objects as long as the same are wanted."""
+        if wanted != self._wanted:
+            records = await self.store.messages.picked_above(message_id=self.first, wanted=sorted(wanted))
+            self._wanted, self._found = wanted, chat_messages(records)
+        return self._found
 
 
 async def task_above(store: Store, message_id: str) -> MessageRecord:

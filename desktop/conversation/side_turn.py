@@ -16,6 +16,7 @@ from desktop.agents.summarising import ContextKeeper
 from desktop.agents.window import NOTHING, PromptWindow, View
 from desktop.conversation.activation import named_in
 from desktop.conversation.doubts import doubts
+from desktop.conversation.history import Above
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run_code import RunCode
 from desktop.conversation.runtime import Runtime, host_of
@@ -58,7 +59,7 @@ class Given:
     out; ``notes`` join its system text in this turn; ``asked`` is the person's text that may bring in skills
     (S-SK-5); ``rounds_used`` of the run so far; ``unfinished`` is what an
     answer that is gone on with left open; ``keeper`` has the thread's summary and pins; ``task`` is the id of the
-    message that began the work, which no window leaves out; ``older``: the thread has messages before these; ``begun``
+    message that began the work, which no window leaves out; ``above`` is what the thread has before these; ``begun``
     rounds of the turn are in ``messages`` already."""
 
     messages: Sequence[ChatMessage]
@@ -69,7 +70,7 @@ class Given:
     unfinished: Unfinished | None = None
     keeper: ContextKeeper | None = None
     task: str = ""
-    older: bool = False
+    above: Above | None = None
     begun: int = 0
 
     @property
@@ -222,13 +223,16 @@ class SideTurn:
             nonlocal number, told
             limit, number = int(rounds(number).value), number + 1
             keeper, model = given.keeper, request.model
+            if given.above is not None:
+                wanted = keeper.overlay.pins if keeper is not None else frozenset[str]()
+                picked = await given.above.picked(wanted | {given.task})
+                messages, window.older = [*picked, *messages], given.above.count - len(picked)
             overlay = NOTHING if keeper is None else await keeper.current(messages, window, self._beside, model, size)
             view = window.view(messages, overlay)
-            account = replace(view.account, older=given.older and not view.account.summarised)
             self.runtime.bus.publish(
                 ContextMeasured(
                     thread_id=meta.thread_id, run_id=meta.run_id, used=view.tokens, window=size,
-                    compacted=view.compacted or account.older, account=account,
+                    compacted=view.compacted, account=view.account,
                 )
             )  # fmt: skip
             note, told = rounds_note(limit, number, told), few_left(limit, number)

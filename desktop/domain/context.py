@@ -28,15 +28,15 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a request held of the conversation, in messages (``shrunk`` in tool results). ``dropped`` were left out
-    whole, ``summarised`` are told by ``summary``; ``older``: there are more that were not even looked at."""
+    """What a request held of the conversation, in messages: ``kept`` as they are, ``shrunk`` results shortened,
+    ``dropped`` left out whole, ``summarised`` told by ``summary``. Each counts once; ``pinned`` are among ``kept`` and
+    ``shrunk``."""
 
     kept: int = 0
     shrunk: int = 0
     summarised: int = 0
     dropped: int = 0
     pinned: int = 0
-    older: bool = False
     summary: str = field(default="", repr=False)
 
 

@@ -139,8 +139,6 @@ def account_words(account: Account | None) -> list[tuple[str, str]]:
         rows.append(("Told by the summary", count_words(account.summarised, "message")))
     if account.dropped:
         rows.append(("Left out", count_words(account.dropped, "message")))
-    if account.older:
-        rows.append(("Older than these", "left out, too"))
     if account.pinned:
         rows.append(("Pinned among them", count_words(account.pinned, "message")))
     return rows

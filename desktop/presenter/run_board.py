@@ -173,8 +173,8 @@ class RunBoard(QObject):
     def _context(self, state: ThreadState, event: ContextMeasured) -> None:
         if state.phase == SUMMARISING:
             state.phase = "thinking"
-        state.dropped = bool(event.account.dropped or event.account.older)
+        state.dropped = bool(event.account.dropped)
         state.context_used, state.context_window = event.used, event.window
         account = event.account
-        only_shorter = account.shrunk and not (account.dropped or account.summarised or account.older)
+        only_shorter = account.shrunk and not (account.dropped or account.summarised)
         state.compacted = event.compacted and not only_shorter  # long results were shortened, all messages are there

@@ -84,6 +84,22 @@ class MessageRepository:
 
         return await self._load(await self._thread.read(work))
 
+    async def said_above(self, *, message_id: str) -> int:
+        """How many messages a model could read above this one; each result of a call is one."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            return tree.said_above(connection, tree.sequence(connection, message_id)[2])
+
+        return await self._thread.read(work)
+
+    async def picked_above(self, *, message_id: str, wanted: Sequence[str]) -> list[MessageRecord]:
+        """Those of ``wanted`` that stand above this one on its path, calls with their results, oldest first."""
+
+        def work(connection: sqlite3.Connection) -> list[int]:
+            return tree.picked_above(connection, tree.sequence(connection, message_id)[2], wanted)
+
+        return await self._load(await self._thread.read(work))
+
     async def path_to(self, *, message_id: str) -> list[MessageRecord]:
         """Everything from the root down to this message, whether it is shown or not."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
@@ -105,6 +106,32 @@ def path_seqs(connection: sqlite3.Connection, start: int | None, limit: int | No
         return []
     rows = connection.execute(_UP + "SELECT seq FROM path", (start, -1 if limit is None else limit))
     return sorted(seq for (seq,) in rows)
+
+
+_SAID = (
+    "SELECT coalesce(sum(CASE m.role WHEN 'tool' "
+    "THEN (SELECT count(*) FROM blocks b WHERE b.message_seq = m.seq AND b.kind = 'tool_result') "
+    "ELSE EXISTS (SELECT 1 FROM blocks b WHERE b.message_seq = m.seq AND b.kind NOT IN ('notice', 'reasoning')) END"
+    "), 0) FROM path JOIN messages m ON m.seq = path.seq"
+)
+_PICKED = (
+    ", wanted (seq, role, parent_seq) AS (SELECT m.seq, m.role, m.parent_seq FROM path JOIN messages m ON m.seq = "
+    "path.seq WHERE m.message_id IN (SELECT value FROM json_each(?))) "
+    "SELECT seq FROM path WHERE seq IN (SELECT seq FROM wanted) "
+    "OR seq IN (SELECT parent_seq FROM wanted WHERE role = 'tool') "
+    "OR parent_seq IN (SELECT seq FROM wanted) AND (SELECT role FROM messages r WHERE r.seq = path.seq) = 'tool'"
+)
+
+
+def said_above(connection: sqlite3.Connection, seq: int | None) -> int:
+    """How many messages a model would read from the root down to ``seq``: each result is one, what only tells of a
+    failure is none."""
+    return int(connection.execute(_UP + _SAID, (seq, -1)).fetchone()[0])
+
+
+def picked_above(connection: sqlite3.Connection, seq: int | None, message_ids: Sequence[str]) -> list[int]:
+    """Those of ``message_ids`` from the root down to ``seq``, calls with their results, oldest first."""
+    return sorted(row[0] for row in connection.execute(_UP + _PICKED, (seq, -1, json.dumps(list(message_ids)))))
 
 
 def leaf_below(connection: sqlite3.Connection, seq: int) -> int:

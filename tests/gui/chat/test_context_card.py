@@ -27,7 +27,7 @@ class Told(QObject):
         super().__init__()
         self.overlay = Overlay(summary=summary)
         self.pinned = [(str(at), f"{PIN * 3}{at}") for at in range(pins)]
-        self.account: Account | None = Account(kept=98, shrunk=3, summarised=120, dropped=12, pinned=pins, older=7)
+        self.account: Account | None = Account(kept=98, shrunk=3, summarised=120, dropped=12, pinned=pins)
 
     def pin(self, message_id: str, _pinned: bool) -> None:
         self.pinned = [one for one in self.pinned if one[0] != message_id]

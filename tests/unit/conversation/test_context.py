@@ -13,12 +13,14 @@ import pytest
 from desktop.agents.summarising import SYSTEM
 from desktop.agents.window import SUMMARY_HEAD
 from desktop.conversation.context_desk import ContextDesk
+from desktop.conversation.history import RECENT
 from desktop.conversation.service import ConversationService
 from desktop.domain.context import MAX_PINS, Overlay
 from desktop.domain.errors import KnownError, ModelServerError, NotFound
 from desktop.domain.events import ContextMeasured
-from desktop.domain.messages import Usage
+from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import ModelRequest
+from desktop.domain.threads import MessageRecord
 from tests.unit.agents.script import Script, says
 from tests.unit.conversation.kit import World, world
 from tests.unit.pipeline.kit import FakeTool
@@ -206,3 +208,42 @@ async def test_a_summary_that_comes_after_the_person_changed_something_does_not_
         assert await c.desk.summarised(thread_id, made) == Overlay(pins=frozenset({first}), off=True)
         assert await c.desk.overlay(thread_id) == Overlay(pins=frozenset({first}), off=True)
         assert await c.desk.overlay("nowhere") == Overlay()
+
+
+@pytest.mark.spec("R-CTX-3", "R-CTX-5")
+async def test_of_a_chat_longer_than_what_is_read_the_pinned_are_sent_and_everything_is_counted(tmp_path: Path) -> None:
+    async with chat(tmp_path, lambda _request: says("so"), allowed=False) as c:
+        store, thread_id = c.world.store, await c.world.thread()
+        records: list[MessageRecord] = []
+        for n in range(RECENT):
+            above = records[-1].message_id if records else None
+            blocks: tuple[Any, ...] = (TextBlock(f"m {n}"),)
+            if n == 3:  # an answer that only tells of a failure is no message for a model
+                blocks = (NoticeBlock("It failed.", "x"),)
+            if n % 20 == 5:
+                blocks = tuple(ToolCallBlock(f"c{n}.{at}", "read-file", {"path": "p"}) for at in range(2))
+            role = "assistant" if n % 2 else "user"
+            records.append(MessageRecord(f"m{n}", thread_id, above, role, blocks, 1.0 + n))  # type: ignore[arg-type]
+            if n % 20 == 5:
+                done = tuple(ToolResultBlock(f"c{n}.{at}", "read-file", f"result {n}.{at}") for at in range(2))
+                records.append(MessageRecord(f"r{n}", thread_id, f"m{n}", "tool", done, 1.5 + n))
+        await store.messages.add_many(records=records)
+        for pinned in ("m0", "m5", "m16"):
+            await c.desk.pin(thread_id, pinned, True)
+        await c.talk(thread_id, "now")
+        sent = c.asked[-1].messages
+        assert [message.text for message in sent[:1]] == ["m 0"]
+        assert [block.text for message in sent[2:4] for block in message.blocks] == ["result 5.0", "result 5.1"]
+        assert (sent[4].text, sent[-1].text) == ("m 16", "now")
+        read = RECENT - 1 + RECENT // 20 * 2 + 1
+        account = c.account
+        assert account.kept == len(sent)
+        assert (account.kept + account.dropped, account.pinned, account.summarised) == (read, 3, 0)
+
+        told = Overlay("They spoke of boats.", "m7", frozenset(), False, 10)
+        await store.overlays.put(thread_id=thread_id, overlay=told)
+        await c.talk(thread_id, "and now")
+        account = c.account
+        assert c.asked[-1].messages[0].text.startswith(SUMMARY_HEAD)
+        assert account.summarised == 10
+        assert account.kept + account.dropped + account.summarised == read + 2

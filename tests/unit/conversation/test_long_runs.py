@@ -323,4 +323,4 @@ async def test_an_answer_longer_than_what_is_read_of_a_thread_goes_on_with_the_t
         assert path[-1].text == DONE
         assert [m.text for m in c.asked[0].messages if m.role == "user"] == [TASK, "Leave out the dinghies."]
         assert valid(c.asked[0].messages)
-        assert c.account.older
+        assert c.account.kept + c.account.dropped == 1 + 2 * (RECENT // 2 + 5) + 1
