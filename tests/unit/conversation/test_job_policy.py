@@ -43,7 +43,7 @@ class Call:
         permission = JobPermission(self.policy, lambda: self.admin_on, Where("/w", "/h"))
         self.meta = RunMeta("run-1", CancellationToken(), thread_id="t", unattended=permission)
         self.request = SimpleNamespace(
-            block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("assistant",)), again="",
+            block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("assistant",)), again="", goes_on=False,
         )
 
 
