@@ -12,7 +12,7 @@ from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.agent_answer import answer_of, kept
 from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
-from desktop.conversation.history import begins_later, chat_messages, messages_up_to, task_above
+from desktop.conversation.history import Above, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
@@ -299,13 +299,11 @@ class RunExecution:
         if order.nudge and not calls and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
         asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
-        older = await begins_later(self._runtime.store, messages)
+        above = await Above.of(self._runtime.store, messages)
         task = await task_above(self._runtime.store, order.user_message_id)
-        if all(message.source_id != task.message_id for message in messages):
-            messages[:0] = chat_messages([task])  # its answer is longer than what is read
         return Given(
             messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper(), task=task.message_id,
-            older=older, rounds_used=order.before.rounds if order.before is not None else 0,
+            above=above, rounds_used=order.before.rounds if order.before is not None else 0,
         )  # fmt: skip
 
     async def _keeper(self) -> ContextKeeper | None:
