@@ -34,10 +34,9 @@ def with_jobs(connection: sqlite3.Connection, threads: Sequence[ThreadRecord]) -
     if not labelled:
         return list(threads)
     jobs = {job_id: (str(name or ""), bool(deleted)) for job_id, name, deleted in connection.execute(_JOBS)}
-    one = next(iter(labelled)) if len(labelled) == 1 else None
-    runs = connection.execute(
-        "SELECT thread_id, job_id, status FROM job_runs WHERE thread_id = coalesce(?, thread_id) ORDER BY seq", (one,)
-    )
+    one = next(iter(labelled)) if len(labelled) == 1 else ""
+    condition = "thread_id = ?" if one else "thread_id <> ?"
+    runs = connection.execute(f"SELECT thread_id, job_id, status FROM job_runs WHERE {condition} ORDER BY seq", (one,))
     found = {
         thread_id: ThreadJob(job_id, jobs[job_id][0], status, jobs[job_id][1])
         for thread_id, job_id, status in runs if thread_id in labelled and job_id in jobs

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QRect, QStringListModel, Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QPainter, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.jobs import JobRow
@@ -17,7 +17,7 @@ from desktop.ui.schedules.history import JobHistory
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import EmptyState, PaneHeader, Scroller
+from desktop.ui.widgets.containers import EmptyState, Notice, PaneHeader, Scroller
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.properties import pane
@@ -71,15 +71,18 @@ def _icon_of(row: JobRow) -> str:
 
 
 class JobRows(RowList):
-    """Delete deletes the job that is marked, be it open or not."""
+    """Delete deletes the job that is marked, be it open or not; Ctrl+Z brings back what was deleted last."""
 
     delete_wanted = Signal(int)
     """its row"""
+    undo_wanted = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys of the row under the cursor."""
         if event.key() == Qt.Key.Key_Delete and self.currentIndex().isValid():
             self.delete_wanted.emit(self.currentIndex().row())
+        elif event.matches(QKeySequence.StandardKey.Undo):
+            self.undo_wanted.emit()
         else:
             super().keyPressEvent(event)
 
@@ -139,6 +142,8 @@ class SchedulesPage(QFrame):
             self._head.add(widget)
         column.addWidget(self._head)
         self.scroller = scroller = Scroller()
+        self.problem = Notice("failed")
+        scroller.column.addWidget(self.problem)
         scroller.column.addWidget(self.form)
         scroller.column.addWidget(self.history)
         scroller.column.addStretch(1)
@@ -161,6 +166,7 @@ class SchedulesPage(QFrame):
         self.rows.clicked.connect(self._open)
         self.rows.activated.connect(self._open)
         self.rows.delete_wanted.connect(lambda row: jobs.delete(self._ids[row]))
+        self.rows.undo_wanted.connect(jobs.undo_delete)
         self.remove.clicked.connect(lambda: jobs.delete(jobs.kept.job_id))
         self.attempt.clicked.connect(lambda: jobs.try_once(jobs.kept.job_id))
         self.stop.clicked.connect(lambda: jobs.stop(jobs.kept.job_id))
@@ -210,6 +216,10 @@ class SchedulesPage(QFrame):
         jobs = self._jobs
         row: JobRow | None = jobs.row(jobs.kept.job_id)
         running = row is not None and row.running
+        problem = row.problem if row is not None else ""
+        self.problem.setVisible(bool(problem))
+        if problem:
+            self.problem.say(f"It cannot run. {shown_line(problem)}")
         for button in (self.pause, self.remove):
             button.setVisible(row is not None)
         self.attempt.setVisible(row is not None and not running)

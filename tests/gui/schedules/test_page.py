@@ -40,6 +40,9 @@ class Desk(SampleDesk):
     async def delete(self, job_id: str) -> None:
         self.deleted.append(job_id)
 
+    async def restore(self, job: Job) -> None:
+        self.deleted.remove(job.job_id)
+
     async def save(self, job: Job) -> Job:
         self.saved.append(job)
         return job
@@ -68,6 +71,8 @@ def test_delete_takes_the_job_that_is_marked_and_a_change_moves_no_mark(page):
     assert page.desk.deleted == ["2"]
     assert page.jobs.kept.job_id == "1"
     assert "Clean the archive is deleted." in page.toast.text
+    QTest.keyClick(page.rows, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert page.rows.model().rowCount() == 3
 
 
 def test_after_the_open_job_was_deleted_the_next_one_is_open(page):
@@ -184,3 +189,11 @@ def test_times_that_have_passed_are_looked_up_again(page):
     page.jobs._tick()
     assert page.jobs.next_times[0] > time.time()
     assert page.form.next.text().startswith("Next: ")
+
+
+def test_a_job_that_cannot_run_says_why_over_its_form(page):
+    assert page.problem.isHidden()
+    page.jobs.rows = tuple(replace(row, problem="No zone is called Foo/Bar.") for row in page.jobs.rows)
+    page._state()
+    assert page.problem.words == "It cannot run. No zone is called Foo/Bar."
+    assert page.problem.isVisibleTo(page)
