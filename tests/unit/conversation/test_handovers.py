@@ -138,11 +138,21 @@ async def test_time_and_rounds_of_who_handed_over_count_for_who_goes_on(tmp_path
         await h.world.service.send(thread_id, "Who?")
         await h.world.settled(thread_id)
         assert h.world.ends()[-1].limit == "max_rounds 1 (set by the run's budget, 4 in all)"
-    slow = Script(asks(call("1", "helper_agent", message="Yours.")), [Hang()])
     (tmp_path / "b").mkdir()
-    async with two(tmp_path / "b", slow, budget=ExecutionBudget(deadline_s=0.4)) as (h, _):
+    look = FakeTool("look", body=lambda _args, _context: asyncio.sleep(0.3))
+    slow = Script(asks(call("0", "look", path="a")), asks(call("1", "helper_agent", message="Yours.")), [Hang()])
+    async with two(tmp_path / "b", slow, look, budget=ExecutionBudget(deadline_s=60.0)) as (h, _):
         thread_id = await h.world.thread(agent=BOSS)
         await h.world.service.send(thread_id, "Who?")
+        await h.world.until(RunEnded)
+        async with asyncio.timeout(30):
+            while not h.world.live._trees:
+                await asyncio.sleep(0.005)
+        (tree,) = h.world.live._trees.values()
+        left, timer = tree.root.budget.time_left_s, tree.root.timer
+        assert left is not None
+        assert timer is not None
+        assert left < 59.8  # the time of the one before it is gone
+        assert timer.when() - asyncio.get_running_loop().time() == pytest.approx(left, abs=0.15)
+        await h.world.service.stop(thread_id)
         assert await h.world.service.wait(thread_id, 30)
-        last = h.world.ends()[-1]
-        assert (last.reason, last.limit) == ("budget", "deadline_s 0.4 (set by the run's budget)")

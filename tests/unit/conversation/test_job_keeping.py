@@ -14,7 +14,7 @@ import pytest
 from desktop.conversation.agents import AgentBook, load_agents
 from desktop.conversation.jobs import MOST_JOBS
 from desktop.domain.definitions import AgentDefinition, SideDefinition
-from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.events import MessageOpened, RunWaiting, ToolCallFinished
 from desktop.domain.jobs import JobPolicy, JobRun
 from desktop.domain.supervision import ExecutionBudget
@@ -155,6 +155,11 @@ async def test_a_job_that_is_deleted_or_stopped_while_it_begins_does_not_run(tmp
             await made.service.restore(job)
             assert not (await made.service.jobs())[-1].running
             await made.service.delete(job.job_id)
+        gone = await made.service.save(HOURLY)
+        made.service._runs.deleted(gone.job_id)  # as it is between the word and the store's knowing it
+        with pytest.raises(NotFound):
+            await made.service.try_once(gone.job_id)
+        await made.service.delete(gone.job_id)
         stale = await made.service.save(HOURLY)
         made.clock.now = NOON + 3600.1
         look = asyncio.ensure_future(made.service._look())

@@ -92,6 +92,21 @@ TEXT = {"value": {"type": "string"}}
 # -- the argument vector ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("R-FS-8", "R-CRON-5")
+async def test_in_a_job_a_declared_tool_writes_in_no_folder_that_is_open_for_the_session_only(cli: Cli) -> None:
+    opened = cli.bench.world.root / "opened"
+    opened.mkdir()
+    cli.bench.world.change(granted=(str(opened),))
+    held = cli.bench.confinement.probe().kind != "none"
+    args = ["-I", "-c", f"open({str(opened / 'new.txt')!r}, 'w').close()"]
+    tool, alone = cli.tool("", cmd=sys.executable, args=args, category="write"), context()
+    job: Any = object()
+    result = await tool.execute({}, replace(alone, meta=replace(alone.meta, unattended=job)))
+    assert (result.is_error, (opened / "new.txt").exists()) == (held, not held)
+    assert not (await tool.execute({}, alone)).is_error
+    assert (opened / "new.txt").exists()
+
+
 @pytest.mark.spec("R-CLI-2", "R-CLI-3", "R-CLI-11", "S6.8", "S6.1")
 async def test_hostile_values_reach_the_program_as_single_literal_arguments(cli: Cli) -> None:
     names = [f"v{at}" for at in range(len(HOSTILE))]
