@@ -21,7 +21,8 @@ _GONE = "There is no such tool now."
 
 @dataclass(frozen=True, slots=True)
 class GoneTool:
-    """Stands for a tool that is not found any more. It did more than read, or nobody would be asked."""
+    """Stands for a tool that is not found any more, or that these arguments do not fit. It did more than read, or
+    nobody would be asked."""
 
     spec: ToolSpec
 
@@ -61,7 +62,7 @@ def still_unknown(request: CallRequest, error: AssentError) -> ToolResult | None
 
 def _gone(request: CallRequest) -> Call:
     block = request.block
-    spec = ToolSpec(block.tool[:64], _GONE, {}, Category.WRITE)
+    spec = ToolSpec(block.tool[:64].replace("_", "-"), "", {}, Category.WRITE)
     invocation = request.parent.child(spec.name, block.arguments or {})
     return Call(
         meta=invocation.meta, tool=spec.name, arguments=block.arguments, definition=spec, request=request,

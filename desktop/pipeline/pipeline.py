@@ -170,8 +170,6 @@ class Pipeline:
             original=request.original,
         )
         live(meta.cancellation)
-        if request.barred:
-            raise Denied(request.barred, code="denied.permission")
         if block.arguments is None:
             raise ValidationFailure(f"The arguments are not a JSON object: {block.problem or 'cannot be read'}")
         _refuse_options(call)
@@ -211,6 +209,8 @@ class Pipeline:
 
     async def _run(self, call: Call) -> ToolResult:
         """Steps 6 to 12, inside the onion."""
+        if call.request.barred:
+            raise Denied(call.request.barred, code="denied.permission")
 
         async def core() -> None:
             await self._executor.run(call)
