@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from desktop.conversation.masking import HOLDS_A_KEY, Mask, place_of_key
-from desktop.conversation.rule_text import read_rule
-from desktop.conversation.trust import Entry, RuleSet
+from desktop.conversation.rule_text import SOURCE, read_rule
+from desktop.conversation.trust import ELSEWHERE, Entry, RuleSet, binds
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.near import nearest
@@ -20,7 +20,6 @@ from desktop.domain.tools import Category, ToolSpec
 from desktop.pipeline.names import AllowedTools
 from desktop.skills.patterns import PatternError, matching
 from desktop.skills.patterns.grammar import Selector
-from desktop.skills.patterns.lists import Named
 from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 
@@ -101,16 +100,21 @@ def _list_problems(policy: JobPolicy, mask: Mask) -> Iterator[DefinitionProblem]
             yield DefinitionProblem(f"policy.allow_admin[{at}]", "job.admin", words)
 
 
-def tool_problems(policy: JobPolicy, tools: Iterable[Named]) -> Iterator[DefinitionProblem]:
-    """Entries that fit none of the tools that there are now: the job may be kept, but they allow nothing."""
+def tool_problems(policy: JobPolicy, tools: Iterable[ToolSpec]) -> Iterator[DefinitionProblem]:
+    """Entries that allow none of the tools that there are now: the job may be kept like that."""
     known = {tool.name: tool for tool in tools}
     for at, text in enumerate((policy.allowed_tools or ())[:MOST]):
         try:
             pattern, fits = read_rule(text, "allow"), matching([text], known.values())
+            sources = {known[name].source for name in fits}
         except PatternError:
             continue
         if not fits:
             yield _no_tool(f"policy.allowed_tools[{at}]", text, pattern.selector, known)
+        elif sources <= ELSEWHERE and not binds(pattern):
+            whose = " or ".join(sorted(sources))
+            words = f"{text[:80]}: a skill of a {whose} folder is only allowed with ({SOURCE}={min(sources)})."
+            yield DefinitionProblem(f"policy.allowed_tools[{at}]", "job.elsewhere", words, warning=True)
     for at, name in enumerate(policy.allow_admin[:MOST]):
         if name not in known and _NAME.fullmatch(name):
             yield _no_tool(f"policy.allow_admin[{at}]", name, Selector("glob", name), known)

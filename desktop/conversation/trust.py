@@ -79,7 +79,7 @@ class RuleSet:
 
     def __init__(self, entries: Sequence[Entry], where: Where) -> None:
         order = sorted(entries, key=lambda entry: entry.pattern.policy == "allow" and bool(entry.owner.rule_id))
-        bound = [entry for entry in order if _binds(entry.pattern)]
+        bound = [entry for entry in order if binds(entry.pattern)]
         self._all, self._bound = _policies(order, where), _policies(bound, where)
 
     def match(self, facts: CallFacts) -> RuleMatch | None:
@@ -96,7 +96,8 @@ def _policies(entries: Sequence[Entry], where: Where) -> PolicyRules:
     return PolicyRules(as_list([entry.pattern for entry in entries]), where, [entry.owner for entry in entries])
 
 
-def _binds(pattern: Pattern) -> bool:
+def binds(pattern: Pattern) -> bool:
+    """Whether it counts for skills of projects and of shared folders (``ELSEWHERE``): what allows them says whose."""
     return pattern.policy != "allow" or any(constraint.name in ABOUT for constraint in pattern.constraints)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.job_policy import JobPermission, policy_problems
+from desktop.conversation.job_policy import JobPermission, policy_problems, tool_problems
 from desktop.conversation.trust import TrustRules
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.safety import CommandPart, SafetySettings
+from desktop.domain.safety import CallFacts, CommandPart, SafetySettings
 from desktop.domain.tools import Category, PreCheck, ToolSpec
 from desktop.safety.permission import PermissionGate
 from desktop.skills.patterns.paths import Where
@@ -153,3 +153,20 @@ def test_everything_wrong_with_a_policy_is_said_at_once() -> None:
     assert not list(policy_problems(listed("read-file", "write-*", admin=("bash",))))
     (useless,) = policy_problems(JobPolicy(None, ("bash",)))
     assert (useless.path, useless.warning) == ("policy.allow_admin", True)
+
+
+@pytest.mark.spec("R-CRON-2", "R-CRON-3")
+@pytest.mark.parametrize("source", ["project", "shared"])
+def test_a_skill_of_a_folder_of_others_is_allowed_only_with_its_source_and_the_page_warns_of_the_name_alone(
+    source: str,
+) -> None:
+    tools = [ToolSpec("tidy-up", "Does.", {}, WRITE, source=source), ToolSpec("write-file", "Does.", {}, WRITE)]
+    facts = CallFacts("tidy-up", WRITE, source=source)
+    for entry, warned in (("tidy-up", True), (f"tidy-up(call-source={source})", False), ("write-file", False)):
+        policy = JobPolicy((entry,))
+        permission = JobPermission(policy, lambda: False, Where("/w", "/h"))
+        said = list(tool_problems(policy, tools))
+        assert [(one.code, one.warning) for one in said] == ([("job.elsewhere", True)] if warned else [])
+        assert bool(permission.refusal(facts)) is (entry != f"tidy-up(call-source={source})")
+        if warned:
+            assert f"(call-source={source})" in said[0].text
