@@ -160,6 +160,12 @@ async def test_a_job_that_is_deleted_or_stopped_while_it_begins_does_not_run(tmp
         with pytest.raises(NotFound):
             await made.service.try_once(gone.job_id)
         await made.service.delete(gone.job_id)
+        other = await made.service.save(HOURLY)
+        await made.service.save(replace(other, policy=JobPolicy(max_rounds=1)))
+        made.clock.now = NOON + 3600.1
+        assert await made.service._looked(other) == 0  # as it was a moment ago: it is looked at again
+        await made.service.delete(other.job_id)
+        made.clock.now = NOON
         stale = await made.service.save(HOURLY)
         made.clock.now = NOON + 3600.1
         look = asyncio.ensure_future(made.service._look())
