@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop.agents.host import Host
+from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.app.agent_rooms import AgentRooms, open_agents
 from desktop.app.cli_rooms import cli_tools
 from desktop.app.code_rooms import CodeRoom, open_code
@@ -36,6 +37,7 @@ from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.tool_modes import ToolModes
 from desktop.conversation.traces import TraceDesk, TraceKeeper
 from desktop.domain.events import Event, RunEnded
+from desktop.domain.limits import Limit
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
 from desktop.domain.processes import Child
@@ -61,7 +63,6 @@ from desktop.safety.tool_secrets import ToolSecrets
 from desktop.settings import SettingsService
 from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
-from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.start_rate import StartRate
@@ -81,6 +82,8 @@ SKILL_DESK = "desktop.conversation.skill_desk"
 ROOT = Path(__file__).resolve().parents[2]
 RESOURCES = ROOT / "resources"
 SKILLS = ROOT / "skills"
+BOUNDS_ARE = "Settings, Chats"
+"""Where a person finds what a run may use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +247,8 @@ async def _rooms(
         starts=StartRate(lambda: settings.current.limits.starts_per_minute), code=code.engine, spawn=owner.spawn,
         context=context, summaries=lambda: settings.current.chat.summaries, live=live, chat_layers=(live.models,),
         tool_mode=modes.of, context_window=windows, priced=priced, safety=safety, redact=redactor.redact_text,
-        mask=redactor.mask_known,
+        mask=redactor.mask_known, bounds=lambda: settings.current.limits.run, set_by=BOUNDS_ARE,
+        usual_rounds=lambda: _usual_rounds(settings),
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
@@ -260,7 +264,8 @@ async def _rooms(
         grants=grants, rules=rules, service=service, agent_room=room, context=context,
         run_desk=RunDesk(live, store.run_agents),
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
-        traces=TraceDesk(store, agents, runtime.budget), jobs=await _jobs(runtime, service, settings, rules),
+        traces=TraceDesk(store, agents, runtime.tracker, runtime.usual_rounds),
+        jobs=await _jobs(runtime, service, settings, rules),
         make_desk=lambda: _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default)),
     )  # fmt: skip
 
@@ -308,7 +313,14 @@ def _live(store: Store, bus: Bus, redactor: Redactor) -> LiveRuns:
 def _host(runtime: Runtime, model: str) -> Host | None:
     """What a skill that a person calls has of a model, if one is chosen."""
     ref = ModelRef.parse(model)
-    return host_of(runtime, ref, BudgetTracker(runtime.budget)) if ref.connection_id and ref.model else None
+    return host_of(runtime, ref, runtime.tracker()) if ref.connection_id and ref.model else None
+
+
+def _usual_rounds(settings: SettingsService) -> Limit:
+    """Of an answer whose agent says nothing of it."""
+    key = "chat.max_iterations"
+    chosen = Limit(DEFAULT_LIMIT.name, settings.current.chat.max_iterations, BOUNDS_ARE)
+    return chosen if settings.is_changed(key) else DEFAULT_LIMIT
 
 
 def _connections(settings: SettingsService) -> Sequence[Connection]:

@@ -25,7 +25,6 @@ from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillProblem
 from desktop.skills.editing.yaml_text import change_key
-from desktop.supervision.budgets import BudgetTracker
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 
 DEFAULT_TURNS = 50
@@ -315,7 +314,7 @@ def offers(side: Ready) -> tuple[ToolOffer, ...]:
 
 def limits_of(agent: AgentDefinition, spec: SideSpec, runtime: Runtime) -> Sequence[str]:
     """What bounds a side, in words."""
-    limit = round_limit(spec.max_rounds, f"the agent {agent.name}", BudgetTracker(runtime.budget))
+    limit = round_limit(spec.max_rounds, f"the agent {agent.name}", runtime.tracker(), runtime.usual_rounds())
     found = [f"at most {limit.value:g} rounds in a turn"]
     if agent.type == "dual_ai":
         set_here = agent.max_turns is not None

@@ -152,7 +152,7 @@ class DebateChecks:
         at = await ready(self._runtime, spec)
         request = await request_of(self._runtime, at, CancellationToken())
         topic = (seen.topic,) if seen.topic is not None else ()
-        budget = BudgetTracker(self._runtime.budget)
+        budget = self._runtime.tracker()
         limit = round_limit(spec.max_rounds, spec.shown, budget, usual=spec.usual_rounds)
         notes = (last_turn_note(setup, number if mine else number + 1),)
         task = messages[-1].source_id if messages else ""

@@ -53,7 +53,7 @@ class DebatePlace:
     async def open(self) -> BudgetTracker | None:
         """The budget of the run's tree; None: it has no tree of its own. Raises what the store raises."""
         if self._own is not None:
-            self._tree = await self._own.open(self._meta, self._agent_id)
+            self._tree = await self._own.open(self._meta, self._agent_id, where=self._runtime.set_by)
         return self._tree.root.budget if self._tree is not None else None
 
     @contextmanager

@@ -66,7 +66,7 @@ def bounds(
     """The app's budget for one run, which is that of the tree's ``root``, within the caller's if there is one, and the
     debate's own for all of its runs."""
     setup, used = debate.setup, debate.spent
-    whole = root or BudgetTracker(runtime.budget, parent=above.budget if above is not None else None)
+    whole = root or runtime.tracker(above.budget if above is not None else None)
     own = ExecutionBudget(max_tokens=setup.max_tokens, max_cost_usd=setup.max_cost)
     tracker = whole.child(own, "the debate")
     tracker.used = replace(used, cost_usd=used.cost_usd or 0.0)

@@ -21,7 +21,7 @@ class TermsAgain:
     """``above`` is the app's own budget; the rest as in ``jobs.JobSurroundings``."""
 
     store: Store
-    above: ExecutionBudget
+    above: Callable[[], ExecutionBudget]
     admin_allowed: Callable[[], bool]
     where: Where
 
@@ -35,5 +35,5 @@ class TermsAgain:
             return None  # a person said it differently
         job = await store.jobs.of_thread(thread_id=thread_id)
         policy, name = (job.policy, job.name) if job is not None else (JobPolicy(), "")
-        terms = terms_of(policy, self.above, self.admin_allowed, self.where, name)
+        terms = terms_of(policy, self.above(), self.admin_allowed, self.where, name)
         return replace(terms, unattended=terms.unattended.gone_on_with(), attended=True)

@@ -47,7 +47,7 @@ class JobService:
         self._changed = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
         self._runs = JobRuns(runtime, service, around, self._tell)
-        service.terms_of = TermsAgain(runtime.store, runtime.budget, around.admin_allowed, around.where).of
+        service.terms_of = TermsAgain(runtime.store, runtime.bounds, around.admin_allowed, around.where).of
 
     async def open(self) -> None:
         """Close what the last process left running."""

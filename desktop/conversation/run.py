@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
-from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.agent_answer import answer_of, kept
 from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
@@ -40,7 +39,6 @@ from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.tree import ROOT, RunTree, exhausted
 
 _log = logging.getLogger(__name__)
-THE_RUN = "the run's budget"
 _TWO = "Choose another agent here, or start this one on the Debates page."
 
 
@@ -249,14 +247,14 @@ class RunExecution:
         live, above, terms, before = self._runtime.live, self._order.called_by, self._order.terms, self._order.before
         if above is not None:
             return above.budget if above.placed else BudgetTracker(self._budget, parent=above.budget)
-        where = terms.set_by if terms is not None else THE_RUN
+        where = terms.set_by if terms is not None else self._runtime.set_by
         if live is None:
             budget = BudgetTracker(self._budget, where=where)
         else:
             agent_id = AgentId(self._order.thread.agent, self._order.thread.thread_id)
             self._tree = await live.open(meta, agent_id, where=where)
             budget = self._tree.root.budget
-        budget.changed |= dict.fromkeys(terms.of_app if terms is not None else (), THE_RUN)
+        budget.changed |= dict.fromkeys(terms.of_app if terms is not None else (), self._runtime.set_by)
         if before is not None:
             budget.goes_on(before)
             if self._tree is not None:
@@ -286,7 +284,7 @@ class RunExecution:
             end_session_tool=side.end_session_tool, prompt_text=above.prompt_text if above else "",
             environment={**agent.environment, **order.environment},
             max_rounds=side.max_rounds,
-            usual_rounds=Limit("max_rounds", terms.max_rounds, terms.set_by) if terms else DEFAULT_LIMIT,
+            usual_rounds=Limit("max_rounds", terms.max_rounds, terms.set_by) if terms else self._runtime.usual_rounds(),
             tools=terms.tools if terms else None, only_reading=terms is not None and terms.tools is None,
         )  # fmt: skip
 

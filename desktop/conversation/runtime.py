@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop.agents.host import Host
+from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.retry import RetryPolicy
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.prompts import system_text
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.code import CodeEngine
+from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, ChatContext, Middleware
 from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.safety import SettingsProvider
@@ -36,8 +38,9 @@ class Runtime:
     ``summaries`` says whether any are made; ``tool_mode`` says what a person chose for an agent by
     name, or ""; ``context_window`` knows a model's window in tokens, or None, ``priced`` whether
     one's cost will be told; ``safety`` gives the boundaries that the
-    system text names; ``mask`` takes known secrets out of what a person wrote; ``budget`` and ``spawn_budget`` bound
-    each run tree, ``starts`` how often models start an agent;
+    system text names; ``mask`` takes known secrets out of what a person wrote; ``bounds`` and ``spawn_budget`` bound
+    each run tree from its start (``set_by`` says where a person finds the former), ``usual_rounds`` an
+    answer, ``starts`` how often models start an agent;
     ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``live`` has the trees and journals of
     runs; ``spawn`` starts an owned task.
     """
@@ -53,7 +56,9 @@ class Runtime:
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
     priced: Callable[[ModelRef], bool] = lambda _ref: True
     safety: SettingsProvider | None = None
-    budget: ExecutionBudget = field(default_factory=ExecutionBudget)
+    bounds: Callable[[], ExecutionBudget] = ExecutionBudget
+    set_by: str = "the run's budget"
+    usual_rounds: Callable[[], Limit] = lambda: DEFAULT_LIMIT
     spawn_budget: SpawnBudget = field(default_factory=SpawnBudget)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     code: CodeEngine | None = None
@@ -66,6 +71,15 @@ class Runtime:
     agent_layers: Sequence[Middleware[AgentContext]] = ()
     chat_layers: Sequence[Middleware[ChatContext]] = ()
     live: LiveRuns | None = None
+
+    @property
+    def budget(self) -> ExecutionBudget:
+        """That of a run tree that begins now."""
+        return self.bounds()
+
+    def tracker(self, parent: BudgetTracker | None = None) -> BudgetTracker:
+        """What counts for it."""
+        return BudgetTracker(self.bounds(), parent=parent, where=self.set_by)
 
 
 def host_of(

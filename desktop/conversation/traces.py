@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.side_spec import round_limit
 from desktop.domain.errors import NotFound
@@ -30,7 +31,6 @@ from desktop.domain.events import (
 )
 from desktop.domain.limits import Limit
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, ToolResultBlock
-from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.domain.traces import (
     BRIEF,
@@ -163,10 +163,14 @@ def _weight(entry: TraceEntry) -> int:
 class TraceDesk:
     """Implements ``domain.traces.TraceSource``."""
 
-    def __init__(self, store: Store, agents: AgentBook, budget: ExecutionBudget) -> None:
+    def __init__(
+        self, store: Store, agents: AgentBook, tracker: Callable[[], BudgetTracker],
+        usual_rounds: Callable[[], Limit] = lambda: DEFAULT_LIMIT,
+    ) -> None:  # fmt: skip
         self._store = store
         self._agents = agents
-        self._budget = budget
+        self._tracker = tracker
+        self._usual_rounds = usual_rounds
 
     async def runs(self, thread_id: str) -> list[RunRecord]:
         """The latest runs of a thread, newest first."""
@@ -185,12 +189,14 @@ class TraceDesk:
 
     def limits(self, agent: str) -> tuple[Limit, ...]:
         """On rounds always one; on tokens, cost and time where there are some."""
+        tracker = self._tracker()
         try:
             found = self._agents.get(agent)
-            rounds = [round_limit(found.side_a.max_rounds, f"the agent {found.name}", BudgetTracker(self._budget))]
+            who = f"the agent {found.name}"
+            rounds = [round_limit(found.side_a.max_rounds, who, tracker, self._usual_rounds())]
         except NotFound:
             rounds = []
-        where, budget = "the run's budget", self._budget
+        where, budget = tracker.where, tracker.budget
         others = (
             ("max_tokens", budget.max_tokens), ("max_cost_usd", budget.max_cost_usd), ("deadline_s", budget.deadline_s),
         )  # fmt: skip

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from desktop.domain.models import Connection
+from desktop.domain.supervision import ExecutionBudget
 from desktop.settings.spec import Setting, build, flat, setting, settings_of
 
 _DENIED = (
@@ -185,6 +186,30 @@ class Limits:
         10, "Starts of one agent a minute", "whole", "More often a model may not call the same agent.", "Chats",
         minimum=1, maximum=600,
     )  # fmt: skip
+    run_tokens: int = setting(
+        0, "Tokens of a run", "whole",
+        "What one message may use with all agents that work on it; the Run panel can give more. 0: no limit.", "Chats",
+        minimum=0, maximum=1_000_000_000, unit="tokens",
+    )  # fmt: skip
+    run_cost_usd: float = setting(
+        0, "Cost of a run", "number", "The same in money, where the provider says what it costs. 0: no limit.", "Chats",
+        minimum=0, maximum=100_000, unit="USD",
+    )  # fmt: skip
+    run_rounds: int = setting(
+        0, "Rounds of a run", "whole", "How many requests to models all agents of a run may make. 0: no limit.",
+        "Chats", minimum=0, maximum=100_000,
+    )  # fmt: skip
+    run_minutes: float = setting(
+        0, "Time of a run", "number", "How long a run may work; while it waits for you no time passes. 0: no limit.",
+        "Chats", minimum=0, maximum=100_000, unit="minutes",
+    )  # fmt: skip
+
+    @property
+    def run(self) -> ExecutionBudget:
+        """What a run that begins now may use."""
+        return ExecutionBudget(
+            self.run_tokens or None, self.run_cost_usd or None, self.run_rounds or None, self.run_minutes * 60 or None
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.models import ModelClient
+from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, Recovery
 from desktop.pipeline.pipeline import Pipeline, Settings
 from desktop.pipeline.table import Registered
@@ -56,6 +57,7 @@ class World:
         self.bus.listen(self.live.hear)
         if options.pop("supervised", False):
             options |= {"live": self.live, "chat_layers": (self.live.models,)}
+        budget = options.pop("budget", ExecutionBudget())
         pipeline = Pipeline(
             self.skills.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05),
             skills=self.skills.side, layers=(self.live.calls,), journal=logged(self.live), memory=self.live.memory,
@@ -64,7 +66,7 @@ class World:
         self.slots = options.pop("slots", None) or RunSlots()
         self.runtime = Runtime(
             store=self.store, bus=self.bus, client=client, pipeline=pipeline, agents=agents, skills=self.skills,
-            slots=self.slots, retry=options.pop("retry", RetryPolicy(retries=0)), **options,
+            slots=self.slots, retry=options.pop("retry", RetryPolicy(retries=0)), bounds=lambda: budget, **options,
         )  # fmt: skip
         self.service = ConversationService(self.runtime, self.owner)
         self.recovery = Recovery()

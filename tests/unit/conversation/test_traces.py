@@ -21,6 +21,7 @@ from desktop.domain.events import (
 from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, RunRecord
+from desktop.supervision.budgets import BudgetTracker
 from tests.unit.conversation.kit import ROOT
 
 WHERE: dict[str, Any] = {"thread_id": "t", "run_id": "r"}
@@ -191,7 +192,8 @@ def test_a_call_without_an_answer_and_a_run_without_an_end_are_left_open() -> No
 @pytest.mark.spec("R-LIM-1", "R-LIM-5")
 def test_the_limits_of_a_run_say_who_set_them() -> None:
     agents = load_agents(ROOT / "resources/agents")
-    desk = TraceDesk(None, agents, ExecutionBudget(max_tokens=1000, max_cost_usd=0.5))  # type: ignore[arg-type]
+    bounds = BudgetTracker(ExecutionBudget(max_tokens=1000, max_cost_usd=0.5))
+    desk = TraceDesk(None, agents, lambda: bounds)  # type: ignore[arg-type]
     assert [str(limit) for limit in desk.limits("assistant")] == [
         "maxIterations 20 (set by the loop's default)", "max_tokens 1000 (set by the run's budget)",
         "max_cost_usd 0.5 (set by the run's budget)",

@@ -15,7 +15,8 @@ tools.bash.network tools.bash.path tools.timeouts tools.output_limit_bytes tools
 security.denied_paths
 security.auto_approve_workspace_writes security.blocklist_extra security.rm_without_recursion
 security.admin_jobs security.approval_timeout_s chat.max_iterations chat.summaries chat.agent_threads
-chat.send_on_enter limits.concurrent_runs limits.starts_per_minute
+chat.send_on_enter limits.concurrent_runs limits.starts_per_minute limits.run_tokens limits.run_cost_usd
+limits.run_rounds limits.run_minutes
 skills.projects skills.trusted_projects notifications.desktop
 """.split()
 
