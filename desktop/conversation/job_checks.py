@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 
+from desktop.conversation.job_code import code_problems
 from desktop.conversation.job_policy import policy_problems, tool_problems
 from desktop.conversation.job_times import times_of
 from desktop.conversation.runtime import Runtime
@@ -25,7 +26,7 @@ async def job_problems(runtime: Runtime, default_model: Callable[[], str], job: 
     await runtime.skills.listed()  # from here on the table answers from memory
     tools = [tool.spec for tool in runtime.skills.table.tools()]
     listed = await asyncio.to_thread(lambda: list(tool_problems(job.policy, tools)))
-    return [*found, *policy_problems(job.policy, runtime.mask), *listed]
+    return [*found, *policy_problems(job.policy, runtime.mask), *listed, *await code_problems(runtime, job)]
 
 
 def _words(job: Job) -> Iterator[DefinitionProblem]:

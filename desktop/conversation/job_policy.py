@@ -24,6 +24,8 @@ from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 
 MOST = 100
+CODE_TOOL = ToolSpec("agent-code", "Runs the code of an agent that calls its tools by code.", {}, Category.READ)
+"""As a list sees it: the real one is made by each run (``run_code``), so it is in no table."""
 _NAME_SHOWN = 60
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,127}")
 _Number = TypeVar("_Number", int, float)
@@ -102,7 +104,7 @@ def _list_problems(policy: JobPolicy, mask: Mask) -> Iterator[DefinitionProblem]
 
 def tool_problems(policy: JobPolicy, tools: Iterable[ToolSpec]) -> Iterator[DefinitionProblem]:
     """Entries that allow none of the tools that there are now: the job may be kept like that."""
-    known = {tool.name: tool for tool in tools}
+    known = {tool.name: tool for tool in (CODE_TOOL, *tools)}
     for at, text in enumerate((policy.allowed_tools or ())[:MOST]):
         try:
             pattern, fits = read_rule(text, "allow"), matching([text], known.values())

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from desktop.conversation.job_again import LABEL
 from desktop.conversation.job_policy import terms_of
+from desktop.conversation.job_shelf import clear_away
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.service import ConversationService
 from desktop.domain.errors import KnownError, NotFound
@@ -134,8 +135,9 @@ class JobRuns:
         self._live.pop(live.run.job_id, None)
         try:
             await self._closed(live, status, end.detail if end is not None and status != "done" else "")
+            await clear_away(self._runtime.store, self._service.delete, live.run.job_id)
         except KnownError as error:  # it stays "running" in the history, and is closed at the next start
-            _log.warning("the end of a job's run is not kept: %s", error.code)
+            _log.warning("the end of a job's run is not kept, or old ones did not go: %s", error.code)
         self._tell()
 
     async def _closed(self, live: _Live, status: JobRunStatus, detail: str) -> None:
