@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.masking import Mask, clean
-from desktop.domain.context import Overlay
+from desktop.domain.context import Overlay, PinnedText
 from desktop.domain.errors import KnownError, NotFound
 from desktop.store import Store
 
@@ -71,16 +71,27 @@ class ContextDesk:
         """Keep a summary that a run has made, unless the person wants none any more; then the overlay is without."""
         return await self._store.overlays.summarise(thread_id=thread_id, overlay=clean(made, self._mask))
 
-    async def pinned_texts(self, thread_id: str) -> Sequence[tuple[str, str]]:
-        """(message id, its beginning) of what is pinned and still there, oldest first."""
-        found = []
-        for message_id in (await self._store.overlays.get(thread_id=thread_id)).pins:
+    async def pinned_texts(self, thread_id: str) -> Sequence[PinnedText]:
+        """What is pinned and still there, oldest first."""
+        found, pins = [], (await self._store.overlays.get(thread_id=thread_id)).pins
+        here = await self._shown(thread_id, pins) if pins else set()
+        for message_id in pins:
             try:
                 found.append(await self._store.messages.get(message_id=message_id))
             except KnownError:  # it went with a thread that was purged
                 continue
         found.sort(key=lambda record: record.created_at)
-        return [(record.message_id, " ".join(record.text.split())[:SHOWN]) for record in found]
+        return [
+            PinnedText(one.message_id, " ".join(one.text.split())[:SHOWN], one.message_id in here) for one in found
+        ]
+
+    async def _shown(self, thread_id: str, pins: Iterable[str]) -> set[str]:
+        """Which of them are on the branch that is shown, and maybe others."""
+        leaf = (await self._store.threads.get(thread_id=thread_id)).active_leaf
+        if not leaf:
+            return set()
+        above = await self._store.messages.picked_above(message_id=leaf, wanted=sorted(pins))
+        return {leaf, *(record.message_id for record in above)}
 
     def _changes(self, thread_id: str, overlay: Overlay, undone: int = 0) -> Overlay:
         before = self._changed.pop(thread_id, None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 MAX_SUMMARY = 24_000
 """Characters of a summary."""
@@ -40,6 +40,14 @@ class Account:
     summary: str = field(default="", repr=False)
 
 
+class PinnedText(NamedTuple):
+    """A pinned message and its beginning. ``here``: it is on the branch that is shown, so that it is sent there."""
+
+    message_id: str
+    text: str
+    here: bool = True
+
+
 class ContextDesk(Protocol):
     """What a person does with a thread's context. Raises NotFound, KnownError."""
 
@@ -59,6 +67,6 @@ class ContextDesk(Protocol):
         """Take that back."""
         ...
 
-    async def pinned_texts(self, thread_id: str) -> Sequence[tuple[str, str]]:
-        """(message id, its beginning) of what is pinned, oldest first."""
+    async def pinned_texts(self, thread_id: str) -> Sequence[PinnedText]:
+        """What is pinned, oldest first."""
         ...

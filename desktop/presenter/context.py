@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.context import Account, ContextDesk, Overlay
+from desktop.domain.context import Account, ContextDesk, Overlay, PinnedText
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.events import ContextMeasured, ContextSummarising, Event, RunEnded
 from desktop.domain.words import count_words
@@ -34,7 +34,7 @@ class ContextViewModel(QObject):
         self._writing: set[str] = set()
         self.thread_id = ""
         self.overlay = Overlay()
-        self.pinned: Sequence[tuple[str, str]] = ()
+        self.pinned: Sequence[PinnedText] = ()
 
     @property
     def summaries(self) -> bool:

@@ -24,6 +24,7 @@ OFF = "Older messages are dropped where a chat outgrows the model's window, unle
 WRITING = "A summary of the older part is being written. It stands here when it is there."
 DECLINED = "You took a summary back: none is made in this thread."
 NO_PINS = "Nothing is pinned. A pinned message is in every request, however old it is."
+ELSEWHERE = "on another branch, not sent here"
 NAMES = 160
 BAR = 12
 
@@ -77,8 +78,8 @@ class ContextCard(Dialog):
             column.addWidget(Paragraph(NOTHING_YET, "body", "2"))
         self._summary()
         column.addWidget(Text("Pinned", "medium"))
-        for message_id, text in context.pinned:
-            column.addWidget(self._pin(message_id, text))
+        for pinned in context.pinned:
+            column.addWidget(self._pin(*pinned))
         if not context.pinned:
             column.addWidget(Paragraph(NO_PINS, "small", "2"))
         column.addStretch(1)
@@ -100,16 +101,20 @@ class ContextCard(Dialog):
         elif not context.summaries:
             column.addWidget(Paragraph(OFF, "small", "2"))
 
-    def _pin(self, message_id: str, text: str) -> QWidget:
+    def _pin(self, message_id: str, text: str, here: bool) -> QWidget:
         holder = sized(QWidget(), height=32)
         row = Row(holder, spacing=8)
-        row.addWidget(Text(shown_line(text) or "A message without words", "body", elide="right"), 1)
+        words = shown_line(text) or "A message without words"
+        row.addWidget(Text(words, "body", "" if here else "3", elide="right"), 1)
+        if not here:
+            row.addWidget(Text(ELSEWHERE, "small", "3"))
         go = Button("Show", "quiet", small=True, tip="Show it in the thread")
         go.clicked.connect(lambda: self._jump(message_id))
         unpin = IconButton("close", "Unpin")
         unpin.clicked.connect(lambda: self._context.pin(message_id, False))
         self._unpins.append(unpin)
         row.addWidget(go)
+        go.setVisible(here)
         row.addWidget(unpin)
         return holder
 

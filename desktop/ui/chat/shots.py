@@ -9,7 +9,7 @@ from typing import Any, cast
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from desktop.domain.context import Account, Overlay
+from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
@@ -142,7 +142,7 @@ def _context(bridge: Bridge) -> ContextViewModel:
         "14th; gauge 3 stood 9 cm high from the 3rd to the 9th. Nothing has been changed yet.\n\nFiles read: "
         "logs/march.csv, docs/gauges.md", "m9", frozenset({"m1"}), False, 112,
     )  # fmt: skip
-    made.pinned = (("m1", "Never change a sample that is there; write the result beside the source."),)
+    made.pinned = (PinnedText("m1", "Never change a sample that is there; write the result beside the source."),)
     return made
 
 

@@ -81,6 +81,8 @@ class ThreadPane(QFrame):
         self.header.more.clicked.connect(self._show_menu)
         self.find_bar.wanted.connect(self._find)
         self.transcript.action.connect(self._act)
+        context = self._models.context
+        context.changed.connect(lambda: self.transcript.overlays.show_pinned(context.overlay.pins))
         theme().changed.connect(self._leave_room)
         self.transcript.tool_answer.connect(self._answer)
         self.transcript.found.connect(self.find_bar.show_count)

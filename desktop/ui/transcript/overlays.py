@@ -33,10 +33,11 @@ MESSAGE_ACTIONS = {
     "edit": ("write", "Edit and send again"),
     "regenerate": ("retry", "Answer again"),
     "branch": ("branch", "Branch from here"),
-    "pin": ("pin", "Pin for the model, or unpin"),
+    "pin": ("pin", "Pin: the model always reads it"),
     "continue": ("play", "Continue this answer"),
 }
 """action -> (icon, what it does)."""
+UNPIN = "Unpin: the model always reads it now"
 
 
 def actions_of(item: TranscriptItem) -> list[str]:
@@ -122,6 +123,7 @@ class MessageBar(QWidget):
         super().__init__(parent)
         self.message_id = ""
         self._actions: list[str] = []
+        self._pinned = False
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(2, 2, 2, 2)
         self._row.setSpacing(2)
@@ -133,9 +135,13 @@ class MessageBar(QWidget):
             self._made[action] = button
         self.hide()
 
-    def show_for(self, item: TranscriptItem) -> None:
+    def show_for(self, item: TranscriptItem, pinned: bool = False) -> None:
         """Other buttons for another message."""
         self.message_id = item.message_id
+        if pinned != self._pinned:
+            self._pinned = pinned
+            self._made["pin"].set_name(UNPIN if pinned else MESSAGE_ACTIONS["pin"][1])
+            self._made["pin"].set_icon("pin", "accent" if pinned else "text-2")
         wanted = actions_of(item)
         if wanted != self._actions:
             self._actions = wanted
@@ -168,6 +174,14 @@ class Overlays:
         self.jump = Button("Jump to latest", icon="down", small=True, parent=area.viewport())
         self.jump.hide()
         self.hovered: int | None = None
+        self._pinned: frozenset[str] = frozenset()
+
+    def show_pinned(self, message_ids: frozenset[str]) -> None:
+        """Which messages are pinned."""
+        if message_ids != self._pinned:
+            self._pinned = message_ids
+            self._place_bar()
+            self._area.viewport().update()
 
     def place(self) -> None:
         """After scrolling, layout or a change."""
@@ -242,7 +256,7 @@ class Overlays:
             self._hide(self.bar)
             return
         self.bar.setProperty("human", message.human)
-        self.bar.show_for(message.item)
+        self.bar.show_for(message.item, message.item.message_id in self._pinned)
         x, width = area.column()
         y = top + area.look.px(16) - (2 if not message.human else area.look.px(14))
         self.bar.move(QPoint(x + width - self.bar.width() - (area.look.px(8) if message.human else 0), max(2, y - 2)))
@@ -268,10 +282,21 @@ class Overlays:
             right = self.bar.x() - look.px(8)
             canvas.words(item.footer, QRectF(x, y + look.px(16), right - x, look.px(20)), "small", "text-3", right=True)
 
+    def draw_pin(self, canvas: Canvas, index: int, y: int) -> None:
+        """On a pinned message, where its actions will stand."""
+        message, look = self._area.page.messages[index], self._area.look
+        if message.item.message_id in self._pinned and not (index == self.hovered and self.bar.isVisible()):
+            x, width = self._area.column()
+            right = x + width - look.px(8 if message.human else 0)
+            canvas.glyph("pin", "accent", right - look.px(19), y + look.px(21 if message.human else 18), 14)
+
     def actions(self, index: int) -> list[tuple[str, str]]:
         """(action, words) for a message, for its menu."""
         item = self._area.page.messages[index].item
-        return [] if item.live else [(name, MESSAGE_ACTIONS[name][1]) for name in actions_of(item)]
+        words = {name: does for name, (_, does) in MESSAGE_ACTIONS.items()}
+        if item.message_id in self._pinned:
+            words["pin"] = UNPIN
+        return [] if item.live else [(name, words[name]) for name in actions_of(item)]
 
     def forget(self) -> None:
         """Other messages are shown: nothing that lay over the old ones stays."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel
 
 from desktop.domain.events import ContextSummarising
 from desktop.ui.chat.context_card import ContextCard
+from desktop.ui.transcript.overlays import MESSAGE_ACTIONS, UNPIN
 from tests.gui.app.kit import call
 
 
@@ -35,9 +36,16 @@ async def test_the_meter_tells_what_was_sent_and_a_message_can_be_pinned_and_unp
     app.page.pane._act(first, "pin")
     await app.until_true(lambda: context.overlay.pins == {first} and "Remember 4711." in said(card), "the pin")
     assert app.page.toast.text.startswith("Pinned")
+    overlays = app.page.pane.transcript.overlays
+    assert ("pin", UNPIN) in overlays.actions(0)
+    overlays.hover(0)
+    assert overlays.bar._made["pin"].toolTip() == UNPIN
+    assert context.pinned[0].here
     app.page.pane._act(first, "pin")
     await app.until_true(lambda: "Nothing is pinned" in said(card), "that it is unpinned")
     assert not context.overlay.pins
+    assert overlays.bar._made["pin"].toolTip() == MESSAGE_ACTIONS["pin"][1]
+    assert ("pin", UNPIN) not in overlays.actions(0)
     QTest.keyClick(card, Qt.Key.Key_Escape)
     await app.until_true(lambda: not card.isVisible(), "that it is closed")
 

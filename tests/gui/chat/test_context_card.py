@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.domain.context import Account, Overlay
-from desktop.ui.chat.context_card import ContextCard
+from desktop.domain.context import Account, Overlay, PinnedText
+from desktop.ui.chat.context_card import ELSEWHERE, ContextCard
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button, IconButton
 
@@ -26,7 +26,7 @@ class Told(QObject):
     def __init__(self, pins: int, summary: str) -> None:
         super().__init__()
         self.overlay = Overlay(summary=summary)
-        self.pinned = [(str(at), f"{PIN * 3}{at}") for at in range(pins)]
+        self.pinned = [PinnedText(str(at), f"{PIN * 3}{at}", at != 1) for at in range(pins)]
         self.account: Account | None = Account(kept=98, shrunk=3, summarised=120, dropped=12, pinned=pins)
 
     def pin(self, message_id: str, _pinned: bool) -> None:
@@ -93,6 +93,7 @@ def test_nothing_overlaps_in_the_card_however_small_the_window_and_however_much_
     card, _ = make(width, height, pins)
     found = places(card)
     assert len([one for one in card.findChildren(QLabel) if PIN in one.text()]) == pins
+    assert len([one for one in card.findChildren(QLabel) if one.text() == ELSEWHERE]) == min(1, pins // 2)
     inside = [one for one in card.findChildren(QLabel) if one.isVisibleTo(card) and one.text()]
     for at, one in enumerate(inside):
         needed = one.heightForWidth(one.width()) if one.hasHeightForWidth() else one.sizeHint().height()

@@ -19,6 +19,7 @@ from desktop.presenter.transcript_items import (
 )
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
+from desktop.ui.transcript.overlays import MESSAGE_ACTIONS, UNPIN
 from desktop.ui.transcript.preview import preview_lines
 from desktop.ui.transcript.tool_card import ToolCard
 from tests.gui.transcript import scenes
@@ -214,8 +215,10 @@ def test_the_actions_of_a_message_appear_under_the_pointer(view: TranscriptView)
     bar = view.overlays.bar
     assert bar.isVisible()
     assert [b.accessibleName() for b in bar.buttons()] == [
-        "Copy message", "Quote in the composer", "Answer again", "Branch from here", "Pin for the model, or unpin",
+        "Copy message", "Quote in the composer", "Answer again", "Branch from here", MESSAGE_ACTIONS["pin"][1],
     ]  # fmt: skip
+    view.overlays.show_pinned(frozenset({"m2"}))
+    assert bar.buttons()[-1].accessibleName() == UNPIN
     for button in bar.buttons():
         QTest.mouseClick(button, LEFT)
     assert acted == [("m2", name) for name in ("copy", "quote", "regenerate", "branch", "pin")]

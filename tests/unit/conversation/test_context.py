@@ -157,7 +157,7 @@ async def test_a_pinned_message_is_in_every_request_whatever_is_dropped_or_summa
             await c.talk(thread_id, *(f"question {n} {LONG}" for n in range(5)))
             assert "4711" in "".join(message.text for message in c.asked[-1].messages)
             assert c.account.pinned == 1
-            assert await c.desk.pinned_texts(thread_id) == [(first.message_id, "the harbour code is 4711")]
+            assert await c.desk.pinned_texts(thread_id) == [(first.message_id, "the harbour code is 4711", True)]
             await c.desk.pin(thread_id, first.message_id, False)
             await c.talk(thread_id, f"last {LONG}")
             assert "4711" not in "".join(message.text for message in c.asked[-1].messages)
@@ -169,8 +169,10 @@ async def test_a_summary_of_one_branch_is_not_read_in_another(tmp_path: Path) ->
         await c.talk(thread_id, *(f"question {n} {LONG}" for n in range(5)))
         assert (await c.desk.overlay(thread_id)).summary
         second = [m for m in await c.service.path(thread_id) if m.role == "user"][1]
+        await c.desk.pin(thread_id, second.message_id, True)
         await c.service.edit(second.message_id, "something else")
         await c.world.settled(thread_id)
+        assert [one.here for one in await c.desk.pinned_texts(thread_id)] == [False]
         sent = "".join(message.text for message in c.asked[-1].messages)
         assert SUMMARY_HEAD not in sent
         assert "question 0" in sent
