@@ -24,6 +24,7 @@ from desktop.agents.window import LAST_MESSAGES, NOTHING, PromptWindow
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
 from desktop.domain.estimates import estimate_fixed, estimate_of
+from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, block_from_plain
 from desktop.domain.models import Answer, ModelRequest, ReasoningDelta, TextDelta
@@ -180,8 +181,9 @@ class _Work:
         ]
         self._edits = self._config.get("contextEdit") is True
         self._window = PromptWindow(
-            call.tool, context_window=host.context_window(host.model), fixed=estimate_fixed(self._request),
-            last=LAST_MESSAGES if self._edits else sys.maxsize, task=self._messages[-1].source_id,
+            AgentId(call.tool, call.meta.thread_id), context_window=host.context_window(host.model),
+            fixed=estimate_fixed(self._request), last=LAST_MESSAGES if self._edits else sys.maxsize,
+            task=self._messages[-1].source_id,
         )  # fmt: skip
         self._keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=host.summaries)
         self._rounds = 0

@@ -7,10 +7,9 @@ message (R-CTX-5).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import is_
-from typing import Protocol
 
 from desktop.agents.shrink import (
     answered,
@@ -19,9 +18,11 @@ from desktop.agents.shrink import (
     cut,
     shrink_results,
 )
+from desktop.domain.agent import CompactionStrategy, HistoryProvider
 from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN, estimate
+from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, user_message
 
 LAST_MESSAGES = 100
@@ -31,17 +32,10 @@ KEEP_RECENT = 20_000
 SUMMARY_HEAD = "[Summary of the conversation so far; the messages themselves are not repeated]"
 TASK_FOLLOWS = "[It also tells what was already done about the task that follows; the work goes on behind it.]"
 NOTHING = Overlay()
+NOBODY = AgentId("", "")
 _MAX_KNOWN = 4_000
 
 Group = list[ChatMessage]
-
-
-class HistoryProvider(Protocol):
-    """Reads a thread's messages along its active path, oldest first."""
-
-    def read(self, thread_id: str) -> Awaitable[Sequence[ChatMessage]]:
-        """Everything, as messages; compaction is the window's business."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +68,19 @@ class PromptWindow:
     ``context_window`` is the model's, in tokens (None: unknown, no backstop); ``fixed`` is what system text and tool
     schemas take; ``task`` is the id of the message that began the work, which is never left out. Estimates are
     characters / 4 (R-CTX-8), cached per message.
+
+    It is the context of an agent (``domain.agent.AgentContextProtocol``): what ``history`` has, condensed by
+    ``strategies`` in their order, then by the window, which is a ``CompactionStrategy`` itself.
     """
+
+    name = "the latest messages"
 
     def __init__(
         self,
-        agent_id: str = "",
+        agent_id: AgentId = NOBODY,
         history: HistoryProvider | None = None,
         *,
+        strategies: Sequence[CompactionStrategy] = (),
         context_window: int | None = None,
         fixed: int = 0,
         last: int = LAST_MESSAGES,
@@ -88,6 +88,7 @@ class PromptWindow:
     ) -> None:
         self.agent_id = agent_id
         self._history = history
+        self._strategies = strategies
         self._room = _room(context_window, fixed)
         self._fixed = fixed
         self._last = last
@@ -100,8 +101,16 @@ class PromptWindow:
 
     async def get_prompt_window(self, session_id: str) -> list[ChatMessage]:
         """History, then compaction (R-CTX-1, R-CTX-2); ``session_id`` is the thread's id under its S1 name."""
-        messages = await self._history.read(session_id) if self._history is not None else ()
+        messages = await self._history.read(self.agent_id, session_id) if self._history is not None else []
+        for strategy in self._strategies:
+            messages = await strategy.compact(messages, self._room)
         return list(self.view(messages).messages)
+
+    async def compact(self, messages: Sequence[ChatMessage], budget_tokens: int | None) -> list[ChatMessage]:
+        """The window in so many tokens. Raises ModelContextTooLong."""
+        window = PromptWindow(self.agent_id, last=self._last, task=self._task)
+        window._room = budget_tokens
+        return list(window.view(messages).messages)
 
     def view(self, messages: Sequence[ChatMessage], overlay: Overlay = NOTHING) -> View:
         """The window over ``messages``. A summary that leaves no room for the last exchange is left out, too. Raises

@@ -40,7 +40,7 @@ from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError
 from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
 from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallFinished, ToolCallStarted
-from desktop.domain.ids import new_id
+from desktop.domain.ids import AgentId, new_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import Answer, ModelRequest
@@ -257,7 +257,7 @@ def window_of(runtime: Runtime, spec: SideSpec, request: ModelRequest, given: Gi
     """What fits beside the system text, the tools and the pinned messages."""
     fixed = estimate_fixed(request) + sum(estimate(message) for message in given.pinned)
     size = runtime.context_window(request.model)
-    return PromptWindow(spec.agent, context_window=size, fixed=fixed, task=given.task)
+    return PromptWindow(AgentId(spec.agent, spec.side), context_window=size, fixed=fixed, task=given.task)
 
 
 def whole_request(request: ModelRequest, view: View, given: Given, note: str) -> ModelRequest:

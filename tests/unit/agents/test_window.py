@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from desktop.agents.shrink import NO_RESULT
 from desktop.agents.window import PromptWindow
+from desktop.domain.agent import AgentContextProtocol, CompactionStrategy
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.estimates import estimate
+from desktop.domain.ids import AgentId
 from desktop.domain.messages import (
     ChatMessage,
     ImageBlock,
@@ -95,13 +99,35 @@ def test_when_even_the_last_message_does_not_fit_the_model_is_not_asked() -> Non
     assert caught.value.next_step
 
 
+ME = AgentId("assistant", "t")
+
+
+class Numbered:
+    async def read(
+        self, agent_id: AgentId, session_id: str, *, limit: int | None = None, offset: int = 0
+    ) -> list[ChatMessage]:
+        return [user_message(f"in {session_id} {n}") for n in range(300)]
+
+
 @pytest.mark.spec("R-CTX-1", "R-CTX-2")
 async def test_the_window_of_a_thread_is_its_history_then_compaction() -> None:
-    class History:
-        async def read(self, thread_id: str) -> list[ChatMessage]:
-            return [user_message(f"in {thread_id} {n}") for n in range(300)]
+    class Shout:
+        name = "shouting"
 
-    window = PromptWindow("assistant", History(), last=10)
-    messages = await window.get_prompt_window("thread-1")
-    assert window.agent_id == "assistant"
-    assert [m.text for m in messages] == [f"in thread-1 {n}" for n in range(290, 300)]
+        async def compact(self, messages: Sequence[ChatMessage], budget_tokens: int | None) -> list[ChatMessage]:
+            return [user_message(message.text.upper()) for message in messages]
+
+    context: AgentContextProtocol = PromptWindow(ME, Numbered(), strategies=(Shout(),), last=10)
+    messages = await context.get_prompt_window("thread-1")
+    assert context.agent_id is ME
+    assert [m.text for m in messages] == [f"IN THREAD-1 {n}" for n in range(290, 300)]
+
+
+@pytest.mark.spec("R-CTX-2", "R-CTX-5", "R-CTX-6")
+async def test_the_window_is_a_strategy_among_others_that_keeps_to_a_number_of_tokens() -> None:
+    messages = await Numbered().read(ME, "t")
+    strategy: CompactionStrategy = PromptWindow(ME, last=50)
+    assert len(await strategy.compact(messages, None)) == 50
+    assert 0 < sum(estimate(m) for m in await strategy.compact(messages, 60)) <= 60
+    whole = PromptWindow(ME, Numbered(), strategies=(strategy,), last=100)
+    assert len(await whole.get_prompt_window("t")) == 50

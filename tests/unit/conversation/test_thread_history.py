@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.agents.window import PromptWindow
 from desktop.conversation.thread_history import ThreadHistory
 from desktop.domain.agent import HistoryProvider
 from desktop.domain.errors import NotFound
@@ -66,3 +67,12 @@ async def test_a_run_or_a_thread_is_cleared_and_the_messages_stay_in_the_tree(st
     assert "".join(m.text for m in await store.messages.path_to(message_id=last)) == "abcde"
     await history.append(ME, "t", user_message("new"), "run-4")
     assert [m.text for m in await history.read(ME, "t")] == ["new"]
+
+
+@pytest.mark.spec("R-CTX-1", "R-CTX-2", "R-CTX-3")
+async def test_an_agents_window_over_its_thread_leaves_the_thread_as_it_is(store: Store) -> None:
+    history = ThreadHistory(store)
+    await history.append_many(ME, "t", [user_message("go"), *(said(f"{n}") for n in range(9))], "run-1")
+    window = PromptWindow(ME, history, last=3)
+    assert [m.text for m in await window.get_prompt_window("t")] == ["go", "6", "7", "8"]
+    assert await history.count(ME, "t") == 10
