@@ -103,7 +103,7 @@ class AgentCalls:
         if node.depth + 1 >= MAX_DEPTH:
             raise Denied(f"Agents call each other more than {MAX_DEPTH} deep.", code="denied.limit")
         self._runtime().starts.start(agent.name)
-        begun = await begun_by(self._runtime().store, call.request.key)
+        begun = await begun_by(self._runtime().store, call.meta.call)
         place = self._place(agent, call, host, node, begun)
         ended: list[Answer] = []
         try:
@@ -163,7 +163,7 @@ class AgentCalls:
         above = CalledBy(
             meta=meta, allowed=call.invocation.inherited.get(PERMISSIONS), chain=call.request.caller.chain,
             budget=place.budget, placed=place.node is not None, below=call.invocation, prompt_text=prompt_text,
-            call_key=call.request.key,
+            call_key=call.meta.call,
         )  # fmt: skip
         return Child(agent, thread_id, message, str(host.model), place.token, above, begun)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from desktop.domain.effects import call_key
 from desktop.domain.middleware import FunctionContext
 from desktop.domain.tools import Category
 from desktop.pipeline.context import Call, CallRequest, Outcome
 from desktop.pipeline.pipeline import Journal
-from desktop.pipeline.recalled import settled
+from desktop.pipeline.recalled import key_of, settled
 from desktop.supervision.call_journal import JOURNALED, CallJournal
 from desktop.supervision.live_runs import LiveRuns
 
@@ -23,11 +22,7 @@ def call_journal() -> CallJournal:
 
 def _call_id(context: FunctionContext) -> str:
     """As the pipeline named it (domain/recall.py)."""
-    return _key(context.request) if isinstance(context, Call) else ""
-
-
-def _key(request: CallRequest) -> str:
-    return request.key or call_key(request.message_id, request.block.call_id)
+    return key_of(context.request) if isinstance(context, Call) else ""
 
 
 def logged(live: LiveRuns, also: Journal | None = None) -> Journal:
@@ -39,7 +34,7 @@ def logged(live: LiveRuns, also: Journal | None = None) -> Journal:
         if call is None or JOURNALED not in call.metadata:
             block, run_id = request.block, request.parent.meta.run_id
             live.journaled.settled(
-                run_id, _key(request), block.tool, block.arguments, outcome.state, outcome.result.code,
+                run_id, key_of(request), block.tool, block.arguments, outcome.state, outcome.result.code,
                 settled(call, outcome.result),
             )
 

@@ -57,6 +57,10 @@ class Recalled:
 class Memory(Protocol):
     """What a run knows of the calls that earlier runs left open."""
 
+    def knows(self, run_id: str) -> bool:
+        """Whether this run goes on with anything."""
+        ...
+
     def recall(self, run_id: str, key: str, spec: ToolSpec) -> Recalled | None:
         """Once for each call; None: it is to be made as any other."""
         ...

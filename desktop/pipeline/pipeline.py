@@ -33,7 +33,7 @@ from desktop.pipeline.gates import UNKNOWN, gates
 from desktop.pipeline.names import ToolTable, hint, resolve
 from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
-from desktop.pipeline.recalled import OtherWay, left_open, named, told_of
+from desktop.pipeline.recalled import OtherWay, key_of, left_open, named, told_of
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.pipeline.validation import Validator
@@ -158,7 +158,7 @@ class Pipeline:
     async def _prepare(self, request: CallRequest, tool: Tool) -> Call:
         """Steps 3 to 5: where the call stands, what its frontmatter comes to."""
         block, meta = request.block, request.parent.meta
-        invocation = request.parent.child(tool.spec.name, block.arguments or {}, request.key)
+        invocation = request.parent.child(tool.spec.name, block.arguments or {}, key_of(request))
         call = Call(
             meta=invocation.meta,
             tool=tool.spec.name,

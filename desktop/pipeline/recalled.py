@@ -26,10 +26,11 @@ _NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 
 
 def named(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> CallRequest:
-    """The request with what names it in the run's log, and with what is known of it from before."""
+    """The request with what is known of the call from before, and, if it is made inside another, with its name in the
+    run's log."""
     above, block = request.parent.meta.call, request.block
     if not above:
-        return _asked_less(replace(request, key=call_key(request.message_id, block.call_id)), spec, memory)
+        return _asked_less(request, spec, memory) if request.again and memory is not None else request
     works_for_it = request.serves is not None or not request.counted  # middleware, an agent, its provider
     like = likeness(spec.name, None if works_for_it else block.arguments or {})
     key = inside_key(above, like, request.parent.count(like))
@@ -39,11 +40,15 @@ def named(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> CallRe
     return _recalled(replace(request, key=key), known)
 
 
-def _asked_less(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> CallRequest:
+def key_of(request: CallRequest) -> str:
+    """What names the call in the run's log."""
+    return request.key or call_key(request.message_id, request.block.call_id)
+
+
+def _asked_less(request: CallRequest, spec: ToolSpec, memory: Memory) -> CallRequest:
     """Nobody is asked about a call as a whole that can be gone on with: what it had made is known one by one. An agent
     with a thread of its own has there what it was told."""
-    run_id = request.parent.meta.run_id
-    asked = memory.question(run_id, request.key, spec) if memory is not None and request.again else None
+    asked = memory.question(request.parent.meta.run_id, key_of(request), spec)
     if asked is None:
         return request
     barred = request.barred if asked or spec.nests != "thread" else ""
@@ -53,11 +58,12 @@ def _asked_less(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> 
 def told_of(request: CallRequest, result: ToolResult, memory: Memory | None) -> ToolResult:
     """The result of a call that was to be gone on with, with what was done in it and did not come up again: a model
     that hears of neither would take it for undone."""
-    if memory is None or not request.key or is_inside(request.key):
-        return result
     run_id = request.parent.meta.run_id
+    if memory is None or is_inside(request.key) or not memory.knows(run_id):
+        return result
+    key = key_of(request)
     refused = result.is_error and result.code.startswith(("denied", "tool.unknown", "not_found"))
-    left = memory.refused(run_id, request.key) if refused else memory.left(run_id, request.key)
+    left = memory.refused(run_id, key) if refused else memory.left(run_id, key)
     if not left:
         return result
     return replace(result, text=f"[{MADE_BEFORE} {'; '.join(left[:MAX_TOLD])}.]\n{result.text}")

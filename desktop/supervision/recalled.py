@@ -146,6 +146,10 @@ class Memories:
         """What is known from before of the calls ``roots``, which this run goes on with, and of those inside."""
         self._runs.setdefault(run_id, Before()).join(before, roots)
 
+    def knows(self, run_id: str) -> bool:
+        """Whether this run goes on with anything."""
+        return run_id in self._runs
+
     def forget(self, run_id: str) -> None:
         """It is over."""
         self._runs.pop(run_id, None)
