@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ class Place:
         path = self.world.home / "skills" / "mine.skill.py"
         path.parent.mkdir(exist_ok=True)
         path.write_text(source)
-        others, job = values.pop("others", ()), values.pop("unattended", None)
+        others = values.pop("others", ())
         given = {"kind": "python", "category": "read", **values}
         tools = (FakeTool("look"), FakeTool("write-file", WRITE))
         bench = SkillBench(
@@ -52,7 +51,6 @@ class Place:
             runs={"python": self.worker},
         )  # fmt: skip
         self.bench, self.tools = bench, tools
-        bench.root = replace(bench.root, meta=replace(bench.root.meta, unattended=job))
         return await bench.call("mine", args or {})
 
     def close(self) -> None:
@@ -79,18 +77,6 @@ async def test_it_runs_in_a_process_of_its_own_and_returns_its_value(place: Plac
     assert value["twice"] == 42
     assert value["name"] == "mine"
     assert value["pid"] != os.getpid()
-
-
-@pytest.mark.spec("R-FS-8", "R-CRON-5")
-async def test_in_a_job_it_writes_in_no_folder_that_is_open_for_the_session_only(place: Place) -> None:
-    opened = place.world.root / "opened"
-    opened.mkdir()
-    place.world.change(granted=(str(opened),))
-    source = f"def run(ctx, args):\n    open({str(opened / 'new.txt')!r}, 'w').close()\n"
-    job = await place.run(source, category="write", person=Person("allow_once"), unattended=object())
-    assert (job.state, (opened / "new.txt").exists()) == ("failed", False)
-    await place.run(source, category="write", person=Person("allow_once"))
-    assert (opened / "new.txt").exists()
 
 
 @pytest.mark.spec("R-SK-14")
