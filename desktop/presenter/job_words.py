@@ -109,8 +109,13 @@ def short(name: str) -> str:
 
 def chip_words(job: ThreadJob) -> str:
     """What stands in the head of a job's thread."""
-    word = STATUS[job.status][1] if job.status in STATUS else ""
-    return f"Job: {word[0].lower()}{word[1:]}" if word else "Job"
+    word = short_word(job.status)
+    return f"Job: {word.lower()}" if word else "Job"
+
+
+def short_word(status: str) -> str:
+    """A run's status where there is little room, or ""."""
+    return "Limit" if status == "limit" else STATUS[status][1] if status in STATUS else ""
 
 
 def thread_words(job: ThreadJob) -> str:

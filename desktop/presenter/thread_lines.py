@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from desktop.domain.threads import JOB_LABEL, ThreadJob, ThreadRecord
-from desktop.presenter.job_words import BAD, STATUS
+from desktop.presenter.job_words import BAD, STATUS, short_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,6 @@ def _job(job: ThreadJob, runs: Sequence[ThreadRecord], now: datetime.datetime, i
     )  # fmt: skip
     for run in runs if is_open else ():
         status = run.job.status if run.job is not None else ""
-        icon, word = STATUS.get(status, ("schedules", ""))
+        icon, word = STATUS.get(status, ("schedules", ""))[0], short_word(status)
         title = (run.title or "New chat").removeprefix(f"{job.name}, ")
-        word = "Limit" if status == "limit" else word
         yield Row(title, run.thread_id, word, note=word, icon="" if status == "running" else icon, inside=True)

@@ -220,7 +220,11 @@ class JobForm(QWidget):
         self._edit(schedule=text)
 
     def _choose(self, value: str) -> None:
-        self._edit_policy(allowed_tools=None if value == READS else listed(self.tools.toPlainText()))
+        """Who only reads makes no admin calls; what was written comes back with the list."""
+        if value == READS:
+            self._edit_policy(allowed_tools=None, allow_admin=())
+        else:
+            self._edit_policy(allowed_tools=listed(self.tools.toPlainText()), allow_admin=listed(self.admin.text()))
 
     def _tools_changed(self) -> None:
         self._edit_policy(allowed_tools=listed(self.tools.toPlainText()))

@@ -65,8 +65,8 @@ class JobHistory(QWidget):
         row = Row(holder, spacing=10)
         row.addWidget(Icon(icon, TONES.get(icon, "text-2"), 16))
         row.addWidget(sized(Text(moment(run.planned_at, now), "body"), width=150))
-        facts = [word, "tried by hand" if run.tried else "", duration(run), shown_line(run.detail)]
-        said = ", ".join(fact for fact in facts if fact)
+        facts = [word, "tried by hand" if run.tried else "", duration(run)]
+        said = ". ".join(part for part in (", ".join(fact for fact in facts if fact), shown_line(run.detail)) if part)
         row.addWidget(Text(said, "body", "2", elide="right"), 1)
         holder.setAccessibleName(f"{moment(run.planned_at, now)}: {said}")
         if run.thread_id:

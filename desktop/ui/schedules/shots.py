@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import Job, JobPolicy, JobRow, JobRun, JobThread
@@ -114,8 +114,8 @@ def _foot() -> QWidget:
     page.scroller.ensureWidgetVisible(page.history)
     page.resize(1280, 800)
     page.show()
-    QApplication.processEvents()
     bar = page.scroller.verticalScrollBar()
+    bar.rangeChanged.connect(lambda _least, most: bar.setValue(most))
     bar.setValue(bar.maximum())
     return cast(QWidget, page)
 

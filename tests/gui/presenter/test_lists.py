@@ -97,7 +97,7 @@ def test_a_run_of_a_job_that_is_gone_for_good_is_a_row_of_its_own_with_the_icon(
     ("job", "chip", "words"),
     [
         (ThreadJob("1", "Report", "running"), "Job: running", "under the job's rules: nobody is asked"),
-        (ThreadJob("1", "Report", "limit"), "Job: a limit was reached", "at its answer stay under the job's"),
+        (ThreadJob("1", "Report", "limit"), "Job: limit", "at its answer stay under the job's"),
         (ThreadJob("1", "Report", "done", deleted=True), "Job: done", "A run of Report, which was deleted."),
         (ThreadJob("", "", "", deleted=True), "Job", "at its answer only read"),
     ],

@@ -197,3 +197,13 @@ def test_a_job_that_cannot_run_says_why_over_its_form(page):
     page._state()
     assert page.problem.words == "It cannot run. No zone is called Foo/Bar."
     assert page.problem.isVisibleTo(page)
+
+
+@pytest.mark.spec("R-CRON-2", "R-CRON-3")
+def test_only_read_takes_the_admin_names_out_and_the_list_brings_them_back(page):
+    page.form.kind.chosen.emit("reads")
+    assert (page.jobs.draft.policy.allowed_tools, page.jobs.draft.policy.allow_admin) == (None, ())
+    assert page.form.admin.isHidden() or not page.form.admin.isVisibleTo(page)
+    page.form.kind.chosen.emit("listed")
+    assert page.jobs.draft.policy.allow_admin == ("bash",)
+    assert page.jobs.draft.policy.allowed_tools == page.jobs.kept.policy.allowed_tools
