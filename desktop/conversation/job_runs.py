@@ -43,12 +43,14 @@ class JobSurroundings:
 @dataclass(slots=True)
 class _Live:
     """A run under way. ``unwanted``: it was stopped, perhaps before it had a thread; ``end`` of the last of those who
-    the conversation was handed on to."""
+    the conversation was handed on to; ``left_out`` the one row for the ``count`` times that came meanwhile."""
 
     run: JobRun
     unwanted: bool = False
     waiting: bool = False
     end: RunEnded | None = None
+    left_out: JobRun | None = None
+    count: int = 0
 
 
 class JobRuns:
@@ -78,6 +80,18 @@ class JobRuns:
     def deleted(self, job_id: str, deleted: bool = True) -> None:
         """A deleted job begins no run, whatever was known of it a moment ago. Said before the store knows."""
         (self._deleted.add if deleted else self._deleted.discard)(job_id)
+
+    def left_out(self, job_id: str, planned: float) -> JobRun:
+        """The row of a time at which its run before was still at work: one for all of them, or a long run's would fill
+        the history."""
+        live = self._live[job_id]
+        live.count += 1
+        words = "The run before it was still at work"
+        if live.left_out is None:
+            live.left_out = JobRun(new_id(), job_id, planned, "overrun", detail=f"{words}.")
+        else:
+            live.left_out = replace(live.left_out, detail=f"{words}: {live.count:,} times.")
+        return live.left_out
 
     async def stop(self, job_id: str) -> bool:
         """Stop its run, also one that only begins; False when there is none."""

@@ -226,7 +226,7 @@ class JobService:
         if planned == passed.last:
             self._tell()
         elif self._runs.running(job.job_id):
-            await self._note(job, passed.last, "overrun", "The run before it was still at work.")
+            await self._store.note(run=self._runs.left_out(job.job_id, passed.last), seen_at=passed.last)
             self._tell()
         else:
             await self._runs.begin(job, passed.last)
