@@ -241,7 +241,6 @@ class ChatPage(QWidget):
             self._narrow = narrow
             self.pane.header.fold.setVisible(narrow)
             self.threads.setVisible(not narrow)
-            self.pane.header.show_narrow(narrow)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The message field grew or shrank: what lies above it follows."""

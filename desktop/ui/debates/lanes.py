@@ -92,7 +92,7 @@ class LanePage(Page):
 class TurnBar(MessageBar):
     """Fork and copy."""
 
-    def show_for(self, item: TranscriptItem) -> None:
+    def show_for(self, item: TranscriptItem, pinned: bool = False) -> None:
         self.message_id = item.message_id
         wanted = ["branch", "copy"] if isinstance(item, TurnItem) else ["copy"]
         self._actions = wanted

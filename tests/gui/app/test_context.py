@@ -25,7 +25,7 @@ async def test_the_meter_tells_what_was_sent_and_a_message_can_be_pinned_and_unp
     context = app.models.context
     await app.until_true(lambda: context.account is not None and context.account.kept == 1, "the account")
     header = app.page.pane.header
-    QTest.mouseClick(header._context, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(header.meters.context, Qt.MouseButton.LeftButton)
     card = app.window.findChild(ContextCard)
     assert card is not None
     await app.until_true(lambda: "1 message" in said(card), "what was sent")
