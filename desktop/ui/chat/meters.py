@@ -84,7 +84,7 @@ class ThreadMeters(QWidget):
         more, short = "", ""
         if meters.compacting:
             more, short = ("older messages are left out", "some left out") if meters.dropped else (
-                "older messages are summarised", "some summarised")  # fmt: skip
+                "older messages are summarised", "summarised")  # fmt: skip
         elif share >= 0.95:
             more, short = "full: start a new thread", "full"
         self._words = (f"{figures}, {more}" if more else figures, f"{figures}, {short}" if short else figures)
