@@ -187,7 +187,9 @@ class Pipeline:
         if not may_have_been_done(request, call, error):
             return call, still_unknown(request, error) or _failed(error)
         try:
-            return await asked_at_least(self._trusting, request, call, error)
+            asked, result = await asked_at_least(self._trusting, request, call, error)
+            left_open(asked, self._memory)
+            return asked, result
         except AssentError as another:
             return call, _failed(another)
 
