@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from desktop.agents.shrink import cut
@@ -99,16 +99,33 @@ class Numbers:
         return [self.next() for _ in results]
 
 
+@dataclass(slots=True)
+class Patience:
+    """After a summary that could not be made: which model failed, and with how many messages one is tried again."""
+
+    model: str = ""
+    not_before: int = 0
+    step: int = LATER
+
+    def bars(self, model: ModelRef, count: int) -> bool:
+        """Whether it is too early for another attempt; another model gets its own."""
+        return self.model == str(model) and count < self.not_before
+
+    def failed(self, model: ModelRef, count: int) -> None:
+        """Each failure in a row makes the wait twice as long."""
+        self.step = 2 * self.step if self.model == str(model) else LATER
+        self.model, self.not_before = str(model), count + self.step
+
+
 @dataclass(slots=True, kw_only=True)
 class ContextKeeper:
     """What one run knows of its overlay. ``allowed``: whether summaries are made at all (a setting, off by default,
-    R-CTX-6)."""
+    R-CTX-6). ``patience`` may be shared by the runs of a thread."""
 
     kept: Kept
     overlay: Overlay
     allowed: Callable[[], bool]
-    not_before: int = 0
-    patience: int = LATER
+    patience: Patience = field(default_factory=Patience)
 
     async def current(
         self, messages: Sequence[ChatMessage], window: PromptWindow, ask: Ask, model: ModelRef, size: int | None
@@ -117,7 +134,8 @@ class ContextKeeper:
         before it is used. When none can be made the window drops the oldest instead (R-CTX-7), and it is tried again
         much later. Raises what the budget and a cancellation raise."""
         self.overlay = self.kept.now(self.overlay)
-        if self.overlay.off or not self.allowed() or len(messages) < self.not_before:
+        count = len(messages) + window.older
+        if self.overlay.off or not self.allowed() or self.patience.bars(model, count):
             return self.overlay
         try:
             made = await renewed(window, messages, self.overlay, ask, model, size)
@@ -125,9 +143,10 @@ class ContextKeeper:
             raise
         except KnownError as error:
             _log.info("no summary was made: %s", error.code)
-            self.not_before, self.patience = len(messages) + self.patience, 2 * self.patience
+            self.patience.failed(model, count)
             return self.overlay
         if made is not None:
+            self.patience.model = ""
             self.overlay = await self.kept.keep(made)
         return self.overlay
 

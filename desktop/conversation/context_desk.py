@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from desktop.agents.summarising import ContextKeeper
+from desktop.agents.summarising import ContextKeeper, Patience
 from desktop.conversation.masking import Mask, clean
 from desktop.domain.context import Overlay, PinnedText
 from desktop.domain.errors import KnownError, NotFound
@@ -30,6 +30,7 @@ class ContextDesk:
         self._store = store
         self._mask = mask
         self._changed: dict[str, _Change] = {}
+        self._patience: dict[str, Patience] = {}
 
     async def overlay(self, thread_id: str) -> Overlay:
         """As it is for what the thread shows."""
@@ -65,6 +66,7 @@ class ContextDesk:
 
     async def allow_summaries(self, thread_id: str) -> Overlay:
         """A summary may be made again."""
+        self._patience.pop(thread_id, None)
         return self._changes(thread_id, await self._store.overlays.switch(thread_id=thread_id, off=False))
 
     async def summarised(self, thread_id: str, made: Overlay) -> Overlay:
@@ -102,7 +104,10 @@ class ContextDesk:
     def keeper(self, thread_id: str, overlay: Overlay, allowed: Callable[[], bool]) -> ContextKeeper:
         """For a run that begins with ``overlay``."""
         _, undone = self.now(thread_id, overlay, 0)
-        return ContextKeeper(kept=_OfThread(self, thread_id, undone), overlay=overlay, allowed=allowed)
+        patience = self._patience.setdefault(thread_id, Patience())
+        return ContextKeeper(
+            kept=_OfThread(self, thread_id, undone), overlay=overlay, allowed=allowed, patience=patience
+        )
 
 
 @dataclass(slots=True)

@@ -116,10 +116,13 @@ async def test_when_no_summary_can_be_made_the_oldest_is_dropped_and_the_run_goe
     async with chat(tmp_path, reply) as c:
         thread_id = await c.world.thread()
         await c.talk(thread_id, *(f"question {n} {LONG}" for n in range(5)))
-        assert c.summaries
+        assert len(c.summaries) == 1, "not again with each message"
         assert {end.reason for end in c.world.ends()} == {"response"}
         assert c.account.dropped > 0
         assert (await c.desk.overlay(thread_id)) == Overlay()
+        await c.world.store.threads.set_model(thread_id=thread_id, model="test/other")
+        await c.talk(thread_id, f"another model {LONG}")
+        assert len(c.summaries) == 2
 
 
 @pytest.mark.spec("R-CTX-6")
