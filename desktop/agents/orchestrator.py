@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from desktop.domain.agent import AgentOutcome, ChildHandle, Inbox, RunContext
+from desktop.domain.agent import AgentOutcome, ChildHandle, Inbox
 from desktop.domain.errors import BudgetExhausted, ToolFailure
 from desktop.domain.ids import AgentId
 from desktop.domain.supervision import ExecutionBudget, Priority
@@ -25,11 +25,26 @@ class Task:
     priority: Priority = Priority.NORMAL
 
 
-Plan = Callable[[RunContext, Inbox], Awaitable[Sequence[Task]]]
-Combine = Callable[[RunContext, Sequence[AgentOutcome]], Awaitable[Any]]
+class Spawner(Protocol):
+    """All that an orchestrator needs of a run context."""
+
+    async def spawn(
+        self, agent: str, inbox: Inbox, *, budget: ExecutionBudget | None = None, priority: Priority = ...
+    ) -> ChildHandle:
+        """Start a child, without waiting."""
+        ...
+
+    async def join(self, child: ChildHandle) -> AgentOutcome:
+        """Wait for its end."""
+        ...
 
 
-async def values_of(_ctx: RunContext, outcomes: Sequence[AgentOutcome]) -> list[Any]:
+Plan = Callable[[Any, Inbox], Awaitable[Sequence[Task]]]
+Combine = Callable[[Any, Sequence[AgentOutcome]], Awaitable[Any]]
+"""Both get the context of the run."""
+
+
+async def values_of(_ctx: object, outcomes: Sequence[AgentOutcome]) -> list[Any]:
     """The usual end: what each child gave, in order. Raises ToolFailure when one gave nothing."""
     for number, outcome in enumerate(outcomes, 1):
         if outcome.status != "completed":
@@ -50,12 +65,12 @@ class OrchestratorAgent:
     combine: Combine = values_of
     at_once: int = MAX_AT_ONCE
 
-    async def run(self, ctx: RunContext, inbox: Inbox) -> Any:
+    async def run(self, ctx: Spawner, inbox: Inbox) -> Any:
         """What ``combine`` returns."""
         return await self.combine(ctx, await fan_out(ctx, await self.plan(ctx, inbox), self.at_once))
 
 
-async def fan_out(ctx: RunContext, tasks: Sequence[Task], at_once: int = MAX_AT_ONCE) -> list[AgentOutcome]:
+async def fan_out(ctx: Spawner, tasks: Sequence[Task], at_once: int = MAX_AT_ONCE) -> list[AgentOutcome]:
     """Have every task done by a child of its own; how each ended, in order of the tasks. Where the tree has no place
     for another child, the oldest is waited for; a task for which there is none at all ends at that limit."""
     waiting: list[ChildHandle] = []
@@ -80,7 +95,7 @@ async def fan_out(ctx: RunContext, tasks: Sequence[Task], at_once: int = MAX_AT_
     return outcomes
 
 
-async def _started(ctx: RunContext, task: Task) -> ChildHandle | AgentOutcome:
+async def _started(ctx: Spawner, task: Task) -> ChildHandle | AgentOutcome:
     try:
         return await ctx.spawn(task.agent, task.inbox, budget=task.budget, priority=task.priority)
     except BudgetExhausted as error:

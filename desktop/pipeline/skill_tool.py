@@ -20,6 +20,7 @@ AGENT_LIMIT_S = 3600.0
 """Seconds for a markdown skill: an agent works in it, whose own limits come first."""
 
 PASSING_ON = "skill-invoke"
+FAN_OUT = "agent-fan-out"
 
 _REASONS = {
     "untrusted": ("is in a project folder that is not trusted", "Trust the folder on the Skills page first."),
@@ -69,8 +70,8 @@ def spec_of(definition: SkillDef) -> ToolSpec:
 
 
 def _only_calls(definition: SkillDef) -> bool:
-    """Whether it can do nothing to the world but make calls: prompts, and JavaScript without the network."""
-    if definition.kind in ("markdown", "folder"):
+    """Whether it can do nothing to the world but make calls: prompts, JavaScript without the network, the fan-out."""
+    if definition.kind in ("markdown", "folder") or (definition.name == FAN_OUT and definition.source == "library"):
         return True
     return definition.kind == "javascript" and definition.metadata.get("network") is not True
 
