@@ -114,6 +114,13 @@ async def test_one_that_is_refused_or_used_up_is_a_row_and_what_is_no_agent_star
         assert [(row["status"], row.get("code", "")) for row in found] == [
             ("completed", ""), ("failed", "denied.permission"),
         ]  # fmt: skip
+    model, listed = Model((HELPER, "one"), (OTHER, "two")), {**WRITES, "boss": "allowed-tools: agent-fan-out helper-agent"}
+    (tmp_path / "b").mkdir()
+    async with house(tmp_path / "b", model, *AGENTS, skills=listed) as h:
+        found = rows((await h.ask())[1])
+        assert [row["status"] for row in found] == ["completed", "failed"]
+        assert found[1]["code"].startswith("denied.")
+        assert model.asked == ["one"]
     for name in ("nobody", "skill-list", "write-file", BOSS):
         model = Model((HELPER, "one"), (name, "two"))
         (tmp_path / name).mkdir()
