@@ -137,7 +137,7 @@ class Calls:
             )
         )  # fmt: skip
         self._host.pipeline.note_nested(self._call, shown, block.arguments, outcome)
-        self._host.budget.tool_calls += 1
+        self._host.budget.called()
         self._host.budget.waited(outcome.facts.get("waited_ms", 0) / 1000)
         return outcome
 

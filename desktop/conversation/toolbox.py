@@ -55,7 +55,7 @@ class Toolbox:
                 original=original, barred=barred,
             )
         )  # fmt: skip
-        self._budget.tool_calls += 1
+        self._budget.called()
         waited = outcome.facts.get("waited_ms", 0)
         if waited:
             self._budget.waited(waited / 1000)

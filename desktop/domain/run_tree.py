@@ -51,7 +51,7 @@ _OVER = frozenset(
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
     """An agent as of now. ``path``: its place (``0``, ``0.3``); ``parent`` "" for the root. ``doing``: the tool it
-    calls or whom it waits for. Tokens, cost, rounds are of its whole branch; ``cost_usd`` is a lower bound unless
+    calls or whom it waits for. Tokens, cost, rounds, calls are of its branch; ``cost_usd`` is a lower bound unless
     ``cost_known``, and some tokens are estimated if ``tokens_estimated``. ``elapsed_s`` is without ``waited_s``, the
     time a person was waited for (R-SUP-10); both count up to ``ended_at``. ``pause_asked``: it pauses before its next
     call. ``detail`` says why it ended. ``budget_changed`` are (limit, who set it) of those that ``budget_from`` has not

@@ -90,9 +90,15 @@ class RunTreeViewModel(QObject):
             self._recall()
 
     def _titled(self, nodes: Sequence[NodeFacts]) -> Sequence[NodeFacts]:
-        """Agents under the names that a person gave them."""
-        titles = self._titles
-        return [replace(facts, agent=titles[facts.agent]) if facts.agent in titles else facts for facts in nodes]
+        """Agents under the names that a person gave them, also where another waits for them."""
+        titles, found = self._titles, []
+        for facts in nodes:
+            joined = facts.doing.partition("/")[0] if facts.state is NodeState.JOINING else ""
+            if facts.agent in titles or joined in titles:
+                agent = titles.get(facts.agent, facts.agent)
+                facts = replace(facts, agent=agent, doing=titles.get(joined, facts.doing))
+            found.append(facts)
+        return found
 
     def _forget_oldest(self) -> None:
         over = [run_id for run_id, tree in self._trees.items() if tree.over and tree is not self.tree]
@@ -121,6 +127,11 @@ class RunTreeViewModel(QObject):
     def live(self) -> bool:
         """Whether it is under way."""
         return self.tree is not None and not self.tree.over
+
+    @property
+    def own_path(self) -> str:
+        """The agent whose thread is open, where that is one below the run's own; or ""."""
+        return self.tree.path_in(self.thread_id) if self.tree is not None else ""
 
     def lines(self) -> Sequence[AgentLine]:
         """The agents that show, from the top."""

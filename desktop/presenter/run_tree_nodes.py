@@ -91,6 +91,12 @@ class AgentTree:
         """Where its agents write."""
         return {facts.thread_id for facts in self._nodes.values() if facts.thread_id}
 
+    def path_in(self, thread_id: str) -> str:
+        """The first agent that writes there, if that is not the run's own thread; or ""."""
+        if thread_id == self.thread_id:
+            return ""
+        return next((path for path, facts in self._nodes.items() if facts.thread_id == thread_id), "")
+
     def under(self, path: str) -> Iterator[NodeFacts]:
         """Everything below an agent."""
         for child in self._below.get(path, ()):

@@ -178,7 +178,7 @@ def _facts(line: AgentLine) -> Iterator[Fact]:
         yield Fact("Model", facts.model, mono=True)
     with_below = ", with the agents below" if line.below else ""
     yield Fact("Rounds", f"{facts.rounds:,}{with_below}")
-    yield Fact("Tool calls", f"{facts.tool_calls:,}")
+    yield Fact("Tool calls", f"{facts.tool_calls:,}{with_below}")
     split = f" ({facts.input_tokens:,} read, {facts.output_tokens:,} written)" if tokens_of(facts) else ""
     yield Fact("Tokens", f"{tokens_words(facts).removesuffix(' tokens').removeprefix('tokens ')}{split}")
     yield Fact("Cost", cost_words(facts).removeprefix("cost "))

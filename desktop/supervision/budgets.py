@@ -93,6 +93,13 @@ class BudgetTracker:
             if more is not None:
                 self.used = self.used.plus(more if more.cost_usd is not None else replace(more, cost_usd=0.0))
 
+    def called(self) -> None:
+        """A tool was called, here or below."""
+        at: BudgetTracker | None = self
+        while at is not None:
+            at.tool_calls += 1
+            at = at._parent
+
     def asks(self, change: int) -> None:
         """So many more (1) or fewer (-1) requests of this branch are under way; each may become a round."""
         at: BudgetTracker | None = self

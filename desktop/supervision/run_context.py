@@ -193,7 +193,7 @@ class AgentRun:
                 node.does(NodeState.WORKING)
 
         given = await self._perform(place, asked, plain, _presumed)
-        node.budget.tool_calls += 1
+        node.budget.called()
         return result_from_plain(given)
 
     async def spawn(

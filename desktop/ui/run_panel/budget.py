@@ -61,7 +61,7 @@ class LimitRow(QFrame):
         tone = "failed" if line.fraction is not None and line.fraction >= 0.95 else "2"
         self._used.set_tone(tone)
         self._where = shown_line(line.where)
-        self.field.setPlaceholderText("none of its own" if line.where else NONE)
+        self.field.setPlaceholderText("not set" if line.where else NONE)
         self._say()
 
     def show_error(self, sentence: str) -> None:

@@ -127,18 +127,23 @@ class RunPanel(QFrame):
         self._agents.watch(False)
 
     def _shown(self) -> None:
-        """Another run, or none: its own agent is the chosen one."""
+        """Another run, or none: its own agent is the chosen one, or the one whose thread is open."""
         self._path = ""
         lines = self._agents.lines()
         self.model.reset(lines)
         self._scroller.verticalScrollBar().setValue(0)
         if lines:
-            self.rows.select(lines[0].path)
+            own = self._agents.own_path
+            self.rows.select(own if self.model.row_of(own) >= 0 else lines[0].path)
         self._moved()
+        self.rows.scrollTo(self.rows.currentIndex())
 
     def _moved(self) -> None:
         lines = self._agents.lines()
+        waited = bool(lines) and self._pages.currentWidget() is self._empty and self.head.close_button.hasFocus()
         self._pages.setCurrentWidget(self._body if lines else self._empty)
+        if waited:  # the keys were put there for want of anything else
+            self.rows.setFocus(Qt.FocusReason.OtherFocusReason)
         self.rows.refresh(lines)
         if lines and self.rows.current is None:
             self.rows.select(self._nearest(lines[0].path))

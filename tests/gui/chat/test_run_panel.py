@@ -125,6 +125,43 @@ def test_a_click_on_the_chevron_folds_and_one_on_waiting_for_you_leads_to_the_re
     assert names(shown) == ["Workbench"]
 
 
+def test_in_the_thread_of_a_called_agent_that_agent_is_the_chosen_one(panel: Make) -> None:
+    shown, _ = panel()
+    model_of(shown).open_thread("log")
+    assert shown.rows.current.path == "0.1"
+    assert shown.detail.accessibleName().startswith("maintenance-log")
+    model_of(shown).open_thread(THREAD)
+    assert shown.rows.current.path == "0"
+
+
+def test_keys_that_waited_for_agents_go_to_them_when_they_come(panel: Make, qtbot: QtBot) -> None:
+    shown, _ = panel()
+    model = model_of(shown)
+    model.open_thread("new")
+    shown.first_focus().setFocus()
+    assert shown.head.close_button.hasFocus()
+    fresh = (node("0", "Workbench", NodeState.THINKING),)
+    model.take((RunTreeChanged(thread_id="new", run_id="another", nodes=fresh),))
+    assert shown.rows.hasFocus()
+    shown.head.close_button.setFocus()
+    tell(shown, node("0", "Workbench", NodeState.COMPLETED))
+    assert shown.head.close_button.hasFocus()
+
+
+def test_where_no_limit_holds_nothing_stands_below_it_and_no_gap_stays_after_undo(panel: Make, qtbot: QtBot) -> None:
+    shown, _ = panel(node("0", "Workbench", NodeState.THINKING))
+    form = shown.budget
+    before = {name: row.height() for name, row in form._rows.items()}
+    assert words(form).count("no limit") == 0
+    assert form.fields["max_cost_usd"].placeholderText() == "no limit"
+    for name in form.fields:
+        QTest.keyClicks(form.fields[name], "x" * 30)
+    QTest.keyClick(form.fields["max_tokens"], Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: all(form._rows[name].height() > before[name] for name in before), timeout=30_000)
+    form.take_back()
+    qtbot.waitUntil(lambda: {name: row.height() for name, row in form._rows.items()} == before, timeout=30_000)
+
+
 def test_return_opens_the_thread_of_an_agent_that_has_its_own(panel: Make) -> None:
     shown, _ = panel()
     threads: list[str] = []

@@ -217,6 +217,19 @@ def test_the_rounds_that_an_agent_brings_along_are_said_until_a_person_sets_othe
     assert "for an answer" not in next(one.where for one in limit_lines(over) if one.name == "max_rounds")
 
 
+def test_whoever_waits_for_an_agent_names_it_as_its_row_does() -> None:
+    desk = SampleDesk([node("0", "boss", J, doing="source_reader_agent/0.1"), node("0.1", "source_reader_agent", T)])
+    made = RunTreeViewModel(desk, tuple, {"source_reader_agent": "Source reader", "boss": "Boss"})
+    made.open_thread(THREAD)
+    made.take((RunTreeChanged(thread_id=THREAD, run_id=RUN, nodes=tuple(desk.nodes.values())),))
+    assert [(one.facts.agent, word_of(one)) for one in made.lines()] == [
+        ("Boss", "waiting for Source reader"), ("Source reader", "thinking"),
+    ]  # fmt: skip
+    root = made.line("0")
+    assert root is not None
+    assert next(fact.text for fact in facts_of(root) if fact.name == "Tool calls") == "6, with the agents below"
+
+
 # -- the view-model ---------------------------------------------------------------------------------------------------
 
 

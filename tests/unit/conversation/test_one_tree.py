@@ -109,7 +109,7 @@ async def test_each_side_of_a_debate_is_a_node_below_the_debate_for_all_of_its_t
             "0.1": ("Pro", "a", 2, NodeState.COMPLETED), "0.2": ("Con", "b", 2, NodeState.COMPLETED),
         }  # fmt: skip
         assert (nodes["0"].rounds, nodes["0"].state, nodes["0"].thread_id) == (4, NodeState.LIMIT, thread)
-        assert nodes["0.2"].tool_calls == 1
+        assert (nodes["0.2"].tool_calls, nodes["0.1"].tool_calls, nodes["0"].tool_calls) == (1, 0, 1)
         assert nodes["0.1"].elapsed_s <= nodes["0"].elapsed_s - 0.3, "while the other speaks it uses no time"
         assert nodes["0.2"].model.startswith("other/")
         (run,) = await w.store.runs.of_thread(thread_id=thread)
