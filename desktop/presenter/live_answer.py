@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from desktop.domain.events import (
@@ -176,9 +175,9 @@ class LiveAnswer:
         for part_id, part in list(self._parts.items()):
             if isinstance(part, TextPart | ReasoningPart) and part.live:
                 self._parts[part_id] = replace(part, live=False)
-        self._drop_writing(event.message_id)
+        self._parts = _without_writing(self._parts, event.message_id)
         if event.amended is not None:
-            self._amend(event.message_id, event.amended)
+            self._parts, self._chunks = _said_anew(self._parts, self._chunks, event.message_id, event.amended)
         for call in event.tool_calls[:CALLS_SHOWN]:
             self._ensure_call(event.message_id, call)
         if len(event.tool_calls) > CALLS_SHOWN:
@@ -190,16 +189,6 @@ class LiveAnswer:
             self.usage = event.usage if self.usage is None else self.usage.plus(event.usage)
         self.elapsed_ms += event.elapsed_ms
         return True
-
-    def _amend(self, message_id: str, said: Sequence[TextBlock | ReasoningBlock]) -> None:
-        """Its texts are others than those that arrived."""
-        for kind in ("text", "reasoning"):
-            self._parts.pop(f"{message_id}:{kind}", None)
-            self._chunks.pop(f"{message_id}:{kind}", None)
-        for block in said:
-            part_id = f"{message_id}:{block.kind}"
-            make: type[TextPart | ReasoningPart] = TextPart if isinstance(block, TextBlock) else ReasoningPart
-            self._grow(part_id, block.text, partial(make, part_id, ""))
 
     # -- calls ------------------------------------------------------------------------------------------------------
 
@@ -213,11 +202,6 @@ class LiveAnswer:
             return False
         self._parts[part_id] = ToolPart(part_id, "", canonical(event.tool), size, "", "writing", started_at=time.time())
         return True
-
-    def _drop_writing(self, message_id: str) -> None:
-        prefix = f"{message_id}:writing:"
-        for part_id in [p for p in self._parts if p.startswith(prefix)]:
-            del self._parts[part_id]
 
     def _ensure_call(self, message_id: str, call: ToolCallBlock) -> None:
         part_id = f"{message_id}:{call.call_id}"
@@ -330,6 +314,26 @@ class LiveAnswer:
             block = NoticeBlock(event.detail, event.code, event.next_step, severity)  # type: ignore[arg-type]
             self._parts["end"] = notice_part("end", block, retry_at=retry_at)
         return True
+
+
+def _without_writing(parts: Mapping[str, Part], message_id: str) -> dict[str, Part]:
+    """What the model wrote of calls is now the calls themselves."""
+    return {part_id: part for part_id, part in parts.items() if not part_id.startswith(f"{message_id}:writing:")}
+
+
+def _said_anew(
+    parts: Mapping[str, Part], chunks: Mapping[str, list[str]], message_id: str,
+    said: Sequence[TextBlock | ReasoningBlock],
+) -> tuple[dict[str, Part], dict[str, list[str]]]:  # fmt: skip
+    """The texts of a message are others than those that arrived."""
+    own = (f"{message_id}:text", f"{message_id}:reasoning")
+    left = {part_id: part for part_id, part in parts.items() if part_id not in own}
+    texts = {part_id: pieces for part_id, pieces in chunks.items() if part_id not in own}
+    for block in said:
+        part_id = f"{message_id}:{block.kind}"
+        left[part_id] = TextPart(part_id, "") if isinstance(block, TextBlock) else ReasoningPart(part_id, "")
+        texts.setdefault(part_id, []).append(block.text)
+    return left, texts
 
 
 def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] | None) -> ToolPart:

@@ -114,7 +114,8 @@ async def test_one_that_is_refused_or_used_up_is_a_row_and_what_is_no_agent_star
         assert [(row["status"], row.get("code", "")) for row in found] == [
             ("completed", ""), ("failed", "denied.permission"),
         ]  # fmt: skip
-    model, listed = Model((HELPER, "one"), (OTHER, "two")), {**WRITES, "boss": "allowed-tools: agent-fan-out helper-agent"}
+    model = Model((HELPER, "one"), (OTHER, "two"))
+    listed = {**WRITES, "boss": "allowed-tools: agent-fan-out helper-agent"}
     (tmp_path / "b").mkdir()
     async with house(tmp_path / "b", model, *AGENTS, skills=listed) as h:
         found = rows((await h.ask())[1])
