@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from desktop.conversation.job_again import LABEL, TermsAgain
@@ -20,7 +20,7 @@ from desktop.conversation.service import ConversationService
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.ids import new_id
-from desktop.domain.jobs import Job, JobRow, JobRun, JobRunStatus, JobThread
+from desktop.domain.jobs import Job, JobRow, JobRun, JobRunStatus
 
 __all__ = ["LABEL", "JobService", "JobSurroundings"]
 
@@ -97,10 +97,6 @@ class JobService:
         """Seconds that the zone's clock is ahead of UTC at these times. Raises ConfigurationError."""
         clock = await times_of("@daily", zone)
         return [clock.offset(at) for at in times]
-
-    async def of_threads(self, thread_ids: Sequence[str]) -> Mapping[str, JobThread]:
-        """Whose runs these threads show."""
-        return await self._store.of_threads(thread_ids=thread_ids)
 
     async def save(self, job: Job) -> Job:
         """Keep it whole or not at all; its next times count from now. Raises ConfigurationError with all problems."""

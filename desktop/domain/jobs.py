@@ -5,7 +5,7 @@ Contract between the runtime and the Schedules page. Times are seconds since the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -104,15 +104,6 @@ class JobRow:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class JobThread:
-    """Whose run a thread shows: the job by its present name, deleted or not, and the run with its status."""
-
-    name: str
-    run: JobRun
-    deleted: bool = False
-
-
 class JobDesk(Protocol):
     """What the Schedules page asks for. Raises KnownError with the next step."""
 
@@ -137,10 +128,6 @@ class JobDesk(Protocol):
 
     async def ahead(self, zone: str, times: Sequence[float]) -> Sequence[float]:
         """Seconds that a zone's clock is ahead of UTC at each of these times. Raises ConfigurationError."""
-        ...
-
-    async def of_threads(self, thread_ids: Sequence[str]) -> Mapping[str, JobThread]:
-        """Whose runs these threads show; those of no job are left out (R-CRON-6)."""
         ...
 
     async def save(self, job: Job) -> Job:

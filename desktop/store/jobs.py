@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from desktop.domain.errors import NotFound
-from desktop.domain.jobs import MAX_SNIPPET, Job, JobPolicy, JobRun, JobThread
+from desktop.domain.jobs import MAX_SNIPPET, Job, JobPolicy, JobRun
 from desktop.store.rows import clean, to_json
 from desktop.store.worker import StoreThread
 
@@ -20,7 +20,6 @@ UNREADABLE = "A job that cannot be read"
 """The name of one whose row says nothing: it can be deleted, or set up again."""
 _JOB = "job_id, job_json, enabled, seen_at"
 _RUN = "job_run_id, job_id, planned_at, status, started_at, ended_at, thread_id, run_id, detail, tried"
-_RUN_OF = ", ".join(f"r.{name.strip()}" for name in _RUN.split(","))
 _WORDS = ("name", "message", "schedule", "zone", "agent", "model", "missed")
 
 
@@ -120,19 +119,6 @@ class JobRepository:
         )
         rows = await self._thread.read(lambda connection: connection.execute(query, (thread_id,)).fetchall())
         return _job(*rows[0]) if rows else None
-
-    async def of_threads(self, *, thread_ids: Sequence[str]) -> Mapping[str, JobThread]:
-        """The runs that these threads show, with their jobs' names."""
-        query = (
-            f"SELECT j.job_json, j.deleted_at, {_RUN_OF} FROM job_runs r JOIN jobs j ON j.job_id = r.job_id "
-            f"WHERE r.thread_id IN ({','.join('?' * len(thread_ids))}) ORDER BY r.seq"
-        )
-        rows = await self._thread.read(lambda connection: connection.execute(query, tuple(thread_ids)).fetchall())
-        runs = _runs([row[2:] for row in rows])
-        return {
-            run.thread_id: JobThread(_job(run.job_id, text, 1, 0.0).name, run, at is not None)
-            for run, (text, at, *_) in zip(runs, rows, strict=True)
-        }
 
     async def latest(self) -> Mapping[str, Sequence[JobRun]]:
         """Of every job the last few runs, the newest first: enough to say how many failed in a row, up to 20."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.definitions import DefinitionProblem
-from desktop.domain.jobs import Job, JobPolicy, JobRow, JobRun, JobThread
+from desktop.domain.jobs import Job, JobPolicy, JobRow, JobRun
 from desktop.presenter.jobs import JobsViewModel
 from desktop.ui.schedules.page import SchedulesPage
 
@@ -60,10 +60,6 @@ class SampleDesk:
     async def ahead(self, zone: str, times: Sequence[float]) -> Sequence[float]:
         """As in Berlin in winter."""
         return [HOUR for _ in times]
-
-    async def of_threads(self, thread_ids: Sequence[str]) -> Mapping[str, JobThread]:
-        """None."""
-        return {}
 
     async def runs(self, job_id: str, limit: int = 100) -> Sequence[JobRun]:
         """One of each kind."""
