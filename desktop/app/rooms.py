@@ -29,6 +29,7 @@ from desktop.conversation.call_log import call_journal, logged
 from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.debates import DebateService
 from desktop.conversation.jobs import JobService, JobSurroundings
+from desktop.conversation.known_windows import KnownWindows
 from desktop.conversation.run_desk import RunDesk
 from desktop.conversation.run_trees import TreeKeeper
 from desktop.conversation.runtime import Runtime, host_of
@@ -107,6 +108,7 @@ class Rooms:
     child: Child
     code: CodeRoom
     modes: ToolModes
+    windows: KnownWindows
     models: Models
     agents: AgentBook
     agent_room: AgentRooms
@@ -240,13 +242,14 @@ async def _rooms(
     pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live)
     bus.listen(lambda event: _over(event, gate, skills))
     child, code, modes = model_host(secrets=redactor.values), open_code(skills), await ToolModes.opened(store.state)
+    known_windows = await KnownWindows.opened(store.state, windows, owner.spawn)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs),
         starts=StartRate(lambda: settings.current.limits.starts_per_minute), code=code.engine, spawn=owner.spawn,
         context=context, summaries=lambda: settings.current.chat.summaries, live=live, chat_layers=(live.models,),
-        tool_mode=modes.of, context_window=windows, priced=priced, safety=safety, redact=redactor.redact_text,
+        tool_mode=modes.of, context_window=known_windows, priced=priced, safety=safety, redact=redactor.redact_text,
         mask=redactor.mask_known, bounds=lambda: settings.current.limits.run, set_by=BOUNDS_ARE,
         usual_rounds=lambda: _usual_rounds(settings),
     )  # fmt: skip
@@ -260,8 +263,8 @@ async def _rooms(
         redactor=redactor, confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
-        child=child, code=code, modes=modes, models=models, agents=agents, skills=skills, gate=gate,
-        grants=grants, rules=rules, service=service, agent_room=room, context=context,
+        child=child, code=code, modes=modes, windows=known_windows, models=models, agents=agents, skills=skills,
+        gate=gate, grants=grants, rules=rules, service=service, agent_room=room, context=context,
         run_desk=RunDesk(live, store.run_agents),
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceDesk(store, agents, runtime.tracker, runtime.usual_rounds),

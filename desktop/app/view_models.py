@@ -73,7 +73,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     board.titles.update(agents)
     setup = ModelSetupViewModel(rooms.models.catalogue, rooms.secrets, bridge, _saved(rooms))
     chat = ChatViewModel(rooms.service, bridge, board)
-    chat.model_titles = setup.describe
+    chat.model_titles = lambda ref: _described(setup, rooms, ref)
     threads = ThreadsViewModel(rooms.service, bridge, board)
     context = ContextViewModel(rooms.context, bridge, lambda: rooms.settings.current.chat.summaries)
     trace = TraceViewModel(rooms.traces, bridge, rooms.redactor.redact_data, board.titles)
@@ -142,9 +142,9 @@ def _rules(rooms: Rooms, bridge: Bridge, approvals: ApprovalsViewModel, chat: Ch
     return RulesModels(rules, lambda: RuleEditor(rules, approvals, bridge), lambda: chat.thread_id)
 
 
-def context_window(setup: ModelSetupViewModel, ref: ModelRef) -> int | None:
-    """What the catalogue knows of a model's window, in tokens."""
-    return setup.describe(str(ref))[1]
+def _described(setup: ModelSetupViewModel, rooms: Rooms, ref: str) -> tuple[str, int | None]:
+    """A model's name and window, as last known until the models were listed."""
+    return setup.describe(ref)[0], rooms.windows(ModelRef.parse(ref))
 
 
 def _saved(rooms: Rooms) -> Saved:

@@ -275,14 +275,15 @@ class Overlays:
         self.jump.setVisible(shown)
 
     def draw_footer(self, canvas: Canvas, index: int, x: int, y: int) -> None:
-        """What a reply cost, beside the actions of the message under the pointer."""
+        """What a reply cost, beside the actions of the message under the pointer; that a message is pinned."""
+        self._draw_pin(canvas, index, y)
         item = self._area.page.messages[index].item
         if index == self.hovered and item.footer and item.side != "human" and self.bar.isVisible():
             look = self._area.look
             right = self.bar.x() - look.px(8)
             canvas.words(item.footer, QRectF(x, y + look.px(16), right - x, look.px(20)), "small", "text-3", right=True)
 
-    def draw_pin(self, canvas: Canvas, index: int, y: int) -> None:
+    def _draw_pin(self, canvas: Canvas, index: int, y: int) -> None:
         """On a pinned message, where its actions will stand."""
         message, look = self._area.page.messages[index], self._area.look
         if message.item.message_id in self._pinned and not (index == self.hovered and self.bar.isVisible()):

@@ -282,7 +282,6 @@ class TranscriptView(InputArea):
     def draw_over(self, canvas: Canvas, index: int, x: int, y: int) -> None:
         message = self.page.messages[index]
         self.overlays.draw_footer(canvas, index, x, y)
-        self.overlays.draw_pin(canvas, index, y)
         if canvas.caret_on and (caret := caret_of(message)) is not None:
             canvas.painter.fillRect(caret.translated(x, y), self.look.color("text"))
         if index == self.keys.current and self.hasFocus() and not self.keys.focus:
