@@ -21,7 +21,7 @@ from desktop.domain.events import ContextMeasured
 from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import ModelRequest
 from desktop.domain.threads import MessageRecord
-from tests.unit.agents.script import Script, says
+from tests.unit.agents.script import Script, call, calls, says
 from tests.unit.conversation.kit import World, world
 from tests.unit.pipeline.kit import FakeTool
 
@@ -252,3 +252,29 @@ async def test_of_a_chat_longer_than_what_is_read_the_pinned_are_sent_and_everyt
         assert c.asked[-1].messages[0].text.startswith(SUMMARY_HEAD)
         assert account.summarised == 10
         assert account.kept + account.dropped + account.summarised == read + 2
+
+
+@pytest.mark.spec("R-CTX-9")
+async def test_what_a_person_pins_or_takes_back_counts_from_the_next_round_of_a_run_at_work(tmp_path: Path) -> None:
+    async with chat(tmp_path) as c:
+        thread_id = await c.world.thread()
+        await c.talk(thread_id, *(f"question {n} {LONG}" for n in range(5)))
+        first, begun = (await c.service.path(thread_id))[0], len(c.asked)
+        usual, stream = c.script.last, c.script.stream
+        changed: list[bool] = []
+
+        async def meanwhile(request: ModelRequest, meta: Any) -> AsyncIterator[Any]:
+            at_first = not changed and not is_summary(request)
+            if at_first:
+                changed.append(True)
+                await c.desk.pin(thread_id, first.message_id, True)
+                await c.desk.undo_summary(thread_id)
+            c.script.last = (lambda _request: calls(call("c1", "no-such-tool"))) if at_first else usual
+            async for item in stream(request, meta):
+                yield item
+
+        c.script.stream = meanwhile  # type: ignore[method-assign]
+        await c.talk(thread_id, "go on")
+        before, after = ("".join(message.text for message in one.messages) for one in c.asked[begun : begun + 2])
+        assert (SUMMARY_HEAD in before, "question 0" in before) == (True, False)
+        assert (SUMMARY_HEAD in after, "question 0" in after) == (False, True)
