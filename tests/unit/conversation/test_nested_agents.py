@@ -43,7 +43,7 @@ async def test_an_agent_within_a_call_has_a_node_below_its_callers_and_so_has_th
         thread, _ = await h.ask()
         nodes = told(h.world)
         assert {path: (n.agent, n.state, n.rounds, n.tool_calls, n.parent) for path, n in nodes.items()} == {
-            "0": (BOSS, NodeState.COMPLETED, 6, 1, ""), "0.1": ("first", NodeState.COMPLETED, 4, 1, "0"),
+            "0": (BOSS, NodeState.COMPLETED, 6, 3, ""), "0.1": ("first", NodeState.COMPLETED, 4, 2, "0"),
             "0.1.1": ("second", NodeState.COMPLETED, 2, 1, "0.1"),
         }  # fmt: skip
         last = nodes["0.1.1"]
