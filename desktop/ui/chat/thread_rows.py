@@ -66,7 +66,7 @@ class ThreadRows(RowList):
 
     def __init__(self, name: str, delegate: ThreadRowDelegate, model: ThreadListModel) -> None:
         super().__init__(name, delegate)
-        self._turning, self._threads, self._wanted = delegate, model, ""
+        self._turning, self._threads, self._wanted, self._marked = delegate, model, "", ""
         self._spin = QTimer(self, interval=SPIN)
         self._spin.timeout.connect(self._turn)
         self.setModel(model)
@@ -75,18 +75,26 @@ class ThreadRows(RowList):
 
     def select(self, thread_id: str) -> None:
         """Mark the open thread, now or as soon as it is listed (``rearranged``)."""
-        self._wanted = thread_id
+        self._wanted = self._marked = thread_id
+        self._mark(thread_id)
+
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        """A row that the person went to keeps the mark when the list is read anew: keys act on what is marked."""
+        super().currentChanged(current, previous)
+        self._marked = str(current.data(ThreadRole.ID) or "") or self._marked
+
+    def rearranged(self) -> None:
+        """After rows came, went or changed places."""
+        self._mark(self._marked if self._threads.place(self._marked) >= 0 else self._wanted)
+        self.watch()
+
+    def _mark(self, thread_id: str) -> None:
         row = self._threads.place(thread_id)
         if row < 0:
             self.clearSelection()
             self.setCurrentIndex(QModelIndex())
         elif self.currentIndex().row() != row:
             self.setCurrentIndex(self._threads.index(row))
-
-    def rearranged(self) -> None:
-        """After rows came, went or changed places."""
-        self.select(self._wanted)
-        self.watch()
 
     def watch(self) -> None:
         """Turn glyphs while a listed thread runs, and only then."""

@@ -5,6 +5,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
+from desktop.presenter.threads import ThreadRole
 from desktop.ui.chat.page import file_name
 from desktop.ui.chat.picker import Choice, Picker
 from desktop.ui.chat.shots import pictures
@@ -68,6 +69,27 @@ def test_headers_of_the_thread_list_open_nothing_and_rows_open_their_thread(them
     place = rows.visualRect(model.index(1, 0))
     QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(40, place.center().y()))
     assert opened == ["t0"]
+
+
+def test_the_row_that_a_person_went_to_keeps_the_mark_when_the_list_is_read_anew(theme, qtbot):
+    page = pictures()["01-chat"]()
+    qtbot.addWidget(page)
+    page.resize(1216, 800)
+    page.show()
+    rows = page.threads.rows
+    page.threads.select("t2")
+    rows.setFocus()
+    QTest.keyClick(rows, Qt.Key.Key_Down)
+    marked = rows.currentIndex().data(ThreadRole.ID)
+    model = rows.model()
+    model.beginResetModel()
+    model.endResetModel()
+    rows.rearranged()
+    assert rows.currentIndex().data(ThreadRole.ID) == marked != "t2"
+    deleted = []
+    rows.delete_wanted.connect(deleted.append)
+    QTest.keyClick(rows, Qt.Key.Key_Delete)
+    assert deleted == [marked]
 
 
 def test_a_title_never_makes_a_path():
