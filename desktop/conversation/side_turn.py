@@ -225,7 +225,8 @@ class SideTurn:
             keeper, model = given.keeper, request.model
             if given.above is not None:
                 wanted = keeper.overlay.pins if keeper is not None else frozenset[str]()
-                picked = await given.above.picked(wanted | {given.task})
+                wanted = (wanted | {given.task}) - {message.source_id for message in messages}
+                picked = await given.above.picked(wanted)
                 messages, window.older = [*picked, *messages], given.above.count - len(picked)
             overlay = NOTHING if keeper is None else await keeper.current(messages, window, self._beside, model, size)
             view = window.view(messages, overlay)
