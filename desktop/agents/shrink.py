@@ -16,7 +16,8 @@ from desktop.domain.messages import (
 )
 
 MAX_CALLS_IN_VIEW = 64
-SHORT_RESULT = 500
+SHORT_RESULT, SHORT_ERROR = 500, 4_000
+"""Characters of a result, and of one that is an error, that are never shortened."""
 _HEAD, _TAIL = 300, 150
 NO_RESULT = "There is no result: this call was cut off, and nobody knows whether it was done."
 """It would be an invention that it was not (R-JRN-2)."""
@@ -64,7 +65,8 @@ def cap_group(group: list[ChatMessage]) -> list[ChatMessage]:
 
 
 def shrink_results(group: list[ChatMessage]) -> list[ChatMessage]:
-    """Long results cut to head and tail with a marker that gives the size (R-CTX-6)."""
+    """Long results cut to head and tail with a marker that gives the size (R-CTX-6). An error is what a model has to
+    read whole; only one that no person would (the output of a whole build) is cut, too, and keeps far more."""
     return [replace(message, blocks=tuple(_shrink(block) for block in message.blocks)) for message in group]
 
 
@@ -77,8 +79,13 @@ def cut(text: str, most: int) -> str:
 
 
 def _shrink(block: Block) -> Block:
-    if not isinstance(block, ToolResultBlock) or len(block.text) <= SHORT_RESULT:
+    if not isinstance(block, ToolResultBlock):
         return block
     text = block.text
+    if block.is_error:
+        shorter = cut(text, SHORT_ERROR)
+        return block if shorter == text else replace(block, text=shorter)
+    if len(text) <= SHORT_RESULT:
+        return block
     left_out = len(text) - _HEAD - _TAIL
     return replace(block, text=f"{text[:_HEAD]}\n[… {left_out} characters left out …]\n{text[-_TAIL:]}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from desktop.agents.shrink import NO_RESULT
+from desktop.agents.shrink import NO_RESULT, shrink_results
 from desktop.agents.window import PromptWindow
 from desktop.domain.agent import AgentContextProtocol, CompactionStrategy
 from desktop.domain.errors import ModelContextTooLong
@@ -90,6 +90,25 @@ def test_what_does_not_fit_loses_its_oldest_first_then_long_results_are_shortene
     assert view.compacted
     assert "characters left out" in view.messages[2].blocks[0].text
     assert view.tokens <= 300
+
+
+@pytest.mark.spec("R-CTX-6")
+@pytest.mark.parametrize(("size", "is_error", "left"), [(500, False, 500), (501, False, 450), (3_900, True, 3_900)])
+def test_long_results_are_shortened_and_errors_stay_whole(size: int, is_error: bool, left: int) -> None:
+    result = ToolResultBlock("c1", "read_file", "y" * size, is_error)
+    (shorter,) = shrink_results([ChatMessage("tool", (result,))])
+    block = shorter.blocks[0]
+    assert isinstance(block, ToolResultBlock)
+    assert (block.text.count("y"), block.is_error) == (left, is_error)
+
+
+@pytest.mark.spec("R-CTX-6", "R-CTX-7")
+def test_only_an_error_that_nobody_would_read_whole_is_cut_where_else_nothing_fits() -> None:
+    (shorter,) = shrink_results([ChatMessage("tool", (ToolResultBlock("c1", "bash", "y" * 90_000, True),))])
+    block = shorter.blocks[0]
+    assert isinstance(block, ToolResultBlock)
+    assert "characters left out" in block.text
+    assert 3_500 < len(block.text) < 4_200
 
 
 @pytest.mark.spec("R-CTX-7")
