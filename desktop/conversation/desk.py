@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from desktop.conversation.export import render
 from desktop.conversation.masking import masked_blocks
+from desktop.conversation.unfinished import unfinished_above
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.events import ThreadChanged
 from desktop.domain.ids import new_id
@@ -213,6 +214,13 @@ class ThreadDesk:
     async def _end_of(self, message_id: str) -> str:
         record = await self.message(message_id)
         return message_id if record.role == "user" else await self._end_of_answer(record)
+
+    async def begun_calls(self, thread_id: str) -> frozenset[str]:
+        """Of the calls that the thread's end has left without a result, those that had begun: nobody knows whether they
+        were done. The others were not made."""
+        leaf = (await self.thread(thread_id)).active_leaf
+        left = await unfinished_above(self._store, thread_id, leaf) if leaf else None
+        return frozenset(left.known) if left is not None else frozenset()
 
     async def _show(self, thread_id: str, leaf: str) -> None:
         await self._store.threads.set_leaf(thread_id=thread_id, message_id=leaf)

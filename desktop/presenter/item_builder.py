@@ -104,10 +104,14 @@ def pretty(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
     return text if len(text) <= ARGUMENTS_LIMIT else text[:ARGUMENTS_LIMIT] + "\n…"
 
 
-def tool_part(message_id: str, call: ToolCallBlock, result: ToolResultBlock | None, category: str = "") -> ToolPart:
-    """The card of one call. Of one without a result nobody knows what came of it: its run was cut off."""
+def tool_part(
+    message_id: str, call: ToolCallBlock, result: ToolResultBlock | None, category: str = "",
+    begun: frozenset[str] | None = None,
+) -> ToolPart:  # fmt: skip
+    """The card of one call. Of one without a result, whose run was cut off, nobody knows what came of it, unless it is
+    not among those that had ``begun``."""
     facts = dict(result.facts) if result else {}
-    state: CallState = "unknown"
+    state: CallState = "unknown" if begun is None or call.call_id in begun else "aborted"
     if result is not None:
         state = _state_of(result, facts)
     arguments = arguments_of(call.arguments, facts)
@@ -269,15 +273,17 @@ def results_by_call(messages: Iterable[MessageRecord]) -> dict[str, ToolResultBl
     return found
 
 
-def parts_of(message: MessageRecord, results: Mapping[str, ToolResultBlock]) -> list[Part]:
-    """All parts of one stored message, in the order in which they came."""
+def parts_of(
+    message: MessageRecord, results: Mapping[str, ToolResultBlock], begun: frozenset[str] | None = None
+) -> list[Part]:
+    """All parts of one stored message, in the order in which they came. ``begun``: as for ``tool_part``."""
     parts: list[Part] = []
     calls = 0
     for index, block in enumerate(message.blocks):
         if isinstance(block, ToolCallBlock):
             calls += 1
             if calls <= CALLS_SHOWN:
-                parts.append(tool_part(message.message_id, block, results.get(block.call_id)))
+                parts.append(tool_part(message.message_id, block, results.get(block.call_id), begun=begun))
         elif (part := simple_part(message.message_id, index, block)) is not None:
             parts.append(part)
     if calls > CALLS_SHOWN:
@@ -305,8 +311,9 @@ def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:
 
 
 def _answer(
-    group: Sequence[MessageRecord], siblings: Siblings, titles: Mapping[str, str], *, final: bool
-) -> TranscriptItem:
+    group: Sequence[MessageRecord], siblings: Siblings, titles: Mapping[str, str], *, final: bool,
+    begun: frozenset[str] | None,
+) -> TranscriptItem:  # fmt: skip
     first = group[0]
     results = results_by_call(group)
     parts: list[Part] = []
@@ -314,7 +321,7 @@ def _answer(
     elapsed = 0
     said = [message for message in group if message.role != "tool"]
     for message in said:
-        found = parts_of(message, results)
+        found = parts_of(message, results, begun if final else None)
         parts.extend(found if final and message is said[-1] else map(_passed, found))
         elapsed += message.elapsed_ms
         if message.usage is not None:
@@ -377,10 +384,12 @@ def build_items(
     titles: Mapping[str, str] | None = None,
     *,
     at_end: bool = True,
+    begun: frozenset[str] | None = None,
 ) -> list[TranscriptItem]:
     """Items for a stretch of a thread's active path. ``titles`` maps an agent's name to what a person reads.
 
-    ``at_end``: the stretch is the path's end, so that a run that was cut there can be gone on with.
+    ``at_end``: the stretch is the path's end, so that a run that was cut there can be gone on with; ``begun`` are the
+    calls without a result that had begun there, None where that is not known.
     """
     known = siblings or {}
     items: list[TranscriptItem] = []
@@ -388,7 +397,7 @@ def build_items(
 
     def close(*, final: bool = False) -> None:
         if group:
-            items.append(_answer(group, known, titles or {}, final=final))
+            items.append(_answer(group, known, titles or {}, final=final, begun=begun))
             group.clear()
 
     for message in messages:

@@ -132,6 +132,7 @@ class OpenThread(QObject):
             self._service.sibling_places,
             self._board.titles,
             lambda tokens: setattr(self, "_estimate", self._estimate + tokens),
+            lambda: self._service.begun_calls(thread_id),
         ):
             if opening != self._opening:
                 return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
+from desktop.domain.messages import ToolCallBlock
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.item_builder import Siblings, build_items
 from desktop.presenter.transcript_items import TranscriptItem
@@ -24,16 +25,21 @@ ReadPath = Callable[[str | None, int], Awaitable[Sequence[MessageRecord]]]
 
 ReadSiblings = Callable[[Sequence[str]], Awaitable[Siblings]]
 
+ReadBegun = Callable[[], Awaitable[frozenset[str]]]
+"""Which calls without a result had begun at the thread's end."""
+
 
 async def pages(
     read_path: ReadPath,
     read_siblings: ReadSiblings,
     titles: Mapping[str, str],
     measured: Callable[[int], None] = lambda _: None,
+    read_begun: ReadBegun | None = None,
 ) -> AsyncIterator[tuple[TranscriptItem, ...]]:
     """Pages of items from the newest to the oldest; none is empty but the one page of an empty thread.
 
-    ``measured`` hears roughly how many tokens each batch of messages is (characters / 4, R-CTX-8).
+    ``measured`` hears roughly how many tokens each batch of messages is (characters / 4, R-CTX-8). ``read_begun`` is
+    asked where the end may have left calls open.
     """
     before: str | None = None
     held: list[MessageRecord] = []
@@ -49,16 +55,15 @@ async def pages(
         ready, held = held[cut:], held[:cut]
         if ready or (first and reached_start):
             siblings = await read_siblings([m.message_id for m in ready])
-            yield tuple(await asyncio.to_thread(build_items, ready, siblings, titles, at_end=first))
+            begun = await read_begun() if first and read_begun is not None and _calls(ready) else None
+            yield tuple(await asyncio.to_thread(build_items, ready, siblings, titles, at_end=first, begun=begun))
             first = False
         if reached_start:
             return
         size = PAGE
 
 
-def with_live(
-    items: tuple[TranscriptItem, ...], live: TranscriptItem, parent_id: str
-) -> tuple[TranscriptItem, ...]:
+def with_live(items: tuple[TranscriptItem, ...], live: TranscriptItem, parent_id: str) -> tuple[TranscriptItem, ...]:
     """The last page with the answer that is being written at its end, in the place of what is stored of it."""
     kept = tuple(item for item in items if item.message_id != live.message_id)
     ids = [item.message_id for item in kept]
@@ -66,6 +71,12 @@ def with_live(
         # The store may not point at this answer yet: what hung below its question before is another branch.
         kept = kept[: ids.index(parent_id) + 1]
     return (*kept, live)
+
+
+def _calls(messages: Sequence[MessageRecord]) -> bool:
+    """Whether the last of them ends with calls, answered or not."""
+    last = messages[-1] if messages else None
+    return last is not None and (last.role == "tool" or any(isinstance(b, ToolCallBlock) for b in last.blocks))
 
 
 def _characters(message: MessageRecord) -> int:

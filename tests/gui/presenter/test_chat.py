@@ -193,7 +193,7 @@ async def test_what_the_conversation_has_gone_on_from_offers_nothing_any_more(ma
         world = SimpleNamespace(store=store, thread=lambda: asyncio.sleep(0, thread.thread_id))
         await page.open(await cut_off(world, [("c1", WRITE), ("c2", WRITE)], [line(1, "c1", WRITE, "begun")]))
         assert offered() == [[], ["continue"]]
-        assert [part.state for part in page.items[1].parts if isinstance(part, ToolPart)] == ["unknown", "unknown"]
+        assert [part.state for part in page.items[1].parts if isinstance(part, ToolPart)] == ["unknown", "aborted"]
     else:
         await page.open("")
         page.chat.send("go")
