@@ -52,9 +52,7 @@ class OpenThread(QObject):
         self, service: ConversationService, bridge: Bridge, board: RunBoard, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._service = service
-        self._bridge = bridge
-        self._board = board
+        self._service, self._bridge, self._board = service, bridge, board
         self.drafts = Drafts(service, bridge, self)
         self._thread_id = self._live_id = self._awaited = ""
         self._record: ThreadRecord | None = None
