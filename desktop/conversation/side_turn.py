@@ -117,13 +117,14 @@ class SideTurn:
         runtime = self.runtime
         side = await ready(runtime, self.spec)
         await check_stops(runtime, side)
-        fabric, unfinished = runtime.skills.fabric, given.unfinished
-        settled = (self.meta.run_id, *(unfinished.runs if unfinished is not None else ()))
-        doubted = await doubts(runtime.store, self.meta.thread_id, given.messages, settled)
+        fabric = runtime.skills.fabric
+        if self.meta.doubts is None:  # else its caller's hold
+            found = await doubts(runtime.store, self.meta.thread_id, given.messages)
+            self.meta = replace(self.meta, doubts=found)
         async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, side.visible) as code:
             tools = Toolbox(
                 runtime.pipeline, side.caller, self.meta, runtime.bus.publish, self.recorder, self.budget,
-                self._root(side), code, doubted,
+                self._root(side), code,
             )  # fmt: skip
             return await self._looped(side, tools, code, given)
 

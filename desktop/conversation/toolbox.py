@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from desktop.conversation.recorder import RunRecorder
@@ -16,9 +16,7 @@ from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.effect_values import digest_of
 
-LIKE_ONE = "A call just like this had begun when Assent ended, and nobody knows whether it was done."
 STOPPED = "stopped by the person"
 
 
@@ -28,7 +26,6 @@ class Toolbox:
     def __init__(
         self, pipeline: Pipeline, caller: Caller, meta: RunMeta, sink: EventSink, recorder: RunRecorder,
         budget: BudgetTracker, root: Invocation | None = None, code: RunCode | None = None,
-        doubted: Iterable[str] = (),
     ) -> None:  # fmt: skip
         self.caller = caller
         self._pipeline = pipeline
@@ -37,16 +34,12 @@ class Toolbox:
         self._recorder = recorder
         self._budget = budget
         self._code = code
-        self._doubted = set(doubted)
 
     async def run(
         self, call: ToolCallBlock, again: str = "", original: Mapping[str, Any] | None = None, barred: str = ""
     ) -> ToolResultBlock:
         """One call through every gate; its result is stored under the id given here. ``again``, ``original`` and
-        ``barred``: see ``CallRequest``. A call like one that nobody knows the end of is asked about too."""
-        doubted = self._doubted & self._digests(call) if self._doubted else set()
-        if doubted:
-            again = again or LIKE_ONE
+        ``barred``: see ``CallRequest``."""
         result_id = self._recorder.result_ids[call.call_id] = new_id()
         block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
         outcome = await self._pipeline.invoke(
@@ -59,17 +52,9 @@ class Toolbox:
         waited = outcome.facts.get("waited_ms", 0)
         if waited:
             self._budget.waited(waited / 1000)
-        if outcome.state != "unknown":
-            self._doubted -= doubted
-        if again and outcome.facts.get("decision") == "stop":
+        if outcome.facts.get("decision") == "stop":
             self._root.meta.cancellation.cancel(STOPPED)
         return outcome.block(call)
-
-    def _digests(self, call: ToolCallBlock) -> set[str]:
-        """By the name that the model uses, and by the tool's own."""
-        tool = self._pipeline.table.find(call.tool)
-        names = {call.tool, tool.spec.name if tool is not None else call.tool}
-        return {digest_of(name, call.arguments) for name in names}
 
     def parallel(self, call: ToolCallBlock) -> bool:
         """Category read, and declared safe beside others (R-LOOP-12)."""

@@ -18,6 +18,7 @@ from desktop.domain.ids import short_id
 from desktop.domain.supervision import Supervision
 
 if TYPE_CHECKING:
+    from desktop.domain.doubts import Doubts
     from desktop.domain.jobs import Unattended
 
 
@@ -150,7 +151,8 @@ class RunMeta:
     permission of a run in which nobody can be asked (``jobs.Unattended``); None: a person is there (R-CRON-1).
     ``above``: the threads of the agents that this one works for, the person's own first; empty where nobody called.
     ``node``: the place in the run tree of the agent whose calls these are; "" for the one whose thread it is.
-    ``call``: what names, in the run's log, the call that all this happens inside of (domain/recall.py); "" outside."""
+    ``call``: what names, in the run's log, the call that all this happens inside of (domain/recall.py); "" outside.
+    ``doubts``: calls that are not made unasked."""""
 
     run_id: str
     cancellation: CancellationToken
@@ -163,6 +165,7 @@ class RunMeta:
     above: tuple[str, ...] = ()
     node: str = ""
     call: str = ""
+    doubts: Doubts | None = None
 
     def span(self, call: str = "") -> RunMeta:
         """A child span: same run, child token, new trace id (R-CAN-8); inside of ``call``, if that is said."""

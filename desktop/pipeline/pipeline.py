@@ -27,6 +27,7 @@ from desktop.domain.tools import Tool, ToolResult, ToolSpec
 from desktop.pipeline.again import asked_at_least, may_have_been_done, still_unknown
 from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Call, CallRequest, Outcome, Trust
+from desktop.pipeline.doubted import LikeOne, told
 from desktop.pipeline.edits import edit_note
 from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
 from desktop.pipeline.gates import UNKNOWN, gates
@@ -102,7 +103,7 @@ class Pipeline:
         self._observed = compose(observers)
         inner = [Wrapping(self, trusting)] if skills is not None else []
         last = [OtherWay(memory)] if memory is not None else []
-        self._chain = compose([*fixed[:-1], *last, fixed[-1], *wrapping, *inner])
+        self._chain = compose([*fixed[:-1], *last, LikeOne(), fixed[-1], *wrapping, *inner])
 
     def schema(self, spec: ToolSpec) -> dict[str, Any]:
         """The native schema of a tool for a model: the object that also validates (R-TOOL-7)."""
@@ -136,6 +137,7 @@ class Pipeline:
             if call is not None:
                 call.meta.cancellation.detach()
                 call.configure = None  # it knows the call: only the garbage collector would free them
+        told(call, result)
         return self._finish(request, call, told_of(request, result, self._memory), started)
 
     async def _found(self, request: CallRequest) -> Tool:

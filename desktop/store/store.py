@@ -14,6 +14,7 @@ from desktop.store.audit_log import AuditChain, HeadFile, head_path
 from desktop.store.called_runs import CalledRunRepository
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
 from desktop.store.debates import DebateRepository
+from desktop.store.doubtful import DoubtfulRepository
 from desktop.store.jobs import JobRepository
 from desktop.store.journal import EffectRepository
 from desktop.store.messages import MessageRepository
@@ -55,6 +56,7 @@ class Store:
         self.effects = EffectRepository(self._thread)
         self.run_agents = RunAgentRepository(self._thread)
         self.called = CalledRunRepository(self._thread)
+        self.doubtful = DoubtfulRepository(self._thread)
 
     @property
     def is_open(self) -> bool:
