@@ -109,7 +109,7 @@ async def _left_open(
     since = await _runs_since(store, thread_id, message.run_id)
     runs = list(dict.fromkeys((message.run_id, *(run.run_id for run in since))))
     trees = await store.called.trees(runs)
-    before = await _before(store, dict.fromkeys(trees.get(run_id, run_id) for run_id in runs))
+    before = await _before(store, dict.fromkeys(trees.get(run_id, run_id) for run_id in runs), message)
     known = {c.call_id: f for c in calls if (f := before.calls.get(call_key(message.message_id, c.call_id)))}
     refused = {block.call_id: block for block in _refused(message, calls) if block.call_id not in known}
     own = tuple(run_id for run_id in runs if run_id not in trees)
@@ -117,12 +117,15 @@ async def _left_open(
     return Unfinished(message.message_id, tuple(calls), known, own, refused, cut, before)
 
 
-async def _before(store: Store, runs: Iterable[str]) -> Before:
-    """What the journals of these runs say."""
+async def _before(store: Store, runs: Iterable[str], message: MessageRecord) -> Before:
+    """What the journals of these runs say; ``message`` has the calls that are looked at."""
     records: list[EffectRecord] = []
     for run_id in runs:
         records += await store.effects.load(run_id)
-    before = Before.of(records)
+    own = [call_key(message.message_id, block.call_id) for block in message.blocks if isinstance(block, ToolCallBlock)]
+    callers = dict(await store.called.callers(record.agent for record in records if record.kind == "tool"))
+    by = callers.pop(message.message_id, "")
+    before = Before.of(records, callers | dict.fromkeys(own, by))
     before.threads = await store.called.known(key for key, fate in before.calls.items() if fate.result is None)
     return before
 

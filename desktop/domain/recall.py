@@ -26,8 +26,43 @@ def likeness(tool: str, arguments: Mapping[str, Any] | None) -> str:
 
 def inside_key(above: str, like: str, number: int) -> str:
     """What names a call made inside the call ``above``: the ``number``-th of its ``likeness``."""
-    digest = hashlib.sha256(f"{above}\0{like}\0{number}".encode("utf-8", "replace")).hexdigest()
-    return f"{_INSIDE}{digest[:24]} {outermost(above)}"
+    digest = hashlib.sha256(f"{above}\0{like}\0{number}".encode("utf-8", "replace")).hexdigest()[:24]
+    by = f"/{_digests(above)[0]}" if is_inside(above) else ""
+    return f"{_INSIDE}{digest}{by} {outermost(above)}"
+
+
+def _digests(key: str) -> tuple[str, str]:
+    """Of a call made inside another, and of that one; "" for one of the thread."""
+    own, _, above = key.split(" ", 2)[1].partition("/")
+    return own, above
+
+
+class Names:
+    """The calls of a log, and which of them made which. ``callers``: what is known of calls that are not inside
+    others by name, because an agent makes them in a thread of its own. By a call's key, or by its message: the key of
+    the call that the agent works for; "" for none."""
+
+    def __init__(self, callers: Mapping[str, str]) -> None:
+        self._callers = callers
+        self._keys: dict[str, str] = {}
+
+    def add(self, key: str) -> None:
+        """It has begun."""
+        if is_inside(key):
+            self._keys[_digests(key)[0]] = key
+
+    def above(self, key: str) -> tuple[list[str], bool]:
+        """The calls that this one was made inside of, the nearest first, and whether these are all: of the last one
+        nobody may know for whom it was made."""
+        found: list[str] = []
+        while (by := self._by(key)) and by not in found:
+            found.append(key := by)
+        return found, by is not None
+
+    def _by(self, key: str) -> str | None:
+        if is_inside(key):
+            return self._keys.get(_digests(key)[1]) or outermost(key)
+        return self._callers.get(key, self._callers.get(key.partition(":")[0]))
 
 
 def is_inside(key: str) -> bool:

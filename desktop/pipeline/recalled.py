@@ -93,10 +93,11 @@ class OtherWay:
         self._memory = memory
 
     async def process(self, context: Call, call_next: CallNext) -> None:
-        """A gate that refuses nothing."""
-        request, spec = context.request, context.target.spec
-        does_something = context.category is not Category.READ and not spec.nests and request.counted
-        if does_something and is_inside(request.key) and not request.again and request.serves is None:
+        """A gate that refuses nothing. An agent does in its own thread what nobody would ask about there."""
+        request, nests = context.request, context.target.spec.nests
+        does_something = nests == "thread" or (context.category is not Category.READ and not nests)
+        by_itself = request.counted and request.serves is None and not request.again
+        if does_something and by_itself and is_inside(request.key):
             question = self._memory.other_way(context.meta.run_id, request.key)
             if question:
                 context.request = replace(request, again=question)

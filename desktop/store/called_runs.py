@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
+from desktop.domain.recall import is_inside
 from desktop.domain.threads import RunRecord
 from desktop.store.rows import RUN, run_from
 from desktop.store.worker import StoreThread
@@ -58,6 +59,17 @@ class CalledRunRepository:
         def work(connection: sqlite3.Connection) -> dict[str, str]:
             rows = ((run_id, connection.execute(query, (run_id,)).fetchone()) for run_id in asked)
             return {run_id: row[0] for run_id, row in rows if row is not None}
+
+        return await self._thread.read(work) if asked else {}
+
+    async def callers(self, call_keys: Iterable[str]) -> Mapping[str, str]:
+        """Which call an agent works for that makes these in its own thread, by the message that asks for them."""
+        asked = {key.partition(":")[0] for key in call_keys if not is_inside(key)}
+        query = "SELECT c.call_key FROM messages m JOIN called_runs c USING (run_id) WHERE m.message_id = ?"
+
+        def work(connection: sqlite3.Connection) -> dict[str, str]:
+            rows = ((message_id, connection.execute(query, (message_id,)).fetchone()) for message_id in asked)
+            return {message_id: row[0] for message_id, row in rows if row is not None}
 
         return await self._thread.read(work) if asked else {}
 

@@ -11,12 +11,14 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from desktop.domain.effects import EffectPhase, EffectRecord, is_digest
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import Answer
+from desktop.domain.recall import Names, outermost
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.supervision.effect_journal import Asked, EffectJournal, Place
 from desktop.supervision.effect_values import (
@@ -218,17 +220,21 @@ class Fate:
     within: tuple[str, ...] = ()
 
 
-def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
+def fates(records: Iterable[EffectRecord], callers: Mapping[str, str] = MappingProxyType({})) -> dict[str, Fate]:
     """By call, from the journals of runs, the oldest first. A call that is not in them had not been begun: it may still
-    be made."""
+    be made. ``callers`` are those of agents (``recall.Names``)."""
     found: dict[str, Fate] = {}
+    names = Names(callers)
     under_way: dict[str, str] = {}
     for record in records:
         if record.kind != "tool":
             continue
         if record.phase == "begun":
+            names.add(record.agent)
             if record.summary:
-                _did_more(found, [key for key, run_id in under_way.items() if run_id == record.run_id], record)
+                above, all_known = names.above(record.agent)
+                open_then = () if all_known else (key for key, run_id in under_way.items() if run_id == record.run_id)
+                _did_more(found, [*above, *_of_others(open_then, record.agent)], record)
             under_way[record.agent] = record.run_id
             before = found.get(record.agent)
             open_before = before is not None and before.result is None
@@ -242,11 +248,17 @@ def fates(records: Iterable[EffectRecord]) -> dict[str, Fate]:
     return found
 
 
-def _did_more(found: dict[str, Fate], under_way: Iterable[str], record: EffectRecord) -> None:
-    """What begins before a call of the same run is over was made by it, or by an agent below it."""
-    for key in under_way:
-        if key != record.agent:
-            fate = found[key]
+def _of_others(keys: Iterable[str], key: str) -> list[str]:
+    """Without those whose name tells that this call was not made inside of them."""
+    root = outermost(key)
+    return [one for one in keys if outermost(one) != root]
+
+
+def _did_more(found: dict[str, Fate], above: Iterable[str], record: EffectRecord) -> None:
+    """It was made by all these, or may have been: where nobody knows for whom, by all that were not over then."""
+    for key in above:
+        fate = found.get(key)
+        if fate is not None and key != record.agent:
             inside, within = (*fate.inside, record.name)[:MAX_INSIDE], (*fate.within, record.agent)[:MAX_WITHIN]
             found[key] = replace(fate, repeatable=False, inside=inside, within=within)
 

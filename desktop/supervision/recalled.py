@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import EffectRecord, is_digest
@@ -41,9 +42,9 @@ class Before:
     threads: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, records: Sequence[EffectRecord]) -> Before:
-        """From the logs of earlier runs, the oldest first."""
-        found = cls(fates(records))
+    def of(cls, records: Sequence[EffectRecord], callers: Mapping[str, str] = MappingProxyType({})) -> Before:
+        """From the logs of earlier runs, the oldest first; ``callers`` as in ``fates``."""
+        found = cls(fates(records, callers))
         for record in records:
             if record.kind == "llm" and record.phase == "completed" and (said := _said(record)) is not None:
                 found.answers[record.agent].append(said)
@@ -73,11 +74,11 @@ class Before:
         return f"{UNKNOWN} Inside it: {'; '.join(told[:MAX_TOLD])}." if told else UNKNOWN
 
     def _told(self, keys: Iterable[str], *, failed: bool = True) -> Iterable[str]:
-        """Those that did more than call others."""
+        """Those that did more than call others, or may have."""
         for key in dict.fromkeys(keys):
             fate = self.calls.get(key)
             wanted = fate is not None and (failed or fate.result is None or not fate.result.is_error)
-            if fate is not None and wanted and fate.summary and not fate.within:
+            if fate is not None and wanted and fate.summary and (fate.result is None or not fate.within):
                 yield f"{fate.summary[:MAX_LINE]} ({_state(fate)})"
 
     def recall(self, key: str, spec: ToolSpec) -> Recalled | None:
@@ -98,10 +99,12 @@ class Before:
         return replace(known.pop(0), usage=None) if known else None
 
     def left(self, key: str, *, failed: bool = True) -> tuple[str, ...]:
-        """What was done, or may have been, inside the same call of the chat, and has not been asked for again."""
+        """What was done, or may have been, inside the same call of the chat, and has not been asked for again; of an
+        agent that has not, all that it had done in its thread."""
         root = outermost(key)
-        inside = (one for one in self.calls if one in self.awaited and outermost(one) == root)
-        return tuple(self._told(inside, failed=failed))
+        inside = [one for one in self.calls if one in self.awaited and outermost(one) == root]
+        below = [one for above in inside for one in self.calls[above].within if outermost(one) != root]
+        return tuple(self._told((*inside, *below), failed=failed))
 
     def refused(self, key: str) -> tuple[str, ...]:
         """What was done inside a call of the chat that is not gone on with."""
@@ -110,7 +113,7 @@ class Before:
 
     def other_way(self, key: str) -> str:
         """The question before a call that is new, while there is such."""
-        left = self.left(key, failed=False)
+        left = () if key in self.calls else self.left(key, failed=False)
         return f"{OTHER_WAY} {'; '.join(left[:MAX_TOLD])}." if left else ""
 
 

@@ -10,6 +10,7 @@ from desktop.domain.effects import EffectRecord, call_key, digest_value
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
 from desktop.domain.recall import inside_key, likeness
 from desktop.domain.tools import Category, ToolSpec
+from desktop.supervision.call_journal import fates
 from desktop.supervision.effect_values import message_to_plain
 from desktop.supervision.recalled import OTHER_WAY, UNKNOWN, Before
 
@@ -128,3 +129,25 @@ def test_answers_come_back_in_order_and_are_not_counted_again() -> None:
     assert [one.text if one is not None else None for one in said] == ["one", "two", None]
     assert {one.usage for one in said if one is not None} == {None}
     assert [before.said(call_key("message", "c2")), before.said("0")] == [None, None]
+
+
+@pytest.mark.spec("R-JRN-2")
+@pytest.mark.parametrize("callers", [{"message": "", "below": key("h")}, {}])
+def test_of_calls_at_once_each_has_inside_it_only_what_it_made_itself(callers: dict[str, str]) -> None:
+    """Also below an agent in a thread of its own; where nobody knows for whom that works, all that were under way then
+    may have made it, and none of these is left out for it."""
+    helper, slow, skill, below = key("h"), key("slow"), key("skill"), call_key("below", "c9")
+    log = Log().begun("invoke", at=ROOT, writes=False).begun("append", at=slow).begun("helper-agent", at=helper)
+    log.begun("skill", at=skill).begun("append", at=key("in", skill)).begun("append", at=below)
+    found = fates(log.records, callers)
+    alike = () if callers else (below,)
+    assert found[ROOT].within == (slow, helper, skill, key("in", skill), below)
+    assert (found[slow].within, found[helper].within) == (alike, (below,))
+    assert found[skill].within == (key("in", skill), *alike)
+    before = Before()
+    before.join(Before.of(log.records, callers), {ROOT})
+    assert len(before.left(ROOT)) == 5
+    before.recall(helper, HELPER)
+    left = before.left(ROOT)
+    assert len(left) == (3 if callers else 4)
+    assert "does append (nobody knows whether it was done)" in left
