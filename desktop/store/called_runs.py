@@ -41,6 +41,16 @@ class CalledRunRepository:
 
         return await self._thread.read(work)
 
+    async def of_thread(self, *, thread_id: str) -> str:
+        """The call that the agent of this thread was to answer; "" where nobody called one."""
+        query = "SELECT call_key FROM runs JOIN called_runs USING (run_id) WHERE thread_id = ? ORDER BY started_at"
+
+        def work(connection: sqlite3.Connection) -> str:
+            row = connection.execute(query, (thread_id,)).fetchone()
+            return row[0] if row is not None else ""
+
+        return await self._thread.read(work)
+
     async def known(self, call_keys: Iterable[str]) -> frozenset[str]:
         """Those of these calls that an agent's run was begun for, and whose thread is there."""
         asked = tuple(call_keys)

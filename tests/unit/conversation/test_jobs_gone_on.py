@@ -10,16 +10,19 @@ import pytest
 
 from desktop.conversation.job_again import LABEL
 from desktop.conversation.trust import TrustRules
+from desktop.domain.effects import call_key
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.jobs import JobPolicy, JobRun
+from desktop.domain.messages import TextBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
+from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.pipeline.gates import SAID_DONE
 from desktop.safety.permission import PermissionGate
-from tests.unit.conversation.cut_off import RUN, WRITE, cut_off, line, results
-from tests.unit.conversation.kit import world
+from tests.unit.conversation.cut_off import ANSWER, RUN, WRITE, cut_off, line, results
+from tests.unit.conversation.kit import MODEL, world
 from tests.unit.conversation.test_jobs import HOURLY, Clock, Jobs, jobs
 from tests.unit.pipeline.kit import FakeTool
 
@@ -105,3 +108,28 @@ async def test_a_jobs_thread_whose_job_is_gone_for_good_only_reads(tmp_path: Pat
         await made.world.settled(thread)
         states = [(e.tool, e.state) for e in made.world.events if isinstance(e, ToolCallFinished)]
         assert states == [("change", "denied"), ("look", "done")]
+
+
+@pytest.mark.spec("R-CRON-1", "R-AAT-4")
+async def test_an_agent_that_a_job_called_is_bound_by_the_jobs_policy_when_a_person_goes_on_with_it(
+    tmp_path: Path,
+) -> None:
+    """Where a person says something else in its thread, that is theirs."""
+    answers = (CHANGE, LOOK, says("ok"), CHANGE, says("changed"))
+    async with jobs(tmp_path, *answers, tools=tools()) as made:
+        w, store = made.world, made.world.store
+        job = await made.service.save(replace(HOURLY, policy=JobPolicy(("look",))))
+        root = await cut_off(w, [("c1", "helper")], [])
+        await store.threads.set_label(thread_id=root, label=LABEL)
+        run = JobRun("r1", job.job_id, time.time(), "interrupted", thread_id=root, run_id=RUN)
+        await store.jobs.note(run=run)
+        child = await w.thread()
+        await store.runs.start(record=RunRecord("below", child, 2.0, "assistant", MODEL))
+        await store.called.add(run_id="below", tree_run_id=RUN, call_key=call_key(ANSWER, "c1"))
+        await store.messages.add(record=MessageRecord("task", child, None, "user", (TextBlock("help"),), 2.0))
+        await store.runs.end(run_id="below", reason="interrupted", at=3.0)
+        await w.service.continue_answer(child)
+        await w.settled(child)
+        await w.ask(child, "do it")
+        states = [(e.tool, e.state) for e in w.events if isinstance(e, ToolCallFinished)]
+        assert states == [("change", "denied"), ("look", "done"), ("change", "failed")], "nobody is there to ask, here"
