@@ -56,12 +56,14 @@ class SideStops:
             return result
         result = await self._tools.run(call, again, original, barred)
         for made in ((call, result), *self._code.made):
+            self.handed = self.handed or _hands_over(made[1])
             self._see(*made)
         self._code.made.clear()
         return result
 
     def recall(self, messages: Sequence[ChatMessage]) -> None:
-        """The calls of the last round, made before the app was started again."""
+        """The calls of the last round, made before the app was started again. If one gave the conversation away,
+        whoever has it is who goes on now."""
         results: dict[str, ToolResultBlock] = {}
         for message in reversed(messages):
             results.update((b.call_id, b) for b in message.blocks if isinstance(b, ToolResultBlock))
@@ -78,7 +80,6 @@ class SideStops:
             return
         if self.returns is not None and self.returns.takes(call):
             self.returns.done, self.returns.value = True, result.structured
-        self.handed = self.handed or result.facts.get("handoff") == "transfer"
         for wanted in (self._spec.stop_tool, self._spec.end_session_tool):
             if wanted and same_tool(self._table, call.tool, wanted):
                 self._seen.setdefault(wanted, (call, result))
@@ -117,6 +118,10 @@ class SideStops:
                 self.value = place[self._spec.stop_property]
                 return
         self.missing = True
+
+
+def _hands_over(result: ToolResultBlock) -> bool:
+    return not result.is_error and result.facts.get("handoff") == "transfer"
 
 
 def same_tool(table: ToolTable, called: str, wanted: str) -> bool:

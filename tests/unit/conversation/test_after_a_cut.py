@@ -9,7 +9,7 @@ import pytest
 
 from desktop.conversation.unfinished import CUT_OFF, LOOK_FIRST, NOT_MADE, UNKNOWN
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, ToolResultBlock
-from desktop.domain.threads import RunRecord
+from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.gates import SAID_DONE, SKIPPED
 from desktop.supervision.effect_values import digest_of
@@ -184,3 +184,19 @@ async def test_after_a_hundred_runs_on_another_branch_what_was_done_is_still_kno
             await w.store.runs.end(run_id=f"other-{number}", reason="response", at=10.5 + number)
         await w.service.continue_answer(thread)
         assert results(await w.settled(thread)) == {"c1": "wrote", "c2": SAID_DONE}
+
+
+@pytest.mark.spec("R-JRN-2", "R-AAT-2")
+async def test_who_was_given_a_conversation_right_before_the_app_ended_answers_when_it_is_gone_on_with(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel([says("It is mine now.")])
+    async with world(tmp_path, model, supervised=True) as w:
+        lines = [line(1, "c1", "other", "begun"), line(2, "c1", "other", "completed")]
+        thread = await cut_off(w, [("c1", "other")], lines)
+        facts = {"handoff": "transfer", "agent": "other", "state": "done"}
+        given = ToolResultBlock("c1", "other", "Other has taken over.", facts=facts)
+        await w.store.messages.add(record=MessageRecord("given", thread, ANSWER, "tool", (given,), 3.0, run_id=RUN))
+        await w.service.continue_answer(thread)
+        path = await w.settled(thread)
+        assert [m.text for m in path if m.role == "assistant"][1:] == ["It is mine now."]
