@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.conversation.agent_answer import Answer, answer_of, as_json
 from desktop.conversation.agent_place import Place
-from desktop.conversation.agent_resuming import Begun, begun_by, ended_before
+from desktop.conversation.agent_resuming import Begun, begun_by, end_of, ended_before
 from desktop.conversation.agent_retention import CHILD, CLOSING, KEPT, ChildThreads
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.endings import Ending, failed
@@ -226,7 +226,12 @@ class AgentCalls:
         skill = await runtime.skills.find(side.prompt)
         by_text = child.definition.type == "ai_human" and side.stop_on_response
         promised = skill is not None and skill.returns is not None
-        return await ended_before(runtime.store, child.begun, by_text=by_text and not promised)
+        leaf, store = child.begun.thread.active_leaf, runtime.store
+        if child.definition.type == "ai_human" or leaf is None:
+            end = await end_of(store, child.begun)
+        else:  # of two sides the thread is what both said
+            end = await store.messages.get(message_id=leaf)
+        return await ended_before(store, child.begun, end, by_text=by_text and not promised)
 
     async def _one_side(self, child: Child) -> Answer:
         """One message, one run (R-SES-2); or the rest of it."""
@@ -236,11 +241,12 @@ class AgentCalls:
             block = TextBlock(runtime.mask(child.message))
             asked = MessageRecord(new_id(), child.thread_id, None, "user", (block,), time.time())
             await store.messages.add(record=asked)
+            end = asked
         else:
-            asked = begun.asked
+            asked, end = begun.asked, await end_of(store, begun)
         thread = await store.threads.get(thread_id=child.thread_id)
         order = RunOrder(
-            thread=thread, run_id=run_id, token=child.token, parent_id=thread.active_leaf or asked.message_id,
+            thread=thread, run_id=run_id, token=child.token, parent_id=end.message_id,
             user_message_id=asked.message_id, called_by=child.called_by, nudge=begun is not None,
         )  # fmt: skip
         execution, ending = RunExecution(runtime, order), Ending("interrupted")

@@ -14,6 +14,9 @@ from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
 from desktop.store import Store
 
+MOST_SEEN = 2_000
+"""Messages of its thread that are looked at."""
+
 
 @dataclass(frozen=True, slots=True)
 class Begun:
@@ -39,14 +42,43 @@ async def begun_by(store: Store, call_key: str) -> Begun | None:
     return Begun(thread, first[0], run) if first else None
 
 
-async def ended_before(store: Store, begun: Begun, *, by_text: bool) -> Answer | None:
-    """Its answer, if it had one already; None: it goes on. One that a person ended alone stays ended. ``by_text``: a
-    text without calls is its answer."""
+async def end_of(store: Store, begun: Begun) -> MessageRecord:
+    """How far it has come, or whoever went on with its answer: what a person asked there besides, or had answered
+    differently, is no part of that."""
+    leaf, run_id = begun.thread.active_leaf, begun.run.run_id
+    shown = await store.messages.path_to(message_id=leaf) if leaf is not None else []
+    written = await _written(store, begun)
+    base = written or begun.asked
+    ids = [message.message_id for message in shown]
+    if base.message_id not in ids:
+        return base
+    for message in shown[ids.index(base.message_id) + 1 :]:
+        if message.role == "user" and message.run_id not in (run_id, base.run_id):
+            break
+        base = message
+    return base
+
+
+async def _written(store: Store, begun: Begun) -> MessageRecord | None:
+    """The last message of its last run, wherever that stands below what it was asked."""
+    last: MessageRecord | None = None
+    below, seen = [begun.asked], 0
+    while below and seen < MOST_SEEN:
+        at = below.pop()
+        seen += 1
+        found = await store.messages.children(thread_id=at.thread_id, message_id=at.message_id)
+        mine = [message for message in found if message.run_id == begun.run.run_id]
+        last = mine[-1] if mine else last
+        below += mine or found
+    return last
+
+
+async def ended_before(store: Store, begun: Begun, end: MessageRecord, *, by_text: bool) -> Answer | None:
+    """Its answer, if it had one already, which ends with ``end``; None: it goes on. One that a person ended alone stays
+    ended. ``by_text``: a text without calls is its answer."""
     known = found(begun.run.extra)
     if known is not None:
         return known
-    leaf = begun.thread.active_leaf
-    end = await store.messages.get(message_id=leaf) if leaf is not None else begun.asked
     left = await unfinished_above(store, begun.thread.thread_id, end.message_id)
     if left is not None and left.calls:
         return None

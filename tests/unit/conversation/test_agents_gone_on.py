@@ -371,3 +371,26 @@ async def debate(
         known = await w.service.threads()
         thread = known[0] if known else await w.service.create_thread(agent="boss_agent", model=MODEL)
         yield w, thread.thread_id
+
+
+@pytest.mark.spec("R-JRN-2", "R-AAT-3")
+@pytest.mark.parametrize("way", ["send", "regenerate"])
+async def test_what_a_person_had_answered_in_an_agents_thread_is_not_what_its_caller_gets(
+    tmp_path: Path, way: str
+) -> None:
+    first, model = Pen("h2", written=True), ScriptedModel([ASKS_HELPER, write("h1"), write("h2")])
+    async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS, kept="permanent") as h:
+        thread = await begin(h, first)
+    pen, person = Pen(), Asked("done")
+    model = ScriptedModel([says("It is noon."), says("helped"), says("done")])
+    async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, kept="permanent", person=person) as h:
+        (child,) = [one.thread_id for one in await h.world.store.threads.list_all() if one.thread_id != thread]
+        service = h.world.service
+        if way == "send":
+            await service.send(child, "What is the time?")
+        else:
+            await service.regenerate((await service.path(child))[-1].message_id)
+        assert (await h.world.settled(child))[-1].text == "It is noon."
+        assert await go_on(h, thread) == ["helped"]
+        assert (first.paper, pen.paper) == (["h1", "h2"], [])
+        assert "noon" not in "".join(m.text for m in model.requests[1].messages)
