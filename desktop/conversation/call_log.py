@@ -7,7 +7,7 @@ from desktop.domain.tools import Category
 from desktop.pipeline.context import Call, CallRequest, Outcome
 from desktop.pipeline.pipeline import Journal
 from desktop.pipeline.recalled import key_of, settled
-from desktop.supervision.call_journal import JOURNALED, CallJournal
+from desktop.supervision.call_journal import JOURNALED, CallJournal, tool_digest
 from desktop.supervision.live_runs import LiveRuns
 
 
@@ -17,7 +17,15 @@ def call_journal() -> CallJournal:
         _call_id,
         repeatable=lambda call: isinstance(call, Call) and call.category is Category.READ,
         edited=lambda call: isinstance(call, Call) and call.edited,
+        tool=_tool,
     )
+
+
+def _tool(context: FunctionContext) -> str:
+    """Only of what can be gone on with."""
+    if not isinstance(context, Call) or not context.target.spec.nests:
+        return ""
+    return tool_digest(context.target.spec, context.category)
 
 
 def _call_id(context: FunctionContext) -> str:

@@ -79,6 +79,19 @@ def is_digest(value: str) -> bool:
     return value.startswith(_DIGEST)
 
 
+_TOOL = f"{_DIGEST}tool "
+
+
+def tool_value(digest: str) -> str:
+    """The value of a line that has only what the tool was: nothing of it is forgotten (``digested``)."""
+    return digest_value(f"tool {digest}")
+
+
+def tool_of(value: str) -> str:
+    """The digest in such a value, "" in another."""
+    return value[len(_TOOL) : -1] if value.startswith(_TOOL) else ""
+
+
 def call_key(message_id: str, call_id: str) -> str:
     """What names a tool call of a chat in its run's journal: ids of calls are the model's, and come again."""
     return f"{message_id}:{call_id}"

@@ -78,9 +78,9 @@ def outermost(key: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """What is known of a call from before. ``result``: it is done, this came of it. ``again``: it had begun, nobody
-    knows whether it was done, and a person is asked this. ``goes_on``: it had begun, and all it does are calls of which
-    each is known or asked about by itself. ``arguments`` are those a person had made of its own;
-    ``masked``: without a secret that was among them."""
+    knows whether it was done, and a person is asked this. ``goes_on``: it had begun, with the tool as it is now, and
+    all it does are calls of which each is known or asked about by itself. ``arguments`` are those a person had made of
+    its own; ``masked``: without a secret that was among them."""
 
     result: ToolResult | None = None
     again: str = ""
@@ -103,6 +103,10 @@ class Memory(Protocol):
     def question(self, run_id: str, key: str, spec: ToolSpec) -> str | None:
         """What a person is asked before this call, made inside no other, is made again: "" where it may be, unasked;
         None: nothing is known of it."""
+        ...
+
+    def same_tool(self, run_id: str, key: str, spec: ToolSpec) -> bool:
+        """Whether such a call was allowed with the tool as it is now: only then it may go on unasked."""
         ...
 
     def left(self, run_id: str, key: str) -> tuple[str, ...]:

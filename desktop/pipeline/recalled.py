@@ -48,11 +48,13 @@ def key_of(request: CallRequest) -> str:
 def _asked_less(request: CallRequest, spec: ToolSpec, memory: Memory) -> CallRequest:
     """Nobody is asked about a call as a whole that can be gone on with: what it had made is known one by one. An agent
     with a thread of its own has there what it was told."""
-    asked = memory.question(request.parent.meta.run_id, key_of(request), spec)
+    run_id, key = request.parent.meta.run_id, key_of(request)
+    asked = memory.question(run_id, key, spec)
     if asked is None:
         return request
     barred = request.barred if asked or spec.nests != "thread" else ""
-    return replace(request, again=asked, barred=barred, goes_on=not asked and spec.nests != "")
+    goes_on = not asked and spec.nests != "" and memory.same_tool(run_id, key, spec)
+    return replace(request, again=asked, barred=barred, goes_on=goes_on)
 
 
 def told_of(request: CallRequest, result: ToolResult, memory: Memory | None) -> ToolResult:

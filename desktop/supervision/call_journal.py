@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from desktop.domain.effects import EffectPhase, EffectRecord, is_digest
+from desktop.domain.effects import EffectPhase, EffectRecord, is_digest, tool_of
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import Answer
@@ -51,6 +51,11 @@ def only_reads(context: FunctionContext) -> bool:
     return isinstance(context.definition, ToolSpec) and context.definition.category is Category.READ
 
 
+def tool_digest(spec: ToolSpec, category: Category) -> str:
+    """Another one for another version of a tool, and where it may do more, or less, than it did."""
+    return digest_of(spec.name, spec.source, spec.version, category.value)
+
+
 def described(context: FunctionContext) -> str:
     """A call in a line, for a person."""
     return f"{context.tool} {context.arguments}"[:600]
@@ -75,6 +80,7 @@ class CallJournal:
     ``call_id`` names a call as its thread does: its records have that in the place of an agent's path. ``repeatable``
     says whether it only reads; only what does not waits until its line is written. ``edited`` says whether a person
     changed its arguments: then these are kept with its beginning, for the thread has those that were asked for.
+    ``tool`` gives what stands for the tool as it was allowed (``tool_digest``), where it can be gone on with.
     """
 
     name = "journal"
@@ -86,9 +92,11 @@ class CallJournal:
         repeatable: Callable[[FunctionContext], bool] = only_reads,
         describe: Callable[[FunctionContext], str] = described,
         edited: Callable[[FunctionContext], bool] = lambda _context: False,
+        tool: Callable[[FunctionContext], str] = lambda _context: "",
     ) -> None:
         self._call_id = call_id
         self._edited = edited
+        self._tool = tool
         self._repeatable = repeatable
         self._describe = describe
         self._runs: dict[str, _Open] = {}
@@ -131,7 +139,8 @@ class CallJournal:
         summary = "" if repeatable else self._describe(context)
         digest = digest_of(context.tool, context.arguments)
         changed = context.arguments if self._edited(context) else None
-        asked, place = Asked("tool", context.tool, digest, summary, repeatable, changed=changed), self._place(context)
+        asked = Asked("tool", context.tool, digest, summary, repeatable, changed=changed, tool=self._tool(context))
+        place = self._place(context)
         await journal.begin(place, asked)
         try:
             await call_next()
@@ -207,7 +216,7 @@ class Fate:
     """What became of a call before the process died. ``result`` None: it had begun, and nobody knows whether it was
     done. ``repeatable`` calls only read, and so did all that began inside them; ``inside`` names what did more.
     ``arguments`` are those it had after a person changed them; ``masked``: without a secret that was among them.
-    ``within`` are the keys of what is named by ``inside``."""
+    ``within`` are the keys of what is named by ``inside``. ``allowed`` stands for the tool as it was allowed last."""
 
     call_id: str
     tool: str
@@ -218,6 +227,7 @@ class Fate:
     arguments: Mapping[str, Any] | None = None
     masked: bool = False
     within: tuple[str, ...] = ()
+    allowed: str = ""
 
 
 def fates(records: Iterable[EffectRecord], callers: Mapping[str, str] = MappingProxyType({})) -> dict[str, Fate]:
@@ -265,10 +275,11 @@ def _did_more(found: dict[str, Fate], above: Iterable[str], record: EffectRecord
 
 def _with_arguments(fate: Fate, record: EffectRecord, before: Fate | None) -> Fate:
     """What a person made of the arguments holds for each later beginning that says nothing else."""
-    plain = _plain(record.value)
+    plain, only_tool = _plain(record.value), tool_of(record.value)
+    fate = replace(fate, allowed=only_tool or str((plain or {}).get("tool", "")))
     if plain is not None and isinstance(plain.get("arguments"), dict):
         return replace(fate, arguments=plain["arguments"], masked=plain.get("masked") is True)
-    if record.value:  # there were other arguments, and they cannot be read: the call cannot be made as it was
+    if record.value and not only_tool:  # other arguments, and they cannot be read: it cannot be made as it was
         return replace(fate, arguments={}, masked=True)
     return fate if before is None else replace(fate, arguments=before.arguments, masked=before.masked)
 

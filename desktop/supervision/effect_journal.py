@@ -15,7 +15,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.agent import AgentOutcome, AgentStatus
-from desktop.domain.effects import EffectKind, EffectLog, EffectPhase, EffectRecord, ReplayMismatch, digest_value
+from desktop.domain.effects import (
+    EffectKind,
+    EffectLog,
+    EffectPhase,
+    EffectRecord,
+    ReplayMismatch,
+    digest_value,
+    tool_value,
+)
 from desktop.domain.errors import BugError, KnownError
 from desktop.supervision.effect_values import (
     error_from_plain,
@@ -39,7 +47,8 @@ Place = tuple[str, int]
 class Asked:
     """An effect that an agent asks for. ``digest`` stands for its arguments; ``repeatable``: if nobody knows whether it
     was done, it may be done again unasked (a read). ``exact``: its value is made of what JSON has, and so is the same
-    when it is read back. ``changed`` are its arguments where a person changed them: nothing else has these."""
+    when it is read back. ``changed`` are its arguments where a person changed them: nothing else has these. ``tool``
+    stands for what the tool was that a person, or a rule, allowed; "" where nobody needs to know."""
 
     kind: EffectKind
     name: str
@@ -48,6 +57,7 @@ class Asked:
     repeatable: bool = True
     exact: bool = False
     changed: Mapping[str, Any] | None = None
+    tool: str = ""
 
     def is_of(self, record: EffectRecord) -> bool:
         """Whether that was asked for."""
@@ -162,7 +172,7 @@ class EffectJournal:
         goes ahead while its line is on the way: if the process dies just then, it is done again all the same.
         """
         summary = self._redact(asked.summary)[:MAX_SUMMARY] if asked.summary else ""
-        self._put(place, asked, "begun", self._changed(asked.changed), summary, soon=not asked.repeatable)
+        self._put(place, asked, "begun", self._beginning(asked), summary, soon=not asked.repeatable)
         if not asked.repeatable:
             self._flush()
             if self._last is not None:
@@ -170,10 +180,11 @@ class EffectJournal:
         if self._broken is not None:
             raise self._broken
 
-    def _changed(self, arguments: Mapping[str, Any] | None) -> str:
-        if arguments is None:
-            return ""
-        text, masked = to_text({"arguments": arguments}, self._mask)
+    def _beginning(self, asked: Asked) -> str:
+        if asked.changed is None:
+            return tool_value(asked.tool) if asked.tool else ""
+        plain = {"arguments": asked.changed, "tool": asked.tool} if asked.tool else {"arguments": asked.changed}
+        text, masked = to_text(plain, self._mask)
         return _MASKED + text[1:] if masked else text
 
     def complete(self, place: Place, asked: Asked, value: Any) -> Any:

@@ -16,7 +16,7 @@ from desktop.domain.effects import EffectRecord, is_digest
 from desktop.domain.messages import ChatMessage
 from desktop.domain.recall import Recalled, is_inside, outermost
 from desktop.domain.tools import ToolSpec
-from desktop.supervision.call_journal import Fate, fates
+from desktop.supervision.call_journal import Fate, fates, tool_digest
 from desktop.supervision.effect_values import message_from_plain
 
 UNKNOWN = "This had begun when Assent ended, and nobody knows whether it was done."
@@ -88,10 +88,14 @@ class Before:
         self.awaited.remove(key)
         fate = self.calls[key]
         again = self.question(key, spec) if fate.result is None else ""
-        goes_on = fate.result is None and not again
-        if goes_on and not spec.nests:
+        unasked = fate.result is None and not again
+        if unasked and not spec.nests:
             return None
-        return Recalled(fate.result, again, goes_on, fate.arguments, fate.masked)
+        return Recalled(fate.result, again, unasked and self.same_tool(key, spec), fate.arguments, fate.masked)
+
+    def same_tool(self, key: str, spec: ToolSpec) -> bool:
+        """Whether what was allowed before is what would be made now. Nothing is known of it in logs of old."""
+        return self.calls[key].allowed == tool_digest(spec, spec.category)
 
     def said(self, key: str) -> ChatMessage | None:
         """What the model answered next inside this call before. What that used is counted already."""
@@ -166,6 +170,11 @@ class Memories:
         """Of a call of the chat itself, or of a called agent; None: nothing is known of it."""
         before = self._runs.get(run_id)
         return before.question(key, spec) if before is not None and key in before.calls else None
+
+    def same_tool(self, run_id: str, key: str, spec: ToolSpec) -> bool:
+        """Whether this call, if it had begun, was allowed with the tool as it is now."""
+        before = self._runs.get(run_id)
+        return before is not None and key in before.calls and before.same_tool(key, spec)
 
     def refused(self, run_id: str, key: str) -> tuple[str, ...]:
         """What was done inside this call before, or may have been, that will not be gone on with."""
