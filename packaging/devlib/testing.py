@@ -52,10 +52,10 @@ def stages() -> list[Stage]:
     walls = tuple(path for path in runtime if path in WALLS)
     windows = tuple(path for path in rest if path in WINDOWS)
     chosen = [
-        Stage("the runtime, with Qt hidden", HIDE_QT, _without(runtime, walls), 300),
-        Stage("the walls and tools, with Qt hidden", HIDE_QT, walls, 300, beside=True),
-        Stage("the windows", (), windows, 400),
-        Stage("everything else", (), _without(rest, windows), 400, beside=True),
+        Stage("the runtime, with Qt hidden", HIDE_QT, _without(runtime, walls), 420),
+        Stage("the walls and tools, with Qt hidden", HIDE_QT, walls, 420, beside=True),
+        Stage("the windows", (), windows, 560),
+        Stage("everything else", (), _without(rest, windows), 560, beside=True),
     ]
     return [stage for stage in chosen if stage.paths]
 
