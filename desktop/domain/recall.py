@@ -16,6 +16,8 @@ from typing import Any, Protocol
 from desktop.domain.tools import ToolResult, ToolSpec
 
 _INSIDE = "inside "
+VALUE_UNKNOWN = "value.unknown"
+"""The code of a result of which it is known that the call was done, and not what it gave."""
 _ENCODE = json.JSONEncoder(sort_keys=True, default=str).encode
 
 

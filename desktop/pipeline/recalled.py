@@ -14,7 +14,7 @@ from typing import Any
 from desktop.domain.effects import call_key
 from desktop.domain.errors import CancellationError, ToolAborted
 from desktop.domain.middleware import CallNext
-from desktop.domain.recall import Memory, Recalled, inside_key, is_inside, likeness
+from desktop.domain.recall import VALUE_UNKNOWN, Memory, Recalled, inside_key, is_inside, likeness
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.pipeline.context import Call, CallRequest, changed
 from desktop.pipeline.edits import changed_note
@@ -74,11 +74,13 @@ def told_of(request: CallRequest, result: ToolResult, memory: Memory | None) -> 
 def _recalled(request: CallRequest, known: Recalled) -> CallRequest:
     asked = request.block.arguments
     if known.result is not None:
+        of_code = known.result.code == VALUE_UNKNOWN and request.caller.origin in ("code", "skill")
         note = changed_note(asked, known.arguments) if known.arguments is not None else ""
         facts: Mapping[str, Any] = known.result.facts
         if known.arguments is not None:
             facts = {**facts, "edited": changed(asked, known.arguments)}
-        return replace(request, known=replace(known.result, text=note + known.result.text, facts=facts))
+        text, is_error = note + known.result.text, known.result.is_error or of_code  # code takes a text for the value
+        return replace(request, known=replace(known.result, text=text, is_error=is_error, facts=facts))
     if known.arguments is None:
         return replace(request, again=known.again, goes_on=known.goes_on)
     block = replace(request.block, arguments=known.arguments, raw="", problem="")

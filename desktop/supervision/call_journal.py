@@ -18,7 +18,7 @@ from desktop.domain.effects import EffectPhase, EffectRecord, is_digest, tool_of
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import Answer
-from desktop.domain.recall import Names, outermost
+from desktop.domain.recall import VALUE_UNKNOWN, Names, outermost
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.supervision.effect_journal import Asked, EffectJournal, Place
 from desktop.supervision.effect_values import (
@@ -36,7 +36,7 @@ MAX_WITHIN = 1000
 DONE_BEFORE = "This call was done before; what it gave is not kept any more."
 FAILED_BEFORE = "This call was made before, and it failed; why is not kept any more."
 _FORGOTTEN: Mapping[str, ToolResult] = {
-    "completed": ToolResult(DONE_BEFORE),
+    "completed": ToolResult(DONE_BEFORE, code=VALUE_UNKNOWN),
     "failed": ToolResult(FAILED_BEFORE, is_error=True, code="tool.failed"),
 }
 

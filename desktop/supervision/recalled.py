@@ -14,7 +14,7 @@ from types import MappingProxyType
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import EffectRecord, is_digest
 from desktop.domain.messages import ChatMessage
-from desktop.domain.recall import Recalled, is_inside, outermost
+from desktop.domain.recall import VALUE_UNKNOWN, Recalled, is_inside, outermost
 from desktop.domain.tools import ToolSpec
 from desktop.supervision.call_journal import Fate, fates, tool_digest
 from desktop.supervision.effect_values import message_from_plain
@@ -88,6 +88,9 @@ class Before:
         self.awaited.remove(key)
         fate = self.calls[key]
         again = self.question(key, spec) if fate.result is None else ""
+        forgotten = fate.result is not None and fate.result.code == VALUE_UNKNOWN
+        if forgotten and fate.repeatable:
+            return None  # a read gives it again
         unasked = fate.result is None and not again
         if unasked and not spec.nests:
             return None

@@ -1,0 +1,26 @@
+"""Calls inside one that goes on, of which it is known only that they were done."""
+
+from __future__ import annotations
+
+import pytest
+
+from desktop.domain.effects import EffectRecord, digest_value
+from desktop.domain.recall import VALUE_UNKNOWN, inside_key, likeness
+from desktop.domain.tools import Category, ToolSpec
+from desktop.supervision.recalled import Before
+
+
+@pytest.mark.spec("R-JRN-2")
+@pytest.mark.parametrize(("tool", "category"), [("read-file", Category.READ), ("write-file", Category.WRITE)])
+def test_a_forgotten_read_is_made_again_and_of_a_write_it_is_said_that_its_value_is_not_known(
+    tool: str, category: Category
+) -> None:
+    key = inside_key("m:c", likeness(tool, {}), 1)
+    summary = "" if category is Category.READ else tool
+    begun = EffectRecord("r", 1, key, 1, "tool", tool, "d", "begun", 0.0, "", summary)
+    done = EffectRecord("r", 2, key, 1, "tool", tool, "d", "completed", 0.0, digest_value("ab"))
+    before = Before()
+    before.join(Before.of([begun, done]), ["m:c"])
+    known = before.recall(key, ToolSpec(tool, "", {}, category))
+    told = known.result.code if known is not None and known.result is not None else ""
+    assert told == ("" if category is Category.READ else VALUE_UNKNOWN)
