@@ -19,7 +19,7 @@ from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import GLOBAL, MAX_RUN_ROUNDS, SideSpec, model_from
 from desktop.conversation.side_stops import NUDGE, as_text
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
-from desktop.conversation.unfinished import unfinished_above
+from desktop.conversation.unfinished import Unfinished, unfinished_above
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
@@ -107,6 +107,7 @@ class RunExecution:
         self.budget: BudgetTracker | None = None
         self._tree: RunTree | None = None
         self._left_out: list[NoticeBlock] = []
+        self._goes_on_with: Unfinished | None = None
 
     async def go(self) -> Ending:
         """Run, and store how it ended."""
@@ -145,8 +146,8 @@ class RunExecution:
             error = exhausted(node.stopped)
             ending = Ending("budget", str(error), error.code, error.next_step, error.limit)
         run_id, outcome = self._order.run_id, AgentOutcome(ending.status, detail=ending.detail)
-        cut_off = ending.reason == "interrupted"
         try:
+            cut_off = await self._left_open(ending)
             if tree is not None:
                 await live.close(run_id, outcome, leave_open=cut_off)
             elif self._order.called_by is None:
@@ -156,6 +157,14 @@ class RunExecution:
         except KnownError as error:  # what there is to say of a full disk is said; the answer is still to be kept
             _log.warning("the journal of run %s has no end: %s", self._order.run_id, error)
         return ending
+
+    async def _left_open(self, ending: Ending) -> bool:
+        """Whether this run is to be gone on with: the closing app cut it off, or the person stopped it before what
+        earlier ones had left open was settled."""
+        before = self._goes_on_with
+        if before is None or ending.reason != "cancelled":
+            return ending.reason == "interrupted"
+        return not set(before.runs).isdisjoint(await self._runtime.store.effects.unfinished())
 
     async def _ended(self) -> Ending:
         try:
@@ -293,6 +302,7 @@ class RunExecution:
         thread_id = order.thread.thread_id
         messages = await messages_up_to(self._runtime.store, thread_id, order.parent_id)
         open_calls = await unfinished_above(self._runtime.store, thread_id, order.parent_id) if order.nudge else None
+        self._goes_on_with = open_calls
         calls = open_calls.calls if open_calls is not None else ()
         if order.nudge and not calls and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))

@@ -13,6 +13,7 @@ from desktop.domain.errors import Denied, LimitReached, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.middleware import CallNext, Middleware
 from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.recall import VALUE_UNKNOWN
 from desktop.domain.tools import Category, PreCheck, ToolResult
 from desktop.pipeline.context import Call, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
@@ -114,7 +115,7 @@ class TrustGate:
             call.decision = decision
             call.waited_s += decision.waited_s
             if call.settled:
-                call.result = _not_again(decision, call.barred)
+                call.result = _not_again(decision, call.barred, of_code=call.request.caller.origin in ("code", "skill"))
                 return
             if not decision.allowed:
                 reason = f": {decision.reason}" if decision.reason else ""
@@ -179,11 +180,12 @@ def _where(call: Call) -> dict[str, str]:
     }
 
 
-def _not_again(decision: Decision, barred: str) -> ToolResult:
-    """What the model reads of a call that had begun when Assent ended and is not made again."""
+def _not_again(decision: Decision, barred: str, *, of_code: bool) -> ToolResult:
+    """What the model reads of a call that had begun when Assent ended and is not made again. Code takes a text for the
+    value: it gets an error instead."""
     reason = f" {decision.reason}" if decision.reason else ""
     if decision.choice == "done":
-        return ToolResult(SAID_DONE + reason)
+        return ToolResult(SAID_DONE + reason, is_error=of_code, code=VALUE_UNKNOWN if of_code else "")
     return ToolResult(f"{SKIPPED}{reason} {barred}".rstrip(), is_error=True, code=UNKNOWN)
 
 

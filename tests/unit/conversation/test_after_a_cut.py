@@ -200,3 +200,25 @@ async def test_who_was_given_a_conversation_right_before_the_app_ended_answers_w
         await w.service.continue_answer(thread)
         path = await w.settled(thread)
         assert [m.text for m in path if m.role == "assistant"][1:] == ["It is mine now."]
+
+
+@pytest.mark.spec("R-JRN-2", "R-JRN-5")
+async def test_a_run_that_was_stopped_before_all_was_settled_is_part_of_what_is_gone_on_with(tmp_path: Path) -> None:
+    model, person, (write, _) = ScriptedModel([says("ok")]), Person("stop", "done"), tools()
+    async with world(tmp_path, model, write, person=person, supervised=True) as w:
+        thread = await cut_off(w, [("c1", WRITE)], [line(1, "c1", WRITE, "begun")])
+        second = await w.service.continue_answer(thread)
+        await w.settled(thread)
+        assert RUN in await w.store.effects.unfinished()
+        assert [one.kind for one in await w.store.effects.load(second) if one.kind == "end"] == []
+        await w.service.continue_answer(thread)
+        assert results(await w.settled(thread)) == {"c1": SAID_DONE}
+        assert write.calls == []
+        await until_none(w)
+
+
+async def until_none(w: World) -> None:
+    """The logs of all runs have their end."""
+    async with asyncio.timeout(30):
+        while await w.store.effects.unfinished():
+            await asyncio.sleep(0.01)

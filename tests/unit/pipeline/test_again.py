@@ -7,6 +7,7 @@ import pytest
 from desktop.domain.errors import Denied
 from desktop.domain.events import ToolCallAnswered, ToolCallFinished, ToolCallStarted, ToolCallWaiting
 from desktop.domain.messages import ToolCallBlock
+from desktop.domain.recall import VALUE_UNKNOWN
 from desktop.domain.tools import Category, PreCheck
 from desktop.pipeline.context import CallRequest, Outcome
 from desktop.pipeline.gates import SAID_DONE, SKIPPED, UNKNOWN
@@ -64,3 +65,12 @@ async def test_where_nobody_is_it_is_not_made_and_said_to_be_unknown() -> None:
     outcome = await again(Bench(tool))
     assert (outcome.state, tool.calls) == ("unknown", [])
     assert outcome.result.text.startswith(SKIPPED)
+
+
+@pytest.mark.spec("R-JRN-2")
+@pytest.mark.parametrize("origin", ["native", "code", "skill"])
+async def test_a_model_reads_that_it_was_done_and_code_does_not_take_that_sentence_for_the_value(origin) -> None:
+    tool, person = writer(FINE), Person("done")
+    result = (await again(Bench(tool, person=person), caller=Caller(origin=origin))).result
+    assert (result.text, tool.calls) == (SAID_DONE, [])
+    assert (result.is_error, result.code) == ((False, "") if origin == "native" else (True, VALUE_UNKNOWN))
