@@ -79,8 +79,8 @@ def _recalled(request: CallRequest, known: Recalled) -> CallRequest:
         facts: Mapping[str, Any] = known.result.facts
         if known.arguments is not None:
             facts = {**facts, "edited": changed(asked, known.arguments)}
-        text, is_error = note + known.result.text, known.result.is_error or of_code  # code takes a text for the value
-        return replace(request, known=replace(known.result, text=text, is_error=is_error, facts=facts))
+        text = "" if of_code else note + known.result.text  # code takes a text for the value, and an error for undone
+        return replace(request, known=replace(known.result, text=text, facts=facts))
     if known.arguments is None:
         return replace(request, again=known.again, goes_on=known.goes_on)
     block = replace(request.block, arguments=known.arguments, raw="", problem="")
