@@ -29,6 +29,7 @@ from desktop.app.logs import Logs
 from desktop.app.rooms import Rooms, open_rooms
 from desktop.conversation.endings import EMPTY
 from desktop.conversation.rule_text import problem_of, read_rule
+from desktop.domain.cancellation import STOPPED as BY_PERSON
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolAborted, ValidationFailure
 from desktop.domain.events import AgentTraced, Event, MessageClosed, RunEnded, TextArrived, ToolCallFinished
 from desktop.domain.models import ModelRef
@@ -39,7 +40,6 @@ from desktop.skills.patterns.grammar import Pattern
 
 DONE, FAILED, REFUSED, STOPPED = 0, 1, 2, 130
 MOMENTS = 40
-STOPPED_BY = "stopped by the person"
 _NEVER_BEGAN = frozenset({ConfigurationError.code, ValidationFailure.code})
 """Codes of results of a call that came to nothing before anything was done."""
 ENDED_WELL = frozenset({"response", "stop_tool", "end_session_tool"})
@@ -237,7 +237,7 @@ class _Headless:
             self._model()
         args, said = self._given(skill)
         call = self._rooms.desk.try_it(skill.name, args, self._tell, said)
-        self._stop = lambda: call.token.cancel(STOPPED_BY)
+        self._stop = lambda: call.token.cancel(BY_PERSON)
         if self._stopped:
             self._stop()
         outcome = await call.work

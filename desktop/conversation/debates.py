@@ -17,8 +17,8 @@ from desktop.conversation.debate_shelf import DebateShelf, SaveAgent
 from desktop.conversation.debate_state import Debate, load, verdict_to_plain
 from desktop.conversation.endings import CLOSING
 from desktop.conversation.runtime import Runtime
-from desktop.conversation.service import CLOSE_S, STOPPED
-from desktop.domain.cancellation import CancellationToken
+from desktop.conversation.service import CLOSE_S
+from desktop.domain.cancellation import STOPPED, CancellationToken
 from desktop.domain.debates import Verdict
 from desktop.domain.errors import ConfigurationError, KnownError, StoreError
 from desktop.domain.events import UserMessageQueued

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from desktop.conversation.run_trees import as_it_ended
-from desktop.conversation.service import STOPPED
+from desktop.domain.cancellation import STOPPED
 from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.run_tree import BY_HAND, KeptRun, NodeFacts
 from desktop.domain.supervision import ExecutionBudget

@@ -22,6 +22,7 @@ from desktop.conversation.run import RunExecution, RunOrder
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.titles import title_from
 from desktop.conversation.unfinished import answer_open_calls, only_tells, unfinished_above
+from desktop.domain.cancellation import STOPPED
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import RunEnded, UserMessageQueued
 from desktop.domain.ids import new_id
@@ -29,7 +30,6 @@ from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
 from desktop.supervision.tasks import TaskOwner
 
-STOPPED = "stopped by the person"
 CLOSE_S = 3.0
 _HOLDS_QUEUE = frozenset({"error", "budget", "terminated", "interrupted"})
 

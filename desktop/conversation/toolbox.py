@@ -7,7 +7,7 @@ from typing import Any
 
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run_code import RunCode
-from desktop.domain.cancellation import RunMeta
+from desktop.domain.cancellation import STOPPED, RunMeta
 from desktop.domain.events import EventSink
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
@@ -16,8 +16,6 @@ from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.supervision.budgets import BudgetTracker
-
-STOPPED = "stopped by the person"
 
 
 class Toolbox:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from desktop.domain.doubts import Doubts
     from desktop.domain.jobs import Unattended
 
+STOPPED = "stopped by the person"
+"""The reason of a token that a person cancelled, wherever they did."""
+
 
 class CancellationToken:
     """Requests the end of a piece of work; children follow their parent, never the other way (R-CAN-4).

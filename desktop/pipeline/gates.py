@@ -183,7 +183,7 @@ def _where(call: Call) -> dict[str, str]:
 def _not_again(decision: Decision, barred: str, *, of_code: bool) -> ToolResult:
     """What the model reads of a call that had begun when Assent ended and is not made again. Code takes a text for the
     value: it gets an empty one, and no error, for code that tries again after errors would make the call twice."""
-    reason = f" {decision.reason}" if decision.reason else ""
+    reason = f" {decision.reason.rstrip('.')}." if decision.reason else ""
     if decision.choice == "done":
         return ToolResult("", code=VALUE_UNKNOWN) if of_code else ToolResult(SAID_DONE + reason)
     return ToolResult(f"{SKIPPED}{reason} {barred}".rstrip(), is_error=True, code=UNKNOWN)

@@ -12,7 +12,8 @@ from desktop.domain.definitions import SideName
 from desktop.domain.messages import Block, ChatMessage, NoticeBlock, Usage, to_plain
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.debate_words import end_words, label_of, seconds_words
-from desktop.presenter.item_builder import clock, footer_of, parts_of, results_by_call
+from desktop.presenter.figures import clock
+from desktop.presenter.item_builder import footer_of, parts_of, results_by_call
 from desktop.presenter.transcript_items import (
     CallsPart,
     NoticeAction,

@@ -6,7 +6,7 @@ from desktop.domain.debates import DebateRow, DebateSetup, DebateState, SideMete
 from desktop.domain.definitions import SideName
 from desktop.domain.models import ModelInfo
 from desktop.presenter.debate_cost import about
-from desktop.presenter.item_builder import human_cost, human_count
+from desktop.presenter.figures import human_cost, human_count
 
 STATUS = {"ready": "not begun", "running": "running", "pausing": "pausing", "paused": "paused", "ended": "ended"}
 _ENDS = {

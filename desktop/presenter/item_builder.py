@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,6 +27,7 @@ from desktop.domain.messages import (
 from desktop.domain.threads import MessageRecord
 from desktop.domain.words import arguments_words, size_of, size_words
 from desktop.presenter.code_calls import code_of, ran, summary_of
+from desktop.presenter.figures import clock, human_cost, human_count
 from desktop.presenter.folding import fold_calls
 from desktop.presenter.nested_calls import nested_calls
 from desktop.presenter.transcript_items import (
@@ -58,30 +58,6 @@ STATES: Mapping[str, CallState] = {
 
 Siblings = Mapping[str, tuple[int, int]]
 """message id -> (1-based place, how many) among the children of its parent; absent means (1, 1)."""
-
-
-def clock(at: float) -> str:
-    """``14:02`` in local time."""
-    return time.strftime("%H:%M", time.localtime(at))
-
-
-def human_count(count: int) -> str:
-    """``61.3k``, ``1.2M``: token counts for meters and footers."""
-    if count < 1000:
-        return str(count)
-    if count < 999_500:
-        value = count / 1e3
-        return f"{value:.1f}k" if value < 100 else f"{value:.0f}k"
-    return f"{count / 1e6:.1f}M"
-
-
-def human_cost(cost: float | None) -> str:
-    """``$0.087``; an unknown cost says so and is never zero."""
-    if cost is None:
-        return "cost unknown"
-    if cost == 0:
-        return "$0"
-    return f"${cost:.3f}" if cost < 1 else f"${cost:.2f}"
 
 
 def summarise(arguments: Mapping[str, Any] | None, raw: str = "") -> str:

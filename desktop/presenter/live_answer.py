@@ -29,6 +29,7 @@ from desktop.domain.events import (
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, Usage
 from desktop.domain.words import size_words
 from desktop.presenter.code_calls import ran
+from desktop.presenter.figures import clock
 from desktop.presenter.folding import fold_calls
 from desktop.presenter.item_builder import (
     CALLS_SHOWN,
@@ -39,7 +40,6 @@ from desktop.presenter.item_builder import (
     canonical,
     card_facts,
     child_of,
-    clock,
     decision_words,
     footer_of,
     more_calls,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.run_tree import BY_HAND, NodeFacts
 from desktop.domain.supervision import ExecutionBudget
-from desktop.presenter.item_builder import human_cost, human_count
+from desktop.presenter.figures import human_cost, human_count
 from desktop.presenter.run_tree_words import cost_words, time_words, tokens_of, tokens_words
 
 LIMITS = (

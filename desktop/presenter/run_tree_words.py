@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from desktop.domain.run_tree import NodeFacts, NodeState
 from desktop.domain.supervision import Priority
 from desktop.domain.words import count_words
-from desktop.presenter.item_builder import canonical, clock, human_cost, human_count
+from desktop.presenter.figures import clock, human_cost, human_count
+from desktop.presenter.item_builder import canonical
 from desktop.presenter.run_tree_nodes import AgentLine
 from desktop.presenter.trace_words import Fact, seconds_words
 

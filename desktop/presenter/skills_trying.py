@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.cancellation import CancellationToken
+from desktop.domain.cancellation import STOPPED, CancellationToken
 from desktop.domain.errors import AssentError
 from desktop.domain.events import (
     Event,
@@ -107,7 +107,7 @@ class SkillTrials(QObject):
         """Cancel the try; it ends as stopped."""
         if self._token is not None and self.trial is not None and self.running:
             self._set(state="stopping")
-            self._token.cancel("stopped by the person")
+            self._token.cancel(STOPPED)
 
     def forget(self) -> None:
         """Another skill is shown: what came of the last try goes."""

@@ -20,7 +20,7 @@ from desktop.domain.limits import Limit
 from desktop.domain.threads import RunRecord
 from desktop.domain.traces import TraceEntry, entry_of
 from desktop.presenter.exporting import write_whole
-from desktop.presenter.item_builder import clock
+from desktop.presenter.figures import clock
 from desktop.presenter.trace_node import TraceNode
 from desktop.presenter.trace_tree import TraceTree
 from desktop.presenter.trace_words import searchable

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from desktop.domain.limits import Limit
-from desktop.presenter.item_builder import human_cost, human_count
+from desktop.presenter.figures import human_cost, human_count
 from desktop.presenter.trace_tree import TraceTree
 from desktop.presenter.trace_words import seconds_words
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from desktop.domain.traces import TraceEntry
 from desktop.domain.words import compact, count_words, size_words
-from desktop.presenter.item_builder import clock, human_cost
+from desktop.presenter.figures import clock, human_cost
 from desktop.presenter.trace_node import Axis, TraceNode
 
 BRIEF = 120

@@ -17,11 +17,12 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import Unattended
 from desktop.domain.permission import Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
-from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, RuleMatch, SettingsProvider
+from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, SettingsProvider
 from desktop.domain.tools import Category, PreCheck, Tool
 from desktop.safety.assent import answer, call_facts, passes_by_setting
 from desktop.safety.bound import Alike, RunMemory, alike_of, digest_of
 from desktop.safety.boundary import only_granted
+from desktop.safety.going_on import holds, unless_again
 from desktop.safety.trust_rules import escape_glob
 
 MAX_VOID_ANSWERS = 3
@@ -148,8 +149,8 @@ class PermissionGate:
             decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
         else:
             decision = await self._without_asking(request, facts, alike)
-        goes_on = call.request.goes_on and _holds(call, self._rules.match(facts))
-        decision = _unless_again(decision, request, call.meta.unattended, goes_on=goes_on)
+        goes_on = call.request.goes_on and holds(call.category, call.target.spec.category, self._rules.match(facts))
+        decision = unless_again(decision, request, call.meta.unattended, goes_on=goes_on)
         unasked_read = decision is not None and decision.allowed and call.category is Category.READ
         if decision is None:
             rule = self._rules.match(facts)
@@ -378,25 +379,6 @@ def _known_outcome(decision: Decision) -> str:
     if not decision.allowed:
         return "denied"
     return "" if decision.edited_arguments is None else ASKED_AGAIN
-
-
-def _unless_again(
-    decision: Decision | None, request: PermissionRequest, job: Unattended | None, *, goes_on: bool
-) -> Decision | None:
-    """What may have happened already is done again only when a person says so now, whatever was allowed before. What
-    only goes on, and was allowed before Assent ended, needs nobody."""
-    if decision is None and goes_on and not request.stale:
-        return Decision("allow_once", request.digest, by="remembered")
-    if decision is None or not decision.allowed or not request.unknown:
-        return decision
-    return None if job is None or job.present else _deny(request, "job", "nobody is here to ask")
-
-
-def _holds(call: GatedCall, rule: RuleMatch | None) -> bool:
-    """Whether what was allowed before Assent ended is allowed by that now: never what is admin, or more than it says,
-    and not where a rule wants a person asked."""
-    asks = rule is not None and rule.policy == "ask"
-    return call.category is not Category.ADMIN and call.category is call.target.spec.category and not asks
 
 
 def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from desktop.domain.cancellation import RunMeta
+from desktop.domain.cancellation import STOPPED, RunMeta
 from desktop.domain.effects import EffectRecord, is_digest
 from desktop.domain.messages import ChatMessage
 from desktop.domain.recall import VALUE_UNKNOWN, Recalled, is_inside, outermost
@@ -24,8 +24,6 @@ OTHER_WAY = (
     "Assent ended in the middle of this, and it goes another way now than it did then. This call is new; what was made "
     "then may be the same in other words."
 )
-STOPPED = "stopped by the person"
-"""Why a run ends that a person ends instead of saying what became of a call."""
 MAX_TOLD = 20
 MAX_LINE = 160
 

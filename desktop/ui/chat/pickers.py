@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ModelInfo
-from desktop.presenter.item_builder import human_count
+from desktop.presenter.figures import human_count
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.tool_modes import EXPLAINED, MODES, ToolModesViewModel
 from desktop.ui.chat.picker import Choice, Picker

@@ -13,7 +13,8 @@ from desktop.domain.messages import (
     Usage,
 )
 from desktop.domain.threads import MessageRecord
-from desktop.presenter.item_builder import build_items, human_cost, human_count, passed_by, summarise, tool_part
+from desktop.presenter.figures import human_cost, human_count
+from desktop.presenter.item_builder import build_items, passed_by, summarise, tool_part
 from desktop.presenter.transcript_items import AttachmentPart, NoticePart, ReasoningPart, TextPart, ToolPart
 
 
