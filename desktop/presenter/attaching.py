@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -39,12 +40,17 @@ class AttachingViewModel(QObject):
             else:
                 self.ready.emit(block)
 
-    def image(self, data: bytes) -> None:
-        """A pasted image, as PNG bytes."""
+    def image(self, encoded: Callable[[], bytes]) -> None:
+        """A pasted image: what makes its PNG bytes, which is called in a thread."""
+        self._bridge.spawn(self._image(encoded), name="read pasted image")
+
+    async def _image(self, encoded: Callable[[], bytes]) -> None:
         try:
-            self.ready.emit(image_block(data))
+            block = await self._bridge.in_thread(lambda: image_block(encoded()))
         except KnownError as error:
-            self.refused.emit(str(error))
+            self.refused.emit(f"{error} {error.next_step}".strip())
+        else:
+            self.ready.emit(block)
 
     def text(self, text: str) -> None:
         """Pasted text that is too long for the composer travels as a file."""

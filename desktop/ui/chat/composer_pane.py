@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer
-from PySide6.QtGui import QImage
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.chat_state import Meters, Offer
 from desktop.ui.chat.composer import Composer
 from desktop.ui.chat.message_edit import MessageEdit
 from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.pasted_image import png_of
 from desktop.ui.chat.picker import Choice, Picker
 from desktop.ui.chat.pickers import TOOL_MODE, AgentPicker, ModelPicker, ToolModePicker
 from desktop.ui.theme import theme
@@ -18,9 +19,6 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 
 DRAFT_DELAY = 300
 """Milliseconds after the last key before the draft is kept."""
-
-WIDEST_IMAGE = 2048
-"""A pasted image wider than this many pixels is made smaller."""
 
 
 class ComposerPane(QWidget):
@@ -156,14 +154,9 @@ class ComposerPane(QWidget):
         dialog.open()
 
     def _image_pasted(self, image: object) -> None:
-        if not isinstance(image, QImage) or image.isNull():
-            return
-        data = QByteArray()
-        buffer = QBuffer(data)
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        small = image if image.width() <= WIDEST_IMAGE else image.scaledToWidth(WIDEST_IMAGE)
-        small.save(buffer, b"PNG")
-        self._models.attaching.image(bytes(data.data()))
+        picture = image.toImage() if isinstance(image, QPixmap) else image
+        if isinstance(picture, QImage) and not picture.isNull():
+            self._models.attaching.image(lambda: png_of(picture))
 
     # -- offers -----------------------------------------------------------------------------------------------------
 

@@ -117,7 +117,7 @@ class ComposerText(QPlainTextEdit):
         files = [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
         if files:
             self.files_dropped.emit(tuple(files))
-        elif source.hasImage() and not source.hasText():
+        elif source.hasImage() and not source.hasFormat("text/plain"):  # a browser adds the address of its picture
             self.image_pasted.emit(source.imageData())
         elif source.hasText():
             text = source.text()

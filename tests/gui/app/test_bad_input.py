@@ -1,12 +1,15 @@
 """What models, files, settings and clipboards can do to the app, seen through its window: said, kept, never frozen."""
 
 import asyncio
+import base64
 
 import pytest
-from PySide6.QtCore import QMimeData
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from desktop.domain.messages import FileBlock
+from desktop.domain.messages import FileBlock, ImageBlock
 from desktop.presenter.transcript_items import AttachmentPart
 from tests.gui.app.kit import HELLO, Heartbeat, Running, call
 
@@ -318,3 +321,30 @@ async def test_a_model_whose_arguments_never_end_is_stopped_by_the_person(start)
     await app.answered("Hello there.")
 
 
+
+
+def picture(width: int, height: int) -> QMimeData:
+    """As another program puts a picture on the clipboard, with the address that a browser adds."""
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    image.fill(0x3377AA)
+    held = QMimeData()
+    held.setImageData(image)
+    held.setUrls([QUrl("https://example.org/picture.png")])
+    return held
+
+
+async def test_a_pasted_picture_is_attached_and_sent_as_an_image(start):
+    app = await start(HELLO)
+    QApplication.clipboard().setMimeData(picture(4000, 500))
+    app.composer.text.setFocus()
+    QTest.keyClick(app.composer.text, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    await app.until(lambda: app.composer.attachments, "the attachment")
+    (block,) = app.composer.attachments
+    assert isinstance(block, ImageBlock)
+    assert block.media_type == "image/png"
+    shown = QImage.fromData(base64.b64decode(block.data))
+    assert (shown.width(), shown.height(), shown.pixelColor(9, 9).rgb()) == (2048, 256, 0xFF3377AA)
+    app.composer.text.insertPlainText("What is this?")
+    app.composer.submit()
+    await app.answered("Hello there.")
+    assert any(isinstance(p, AttachmentPart) and p.name == "pasted image" for i in app.items.values() for p in i.parts)
