@@ -1,7 +1,7 @@
-"""When a job is due: cron expressions as cron reads them, in a time zone, over apscheduler's triggers.
+"""When a job is due: cron expressions as cron reads them, in a time zone.
 
-apscheduler counts weekdays from Monday and wants day of month *and* weekday where both are given; cron counts from
-Sunday and takes either. What is read here is cron's meaning, written down in apscheduler's.
+cronsim says which minutes of a calendar an expression means. Which moments those are where a clock is put forward or
+back is decided here: no run is lost, and none of a fixed hour comes twice.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from typing import Any
 
 from desktop.domain.errors import ConfigurationError
 
-DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 SHORT = {
     "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
     "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
 }  # fmt: skip
 FIELDS = ("minute", "hour", "day", "month", "weekday")
-FAR_YEARS = 10
-"""A schedule without a time in so many years has none: apscheduler would look for one until the year 9999."""
 MOST_COUNTED = 1_000
 """Times that passed are counted so far: more are "more than"."""
-_PART = re.compile(r"(\*|[a-z]{3}|\d{1,2})(?:-([a-z]{3}|\d{1,2}))?(?:/(\d{1,2}))?", re.I)
+CYCLES = {"month": (1, 12), "weekday": (0, 6)}
+"""First and last number of the fields whose ranges may go over the end, such as ``fri-sun``."""
+CHANGE_S = 3 * 3600.0
+"""No clock is put forward or back by more, but where a place changes the side of the date line."""
 _HOUR = 3600.0
 _LONGEST = 200
 _NEXT = "Write five fields: minute, hour, day of month, month, weekday, such as `0 9 * * mon-fri`."
@@ -44,10 +43,13 @@ class Passed:
 
 @dataclass(slots=True)
 class JobTimes:
-    """The times of one schedule. Made by ``times_of``. ``every_hour``: the hour that a clock goes back counts twice;
-    a job of a fixed hour runs once on that day, as with cron."""
+    """The times of one schedule, made by ``times_of``.
 
-    triggers: tuple[Any, ...]
+    A time that a clock leaves out comes as much later as the clock was put forward. ``every_hour``: of an hour that
+    comes twice both count; a job of a fixed hour runs once on that day, as with cron.
+    """
+
+    expression: str
     zone: tzinfo
     every_hour: bool
     _known: tuple[float, float] | None = None
@@ -57,18 +59,38 @@ class JobTimes:
         known = self._known  # between two times nothing is computed again: jobs are looked at all day
         if known is not None and known[0] <= at < known[1]:
             return known[1]
-        later = [one.timestamp() for one in (self._next(trigger, at) for trigger in self.triggers) if one is not None]
-        found = min(later, default=None)
+        found = self._first(at, around=self._changes(at))
+        if found is not None and self._changes(found):
+            found = self._first(at, around=True)
         if found is not None:
             self._known = (at, found)
         return found
 
-    def _next(self, trigger: Any, at: float) -> datetime | None:
-        moment = datetime.fromtimestamp(at, UTC).astimezone(self.zone)
-        found: datetime | None = trigger.get_next_fire_time(moment, moment)
-        while found is not None and found.fold and not self.every_hour:
-            found = trigger.get_next_fire_time(found, found)
-        return found
+    def _first(self, at: float, *, around: bool) -> float | None:
+        """``around``: the clock changes near by, so that what the calendar has later may come earlier."""
+        wall, window = self._wall(at), timedelta(seconds=CHANGE_S if around else 0)
+        best: float | None = None
+        for minute in _calendar(self.expression, wall - window):
+            if best is not None and minute >= self._wall(best) + window:
+                break
+            for moment in self._moments(minute):
+                if moment > at and (best is None or moment < best):
+                    best = moment
+        return best
+
+    def _moments(self, minute: datetime) -> Sequence[float]:
+        """When a clock there shows that minute: once or twice. One that is left out comes later by what is left out."""
+        first = minute.replace(tzinfo=self.zone).timestamp()
+        if not self.every_hour or not self._changes(first):
+            return (first,)
+        again = minute.replace(tzinfo=self.zone, fold=1).timestamp()
+        return (first, again) if again > first else (first,)
+
+    def _wall(self, at: float) -> datetime:
+        return datetime.fromtimestamp(at, UTC).astimezone(self.zone).replace(tzinfo=None)
+
+    def _changes(self, at: float) -> bool:
+        return self.offset(at - CHANGE_S) != self.offset(at + CHANGE_S)
 
     def between(self, begin: float, end: float, most: int) -> list[float]:
         """The times later than ``begin`` and up to ``end``, the first ``most``."""
@@ -134,52 +156,78 @@ async def times_of(schedule: str, zone: str) -> JobTimes:
 
 
 def read_times(schedule: str, zone: str) -> JobTimes:
-    """As ``times_of``. Blocks: it imports apscheduler and reads the time zones."""
+    """As ``times_of``. Blocks: it imports cronsim and reads the time zones."""
     fields = _fields(schedule)
     place = _zone(zone)
-    trigger = _trigger_class()
-    last = datetime.now(UTC).year + FAR_YEARS
-    names = dict(zip(FIELDS, fields, strict=True))
-    month, minute, hour = ",".join(months_of(names["month"])), names["minute"], names["hour"]
-    weekdays = ",".join(weekdays_of(names["weekday"]))
-    day = names["day"]
-    if re.search(r"[a-z]", f"{minute} {hour} {day}", re.I):  # apscheduler reads words there that cron has not
-        raise ConfigurationError(f"{schedule!r} is no schedule: only months and weekdays have names.", next_step=_NEXT)
-    if day[0] != "*" and names["weekday"][0] != "*":
-        pairs = [(day, "*"), ("*", weekdays)]
-    else:
-        pairs = [(day, weekdays)]
+    expression = " ".join(fields)
     try:
-        made = tuple(
-            trigger(
-                year=f"1970-{last}", month=month, day=on, day_of_week=weekday, hour=hour,
-                minute=minute, timezone=place,
-            )
-            for on, weekday in pairs
-        )  # fmt: skip
-    except (ValueError, TypeError) as error:
-        said = str(error).rpartition(": ")[2].rstrip(".")
-        raise ConfigurationError(f"{schedule!r} is no schedule: {said}.", next_step=_NEXT) from error
-    times = JobTimes(made, place, hour[0] == "*")
+        _calendar(expression, datetime(1970, 1, 1))
+    except _cron().CronSimError:  # each field alone is right: a day that none of the months has
+        raise _never_comes(schedule) from None
+    times = JobTimes(expression, place, fields[1].startswith("*"))
     if times.after(datetime.now(UTC).timestamp()) is None:
-        raise ConfigurationError(f"{schedule!r} never comes.", next_step="Choose another day or month.")
+        raise _never_comes(schedule)
     return times
 
 
-def _trigger_class() -> Any:
-    """apscheduler takes 0.1 s to import: only in a thread, and only where there is a job."""
-    return importlib.import_module("apscheduler.triggers.cron").CronTrigger
+def _never_comes(schedule: str) -> ConfigurationError:
+    return ConfigurationError(f"{schedule!r} never comes.", next_step="Choose another day or month.")
 
 
-def _fields(schedule: str) -> Sequence[str]:
+def _cron() -> Any:
+    """cronsim: only in a thread, and only where there is a job."""
+    return importlib.import_module("cronsim")
+
+
+def _calendar(expression: str, begin: datetime) -> Iterator[datetime]:
+    """The minutes later than ``begin`` of a calendar without a zone. Raises CronSimError."""
+    return iter(_cron().CronSim(expression, begin))
+
+
+def _fields(schedule: str) -> list[str]:
+    """Five fields that cronsim reads. Raises ConfigurationError naming the field that is wrong."""
     text = SHORT.get(schedule.strip().lower(), schedule)
     fields = text.split() if len(text) <= _LONGEST else []
     if len(fields) != len(FIELDS):
         raise ConfigurationError(f"{schedule[:60]!r} is no schedule: it has not five fields.", next_step=_NEXT)
-    for name, value in zip(FIELDS, fields, strict=True):
-        if re.search(r"[^0-9a-zA-Z*,/-]", value):
-            raise ConfigurationError(f"{value!r} is no {name}.", next_step=_NEXT)
-    return fields
+    return [_field(at, value) for at, value in enumerate(fields)]
+
+
+def _field(at: int, value: str) -> str:
+    name = FIELDS[at]
+    wrong = ConfigurationError(f"{value!r} is no {name}.", next_step=_NEXT)
+    allowed = r"[0-9a-z*,/-]+" if name in CYCLES else r"[0-9*,/-]+"  # cronsim's letters are an extension of cron
+    if not re.fullmatch(allowed, value, re.I):
+        raise wrong
+    alone = ["*"] * len(FIELDS)
+    try:
+        if name in CYCLES:
+            value = ",".join(_unrolled(part, at) for part in value.split(","))
+        alone[at] = value
+        _calendar(" ".join(alone), datetime(1970, 1, 1))
+    except _cron().CronSimError:
+        raise wrong from None
+    return value
+
+
+def _unrolled(part: str, at: int) -> str:
+    """A range over the end of the week or the year as the numbers that it means; anything else as it is. Raises
+    CronSimError."""
+    span, _, step = part.partition("/")
+    first, dash, last = span.partition("-")
+    if not dash:
+        return part
+    field = importlib.import_module("cronsim.cronsim").Field(at + 1)  # its first one are seconds
+    low, high = CYCLES[FIELDS[at]]
+    begin, end = field.int(first.upper()), field.int(last.upper())
+    if begin <= end:
+        return part
+    if begin > high:  # Sunday as 7
+        return part.replace(first, str(low), 1)
+    if step and not (step.isdecimal() and int(step)):
+        raise _cron().CronSimError(step)
+    values = [*range(begin, high + 1), *range(low, end + 1)]
+    return ",".join(str(value) for value in values[:: int(step or 1)])
 
 
 def _zone(name: str) -> tzinfo:
@@ -199,44 +247,3 @@ def _this_machine() -> tzinfo:
         return importlib.import_module("tzlocal").get_localzone()  # type: ignore[no-any-return]
     except (KeyError, ValueError, OSError):  # TZ=CET-1CEST,…, a name that is none, no database of time zones
         return ThisMachine()
-
-
-def weekdays_of(text: str) -> list[str]:
-    """The weekdays of a cron field by name, from Sunday; "*" alone stays. Raises ConfigurationError."""
-    return [DAYS[day] if isinstance(day, int) else day for day in _values(text, "weekday", DAYS, 0)]
-
-
-def months_of(text: str) -> list[str]:
-    """The months of a cron field by number; "*" alone stays. Raises ConfigurationError."""
-    return [str(month) for month in _values(text, "month", MONTHS, 1)]
-
-
-def _values(text: str, what: str, names: Sequence[str], low: int) -> list[int] | list[str]:
-    """Numbers of a field in which names stand for numbers from ``low``; ranges may go over the end."""
-    if text == "*":
-        return ["*"]
-    return sorted({value for part in text.split(",") for value in _part(part, what, names, low)})
-
-
-def _part(part: str, what: str, names: Sequence[str], low: int) -> Iterator[int]:
-    match = _PART.fullmatch(part)
-    if match is None or (match[1] == "*" and match[2]):
-        raise ConfigurationError(f"{part!r} is no {what}.", next_step=_NEXT)
-    step, high = int(match[3] or 1), low + len(names) - 1
-    first = low if match[1] == "*" else _value(match[1], what, names, low)
-    to_end = match[1] == "*" or (match[3] and not match[2])
-    last = high if to_end else _value(match[2] or match[1], what, names, low)
-    if last < first:
-        last += len(names)
-    if step == 0:
-        raise ConfigurationError(f"{part!r} is no {what}: it goes in steps of nothing.", next_step=_NEXT)
-    return (low + (value - low) % len(names) for value in range(first, last + 1, step))
-
-
-def _value(text: str, what: str, names: Sequence[str], low: int) -> int:
-    """7 is Sunday too."""
-    if text.isdigit() and low <= int(text) <= len(names):
-        return int(text)
-    if text.lower() in names:
-        return low + names.index(text.lower())
-    raise ConfigurationError(f"{text!r} is no {what}.", next_step=_NEXT)

@@ -67,7 +67,7 @@ LATE_IMPORTS: dict[str, str] = {
     "desktop/store/audit_export.py": "csv, only to export the activity log as such",
     "desktop/safety/late_shell.py": "the reader of commands (1 MB), in a thread at the first command",
     "desktop/safety/shell_syntax.py": "tree-sitter and its grammar, loaded in a thread at the first command",
-    "desktop/conversation/job_times.py": "apscheduler, tzlocal and zoneinfo (0.5 MB), in a thread, when there is a job",
+    "desktop/conversation/job_times.py": "cronsim, tzlocal and zoneinfo (0.5 MB), in a thread, when there is a job",
     "desktop/skills/formats/schemas.py": "jsonschema_rs, only for schemas with keywords beyond the common ones",
     "desktop/skills/formats/yaml_events.py": "PyYAML, only for frontmatter that the line parser does not read",
     "desktop/skills/editing/yaml_text.py": "PyYAML, only to find where a key stands when a form changes it",

@@ -51,7 +51,7 @@ def test_nothing_heavy_is_imported_before_the_first_paint(tmp_path: Path) -> Non
 
 
 SELDOM = (
-    "apscheduler", "csv", "decimal", "difflib", "html", "jeepney", "sysconfig", "tree_sitter", "tzlocal", "yaml",
+    "cronsim", "csv", "decimal", "difflib", "html", "jeepney", "sysconfig", "tree_sitter", "tzlocal", "yaml",
     "zoneinfo",
     "desktop.app.desktop_notes", "desktop.conversation.rule_simulator", "desktop.conversation.skill_desk",
     "desktop.models.demo", "desktop.models.scripted", "desktop.presenter.jobs", "desktop.presenter.reach",

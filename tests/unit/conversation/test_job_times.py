@@ -1,5 +1,6 @@
 """Cron expressions mean what they mean to cron, in the zone that was chosen."""
 
+import faulthandler
 import os
 import subprocess
 import sys
@@ -28,6 +29,8 @@ def following(schedule: str, after: float = SATURDAY, count: int = 3) -> list[st
         ("0 12 * * 0", ["Sun 22 Nov 12:00", "Sun 29 Nov 12:00", "Sun 06 Dec 12:00"]),
         ("0 12 * * 7", ["Sun 22 Nov 12:00", "Sun 29 Nov 12:00", "Sun 06 Dec 12:00"]),
         ("0 12 * * 5-7", ["Sun 22 Nov 12:00", "Fri 27 Nov 12:00", "Sat 28 Nov 12:00"]),
+        ("0 12 * * fri-sun", ["Sun 22 Nov 12:00", "Fri 27 Nov 12:00", "Sat 28 Nov 12:00"]),
+        ("0 12 * * 7-1", ["Sun 22 Nov 12:00", "Mon 23 Nov 12:00", "Sun 29 Nov 12:00"]),
         ("0 12 * * SAT-mon", ["Sun 22 Nov 12:00", "Mon 23 Nov 12:00", "Sat 28 Nov 12:00"]),
         ("0 0 * * */2", ["Sun 22 Nov 00:00", "Tue 24 Nov 00:00", "Thu 26 Nov 00:00"]),
         ("0 0 13 * 5", ["Fri 27 Nov 00:00", "Fri 04 Dec 00:00", "Fri 11 Dec 00:00"]),
@@ -64,13 +67,13 @@ def test_an_hour_that_a_clock_leaves_out_is_made_up_for_and_one_that_comes_twice
     [
         ("", "", "five fields"), ("x", "", "five fields"), ("* * * *", "", "five fields"), ("60 * * * *", "", "60"),
         ("0 24 * * *", "", "24"), ("0 0 0 * *", "", "0"), ("0 0 31 2 *", "", "never comes"), ("0 0 * * 8", "", "8"),
-        ("0 0 * * 1-5/0", "", "steps of nothing"), ("0 0 * * fre", "", "fre"), ("0 0 L * *", "", "is no schedule"),
+        ("0 0 * * 1-5/0", "", "no weekday"), ("0 0 * * fre", "", "fre"), ("0 0 L * *", "", "no day"),
         *((f"0 9 1 {month} *", "", "no month") for month in (
             "mar-", "jan9", "feb-apr-dec", "0", "13", "janu", "jan-", "*-3", "first", "/2",
         )),
-        ("0 9 1 jan/0 *", "", "steps of nothing"), ("0 9 1 */13x *", "", "no month"),
-        *((f"0 9 {day} * *", "", "no schedule") for day in ("last", "last-5", "last/2", "lastfoo", "1st", "32", "5-1")),
-        ("last 9 * * *", "", "no schedule"), ("0 9 * * 1-9", "", "no weekday"), ("0 9 * * 10", "", "no weekday"),
+        ("0 9 1 jan/0 *", "", "no month"), ("0 0 * * fri-mon/0", "", "no weekday"), ("0 9 1 */13x *", "", "no month"),
+        *((f"0 9 {day} * *", "", "no day") for day in ("last", "last-5", "last/2", "lastfoo", "1st", "32", "5-1")),
+        ("last 9 * * *", "", "no minute"), ("0 9 * * 1-9", "", "no weekday"), ("0 9 * * 10", "", "no weekday"),
         ("*;rm * * * *", "", "minute"), ("1," * 300 + "1 * * * *", "", "five fields"),
         ("0 9 * * *", "Mars/Olympus", "no time zone"), ("0 9 * * *", "../../etc/passwd", "no time zone"),
     ],
@@ -143,3 +146,96 @@ def test_the_clock_of_a_machine_counts_an_hour_that_comes_twice_twice() -> None:
         moment = datetime.fromtimestamp(at, zone)
         assert (moment.timestamp(), zone.tzname(moment)) == (at, "this machine")
         assert moment.replace(tzinfo=None) == datetime.fromtimestamp(at)
+
+
+ZONES = (
+    "Europe/Berlin", "Europe/London", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe", "Asia/Kolkata",
+    "Africa/Casablanca", "America/St_Johns", "Pacific/Auckland", "Antarctica/Troll", "Asia/Tehran", "UTC",
+)  # fmt: skip
+ORDINARY = tuple(
+    f"{minute} {hour} {days}"
+    for minute, hour in (
+        ("0", "0"), ("30", "1"), ("0", "2"), ("30", "2"), ("0", "3"), ("*/15", "*"), ("0", "*"), ("0", "*/2"),
+        ("0,30", "1-3"), ("0", "9-17"), ("*/20", "2"), ("45", "23"),
+    )
+    for days in ("* * *", "1 * *", "* * 1-5", "* * 0", "1,15 * *", "13 * 5", "* 3,10 *", "*/2 * *")
+)  # fmt: skip
+
+
+def minutes_of(begin: datetime, end: datetime) -> range:
+    return range(int(begin.replace(tzinfo=UTC).timestamp()), int(end.replace(tzinfo=UTC).timestamp()), 60)
+
+
+TWO_YEARS = minutes_of(datetime(2025, 1, 1), datetime(2027, 1, 1))
+CHANGES = (
+    minutes_of(datetime(2026, 3, 14), datetime(2026, 4, 8)), minutes_of(datetime(2026, 9, 26), datetime(2026, 11, 8)),
+)  # fmt: skip
+AWAY = 6 * 3600
+
+
+def numbers(field: str, low: int, high: int) -> set[int]:
+    """What a field of these schedules means, written out."""
+    found: set[int] = set()
+    for part in field.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = (f"{low}-{high}" if span == "*" else span).partition("-")
+        found |= set(range(int(first), int(last or first) + 1, int(step or 1)))
+    return found
+
+
+def walked(schedule: str, walls: list[tuple[int, datetime]]) -> dict[float, datetime]:
+    """Every minute whose clock shows what the schedule says, with what it shows."""
+    minute, hour, day, month, weekday = schedule.split()
+    minutes, hours, months = numbers(minute, 0, 59), numbers(hour, 0, 23), numbers(month, 1, 12)
+    days, weekdays = numbers(day, 1, 31), numbers(weekday, 0, 6)
+    either = day[0] != "*" and weekday[0] != "*"
+    on: dict[tuple[int, int, int], bool] = {}
+    found = {}
+    for at, wall in walls:
+        if wall.minute not in minutes or wall.hour not in hours or wall.month not in months:
+            continue
+        key = (wall.year, wall.month, wall.day)
+        if key not in on:
+            both = (wall.day in days, wall.isoweekday() % 7 in weekdays)
+            on[key] = any(both) if either else all(both)
+        if on[key]:
+            found[float(at)] = wall
+    return found
+
+
+def wrong_runs(zone: str, span: range) -> list[str]:
+    """Runs that are lost, come too often, or come where no clock was changed."""
+    walls = [(at, datetime.fromtimestamp(at, ZoneInfo(zone))) for at in span]
+    steps = zip(walls[1:], walls, strict=False)
+    shifts = [at for (at, wall), (_, before) in steps if wall.utcoffset() != before.utcoffset()]
+    wrong = []
+    for schedule in ORDINARY:
+        times = read_times(schedule, zone)
+        found = times.between(span[0] - 1, span[-1], len(span))
+        known, plain = set(found), walked(schedule, walls)
+        lost = [wall for at, wall in plain.items() if at not in known and (times.every_hour or not wall.fold)]
+        extra = [at for at in known - plain.keys() if not any(0 <= at - shift < AWAY for shift in shifts)]
+        twice = [at for at in found if at in plain and plain[at].fold and not times.every_hour]
+        if lost or extra or twice or found != sorted(known):
+            wrong.append(f"{schedule} in {zone}: lost {lost[:3]}, too many {extra[:3]}, twice {twice[:3]}")
+    return wrong
+
+
+@pytest.mark.parametrize("span", CHANGES, ids=("spring", "autumn"))
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"])
+def test_no_ordinary_schedule_loses_a_run_where_the_clock_changes(zone: str, span: range) -> None:
+    assert wrong_runs(zone, span) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("zone", ZONES)
+def test_no_ordinary_schedule_loses_a_run_in_two_years(zone: str) -> None:
+    faulthandler.cancel_dump_traceback_later()  # a walk over a million minutes takes longer than an ordinary test
+    assert wrong_runs(zone, TWO_YEARS) == []
+
+
+def test_a_monthly_run_at_midnight_comes_in_the_month_whose_clock_changes() -> None:
+    begin = datetime(2026, 3, 15, tzinfo=BERLIN).timestamp()
+    assert following("0 0 1 * *", begin, 2) == ["Wed 01 Apr 00:00 +0200", "Fri 01 May 00:00 +0200"]
+    begin = datetime(2026, 3, 28, 12, tzinfo=BERLIN).timestamp()
+    assert following("0 0 * * *", begin, 2) == ["Sun 29 Mar 00:00 +0100", "Mon 30 Mar 00:00 +0200"]
