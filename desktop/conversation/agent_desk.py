@@ -9,6 +9,7 @@ import asyncio
 import os
 import re
 import time
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -161,10 +162,25 @@ class AgentDesk:
 
     # -- files (all of these block) -----------------------------------------------------------------------------------
 
-    def create(self) -> str:
-        """A new file with the least that is an agent; its path."""
+    def draft(self) -> tuple[str, str]:
+        """The path and text of a new agent, the least that is one; no file before it is saved."""
         name = self._free("new_agent")
-        return self._write(name, _TEMPLATE.format(name=name, title=_title(name)))
+        return str(self._mine / f"{name}.yaml"), _TEMPLATE.format(name=name, title=_title(name))
+
+    def place_of(self, text: str) -> str:
+        """Where a draft is saved: a file called as the agent is. Raises CannotSaveTools when another stands there, or
+        for a text with mistakes."""
+        said = read_text(text, "")
+        if said.definition is None:
+            raise CannotSaveTools("An agent with mistakes cannot be saved.", next_step="Correct it, then save.")
+        path = self._mine / f"{said.definition.name}.yaml"
+        if os.path.lexists(path):
+            raise CannotSaveTools(f"There is a file {path.name} already.", next_step="Choose another name.")
+        return str(path)
+
+    def name_for(self, title: str) -> str:
+        """A free name that says what the title says; "" for a title without a Latin letter."""
+        return self._free(f"{stem}_agent") if (stem := _stem(title)) else ""
 
     def duplicate(self, path: str) -> str:
         """A copy of the person's own, under a name that is free; its path. Raises CannotSaveTools."""
@@ -336,6 +352,12 @@ def placed(said: AgentText, path: str) -> tuple[SkillProblem, ...]:
         )
         for one in said.problems
     )  # fmt: skip
+
+
+def _stem(title: str) -> str:
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    words = re.sub(r"[^a-z0-9]+", "_", plain).lstrip("_0123456789").rstrip("_")
+    return words.removesuffix("_agent")[:50].strip("_") if words != "agent" else ""
 
 
 def _title(name: str) -> str:

@@ -15,8 +15,10 @@ from desktop.domain.debates import SidePreview
 from desktop.domain.definitions import AgentDefinition, AgentRow, SideName
 from desktop.domain.errors import AssentError
 from desktop.domain.skills import SkillProblem
+from desktop.presenter.skills_lines import LineEnds
 from desktop.presenter.yaml_file import YamlFileViewModel
 from desktop.skills.editing.yaml_text import REMOVE
+from desktop.tools.person_file import ABSENT, ToolsFile
 
 if TYPE_CHECKING:
     from desktop.conversation.agent_desk import AgentCheck, AgentDesk
@@ -49,6 +51,8 @@ class AgentsViewModel(YamlFileViewModel):
     told = Signal(str, str)
     replaced = Signal()
     """The text was changed by the form."""
+    dropped = Signal()
+    """A new agent was let go before it was ever saved."""
     debate_wanted = Signal(str)
     """A person wants to begin a debate with this agent of two sides."""
     _files_changed = Signal()
@@ -62,6 +66,9 @@ class AgentsViewModel(YamlFileViewModel):
         self._agents: tuple[AgentRow, ...] = desk.rows()
         self._said: AgentCheck | None = None
         self._gone: dict[str, tuple[str, str]] = {}
+        self._draft: str | None = None
+        """Of a new agent that was never saved: the name that its title gave it."""
+        self._writing = asyncio.Lock()
         self.previews: Mapping[SideName, SidePreview] = {}
         self.prompts: tuple[str, ...] = ()
         self._files_changed.connect(self._take)
@@ -99,7 +106,7 @@ class AgentsViewModel(YamlFileViewModel):
     def writable(self) -> bool:
         """Whether the open file is the person's own."""
         row = self.row(self.path)
-        return row is not None and row.writable
+        return self._draft is not None or (row is not None and row.writable)
 
     @property
     def unseen(self) -> bool:
@@ -130,9 +137,13 @@ class AgentsViewModel(YamlFileViewModel):
 
     def choose(self, path: str) -> None:
         """Open a file; what was not saved of another is let go."""
-        self._files = self._desk.file(path)
-        self._file, self._said, self.previews, self._found = None, None, {}, ()
+        self._begin(path)
         self._spawn(self._choose(path), "open an agent")
+
+    def _begin(self, path: str) -> None:
+        self._files = self._desk.file(path)
+        self._text, self._was, self._ends = "", "", LineEnds("")
+        self._file, self._said, self.previews, self._found, self._draft = None, None, {}, (), None
 
     async def _choose(self, path: str) -> None:
         self.prompts = tuple(await self._desk.prompts())
@@ -161,19 +172,67 @@ class AgentsViewModel(YamlFileViewModel):
         self._spawn(self._set_field(tuple(path), REMOVE if value in (None, "") else value), "change an agent")
 
     async def _set_field(self, path: tuple[str, ...], value: Any) -> None:
-        before = self._text
-        text = await asyncio.to_thread(self._desk.changed_text, before, path, value)
-        if before == self._text and text != before:
-            self._text = text
-            self.dirty_changed.emit(self.dirty)
-            self.replaced.emit()
-            self._check_now()
+        async with self._writing:
+            text = before = self._text
+            titled = path == ("title",) and value is not REMOVE
+            name = await asyncio.to_thread(self._name_for, str(value)) if titled else ""
+            for where, what in ((path, value), *([(("name",), name)] if name else [])):
+                text = await asyncio.to_thread(self._desk.changed_text, text, where, what)
+            if before == self._text and text != before:
+                self._draft = name or self._draft
+                self._text = text
+                self.dirty_changed.emit(self.dirty)
+                self.replaced.emit()
+                self._check_now()
+
+    def _name_for(self, title: str) -> str:
+        """What a new agent is called now that its title changed; "" where a person gave it a name, or it has a file."""
+        if self._draft is None or self._files.check(self._text).said.data.get("name") != self._draft:
+            return ""
+        return self._desk.name_for(title)
+
+    async def _save(self, over: bool) -> None:
+        async with self._writing:  # fields that a person has just left are written first
+            if not self.dirty:
+                return
+            if self._draft is not None:
+                self._files = self._desk.file(await asyncio.to_thread(self._desk.place_of, self.text))
+            await super()._save(over)
+            if self._draft is not None and not self.dirty:
+                self._draft = None
+                self._take()
+                self._check_now()
+
+    def revert(self) -> None:
+        """Back to what is on disk; a new agent, which is not there, is let go."""
+        if self._draft is None:
+            super().revert()
+            return
+        self.leave()
+        self.dropped.emit()
+
+    def leave(self) -> None:
+        """No file is open any more; what was not saved of it is let go."""
+        self._begin("")
+        self.dirty_changed.emit(False)
 
     # -- files --------------------------------------------------------------------------------------------------------
 
     def create(self) -> None:
-        """A new file, which is then open."""
-        self._spawn(self._make(self._desk.create), "new agent")
+        """A new agent, open; its file is written, and named, when it is saved first."""
+        self._spawn(self._create(), "new agent")
+
+    async def _create(self) -> None:
+        path, text = await asyncio.to_thread(self._desk.draft)
+        prompts = tuple(await self._desk.prompts())
+        self._begin(path)
+        self.prompts, self._draft = prompts, path.rpartition("/")[2].removesuffix(".yaml")
+        self._file = ToolsFile("", ABSENT)
+        self._text = text
+        self.dirty_changed.emit(True)
+        self.opened.emit()
+        self.chosen.emit(path)
+        self._check_now()
 
     def duplicate(self, path: str) -> None:
         """A copy of the person's own, which is then open."""
@@ -192,7 +251,8 @@ class AgentsViewModel(YamlFileViewModel):
         row = self.row(path)
         kept = await asyncio.to_thread(self._desk.delete, path)
         self._gone[kept] = (kept, path)
-        self._file = None
+        if path == self.path:
+            self.leave()
         name = row.agent.shown if row is not None and row.agent is not None else path.rpartition("/")[2]
         self.told.emit(f"{name} was deleted", kept)
 

@@ -12,6 +12,7 @@ from desktop.ui.settings.cli_editor import CliEditor
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Row, sized
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Segmented
 
@@ -25,6 +26,8 @@ class AgentEditor(CliEditor):
 
     def __init__(self, agents: AgentsViewModel) -> None:
         self._agents = agents
+        self._said_last = ""
+        """Of the last save; it stands until something changes."""
         self.form, self.trial = AgentForm(), AgentTrial()
         super().__init__(agents)
         self.stack.addWidget(self.form)
@@ -32,6 +35,7 @@ class AgentEditor(CliEditor):
         column = self.layout()
         column.insertWidget(0, self._make_head())  # type: ignore[union-attr]  # a column
         self.form.changed.connect(agents.set_field)
+        self.form.typing.connect(self._say)
         agents.replaced.connect(self._replaced)
         agents.changed.connect(lambda: self.accept.setVisible(agents.unseen))
         self.show_view("form")
@@ -59,6 +63,7 @@ class AgentEditor(CliEditor):
         self.stack.setCurrentWidget({"form": self.form, "trial": self.trial}.get(name, self.source))
 
     def _opened(self) -> None:
+        self._said_last = ""
         super()._opened()
         self.source.setReadOnly(not self._agents.writable)
         self.show_view("text" if self._agents.unseen else self.choice.value)  # all of it is to be seen
@@ -73,12 +78,27 @@ class AgentEditor(CliEditor):
         name = agents.definition.shown if agents.definition is not None else agents.name
         self.title.setText(name if row is None or row.writable else f"{name} (comes with Assent or a project)")
 
+    @property
+    def dirty(self) -> bool:
+        """Whether something was not saved, also in the field that is being typed in."""
+        return self._agents.dirty or self.form.pending
+
+    def save_all(self) -> None:
+        """Save what is there, with the field that is being typed in."""
+        self._save()
+
+    def _save(self) -> None:
+        if self._agents.writable and self.dirty:
+            self.form.commit()
+            self._agents.save()
+
     def _say(self) -> None:
         super()._say()
         problems = self._agents.problems
         errors = sum(problem.severity == "error" for problem in problems)
-        dirty = self._agents.dirty
-        words = "Not saved yet" if dirty else ""
+        dirty = self.dirty
+        self._said_last = "" if dirty else self._said_last
+        words = "Not saved yet" if dirty else self._said_last
         if dirty and errors:
             words = "Not saved yet, and cannot be before it is correct"
         elif self._agents.unseen:
@@ -86,18 +106,23 @@ class AgentEditor(CliEditor):
         elif not self._agents.writable:
             words = "Only your own agents can be changed: make a copy"
         self._words.setText(words)
-        self.save.setEnabled(dirty and not errors)
+        self.save.setEnabled(dirty and (self.form.pending or not errors))  # a field may mend what is wrong
+        self.revert.setVisible(dirty)
         self.example.hide()
 
     def _saved(self) -> None:
         self.failure.hide()
         self.show_view(self.choice.value)
+        self._said_last = f"Saved as {shown_line(self._agents.name)}. It counts from the next run on"
         self._say()
-        self._words.setText("Saved; it counts from the next run on")
 
     def _answered(self, answer: str) -> None:
         super()._answered(answer)
         self.show_view(self.choice.value)
+
+    def _revert(self) -> None:
+        self.form.drop()
+        super()._revert()
 
     def _to(self, problem: object) -> None:
         self.show_view("text")

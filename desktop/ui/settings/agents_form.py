@@ -31,7 +31,7 @@ HELP = {
 
 
 class _Line(Field):
-    """One field. ``done(value)`` when the person leaves it changed; a number where it is one."""
+    """One field. ``done(value)`` when the person leaves it changed, a number where it is one."""
 
     done = Signal(object)
 
@@ -47,6 +47,19 @@ class _Line(Field):
         if text != self.text() and not (self.hasFocus() and self.isModified()):
             self.setText(text)
         self._was = text
+
+    @property
+    def pending(self) -> bool:
+        """Whether something was typed that ``done`` has not told."""
+        return self.text().strip() != self._was
+
+    def drop(self) -> None:
+        """Back to what the text says."""
+        self.setText(self._was)
+
+    def finish(self) -> None:
+        """As if the person left it."""
+        self._finished()
 
     def _finished(self) -> None:
         text = self.text().strip()
@@ -108,9 +121,11 @@ class _Side(QWidget):
 
 
 class AgentForm(Scroller):
-    """``changed(path, value)``: a person changed a field; "" or None takes it out."""
+    """``changed(path, value)``: a person changed a field; "" or None takes it out. ``typing``: a field is being typed
+    in, which is ``pending`` until it is left or ``commit``."""
 
     changed = Signal(object, object)
+    typing = Signal()
 
     def __init__(self) -> None:
         super().__init__(margins=(24, 16, 24, 24), spacing=12)
@@ -134,6 +149,9 @@ class AgentForm(Scroller):
         self.sides = (_Side("sideA", "Side A"), _Side("sideB", "Side B"))
         for side in self.sides:
             side.changed.connect(self.changed)
+        for line in self._all_lines():
+            line.textEdited.connect(lambda _text: self.typing.emit())
+        self.description.textChanged.connect(self.typing)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -151,14 +169,38 @@ class AgentForm(Scroller):
         column.addWidget(self.labels["icon"])
         column.addStretch(1)
 
+    @property
+    def pending(self) -> bool:
+        """Whether a field has something that is not in the text yet."""
+        typed = self.description.toPlainText().strip() != self._described.strip()
+        return typed or any(line.pending for line in self._all_lines())
+
+    def commit(self) -> None:
+        """Take over the field that is being typed in."""
+        for line in self._all_lines():
+            line.finish()
+        self._take_description()
+
+    def drop(self) -> None:
+        """Every field as the text has it."""
+        for line in self._all_lines():
+            line.drop()
+        self.description.setPlainText(self._described)
+
+    def _all_lines(self) -> list[_Line]:
+        return [*self.lines.values(), *(line for side in self.sides for line in side.lines.values())]
+
     def eventFilter(self, watched: Any, event: Any) -> bool:
         """Leaving the description takes it over."""
         if event.type() == event.Type.FocusOut:
-            text = self.description.toPlainText().strip()
-            if text != self._described:
-                self._described = text
-                self.changed.emit(("description",), text)
+            self._take_description()
         return super().eventFilter(watched, event)
+
+    def _take_description(self) -> None:
+        text = self.description.toPlainText().strip()
+        if text != self._described.strip():
+            self._described = text
+            self.changed.emit(("description",), text)
 
     def _type_chosen(self, value: str) -> None:
         self.changed.emit(("type",), value)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 from desktop.domain.definitions import AgentRow
 from desktop.presenter.agents_editing import AgentsViewModel
 from desktop.ui.settings.agents_editor import AgentEditor
+from desktop.ui.skills import asking
 from desktop.ui.widgets.agent_icon import agent_icon
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller, clear
@@ -41,7 +42,12 @@ class AgentsPage(QFrame):
         self.editor = AgentEditor(agents)
         self.stack.addWidget(front)
         self.stack.addWidget(self.editor)
-        self.editor.back.connect(self.show_list)
+        self.editor.back.connect(self._leave)
+        self._after_save = False
+        agents.saved.connect(self._saved)
+        agents.failed.connect(lambda _: self._stay())
+        agents.conflict.connect(lambda _: self._stay())
+        agents.dropped.connect(self.show_list)
         agents.changed.connect(self.refresh)
         agents.chosen.connect(lambda _path: self.stack.setCurrentWidget(self.editor))
         self.refresh()
@@ -58,7 +64,30 @@ class AgentsPage(QFrame):
 
     def show_list(self) -> None:
         """Back to all of them."""
+        self._agents.leave()
         self.stack.setCurrentIndex(0)
+
+    def _leave(self) -> None:
+        """To the list, at once where all is saved, else after asking."""
+        if self.editor.dirty:
+            asking.ask_leave(self.window(), self.editor.title.text() or self._agents.name, self._answered)
+        else:
+            self.show_list()
+
+    def _answered(self, answer: str) -> None:
+        if answer == "discard":
+            self.show_list()
+        elif answer == "save":
+            self._after_save = True
+            self.editor.save_all()
+
+    def _saved(self) -> None:
+        after, self._after_save = self._after_save, False
+        if after:
+            self.show_list()
+
+    def _stay(self) -> None:
+        self._after_save = False
 
     def refresh(self) -> None:
         """Follow the view-model."""

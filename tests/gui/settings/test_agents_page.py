@@ -211,10 +211,7 @@ async def test_a_copy_has_a_name_of_its_own_and_deleting_can_be_undone(shown: Sh
     assert shown.page.editor.title.text() == "Debate (copy)"
     assert shown.files.book.get("debate_2_agent").side_b is not None
     shown.press("All agents")
-    shown.agents.create()
     await shown.rest()
-    assert (shown.mine / "new_agent.yaml").exists()
-    shown.page.show_list()
     shown.agents.delete(str(path))
     await shown.rest()
     assert not path.exists()
@@ -248,3 +245,123 @@ async def test_what_came_in_a_project_is_off_until_it_was_looked_at(shown: Shown
     await until(lambda: "mole_agent" in shown.files.book.agents, "in force")
     await until(lambda: not shown.page.editor.accept.isVisible(), "nothing left to look at")
     assert shown.files.book.get("mole_agent").title == "Mole 2"
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_saving_by_key_takes_the_field_that_is_being_typed_in(shown: Shown) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    editor = shown.page.editor
+    shown.page.activateWindow()
+    for field, words in ((editor.form.lines["title"], "Owl"), (editor.form.sides[0].lines["label"], "Watch")):
+        field.setFocus()
+        QTest.keyClicks(field, words)
+    editor.form.description.setFocus()
+    editor.form.description.selectAll()
+    QTest.keyClicks(editor.form.description, "Counts the owls")
+    assert "Not saved yet" in shown.words
+    QTest.keyClick(editor.form.description, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: "Saved as night_watch_agent.yaml" in shown.words, "saved")
+    await shown.rest()
+    agent = shown.files.book.get("night_watch_agent")
+    assert (agent.title, agent.side_a.label, agent.description) == ("Owl", "Watch", "Counts the owls")
+    assert "# my own words stay" in (shown.mine / "night_watch_agent.yaml").read_text()
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_saved_is_said_only_of_what_is_saved(shown: Shown) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    editor = shown.page.editor
+    rounds = editor.form.sides[0].lines["maxSteps"]
+    rounds.setFocus()
+    rounds.selectAll()
+    QTest.keyClicks(rounds, "none")
+    QTest.keyClick(rounds, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    await until(editor.failure.isVisible, "the reason")
+    await shown.rest()
+    assert "maxSteps must be a whole number" in shown.words
+    assert "Saved" not in shown.words
+    assert (shown.mine / "night_watch_agent.yaml").read_text() == MINE
+    rounds.selectAll()
+    QTest.keyClicks(rounds, "9")
+    QTest.keyClick(rounds, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: "Saved as" in shown.words, "saved")
+    QTest.keyClicks(rounds, "1")
+    assert "Saved as" not in shown.words
+    assert "Not saved yet" in shown.words
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_a_new_agent_is_named_by_its_last_title_when_it_is_saved_first(shown: Shown) -> None:
+    before = sorted(shown.mine.iterdir())
+    shown.press("New agent")
+    await shown.rest()
+    editor, title = shown.page.editor, shown.page.editor.form.lines["title"]
+    assert sorted(shown.mine.iterdir()) == before, "nothing is written, or in force, before it is saved"
+    for words in ("Frist try", "Gauge reader"):
+        title.setFocus()
+        title.selectAll()
+        QTest.keyClicks(title, words)
+        QTest.keyClick(title, Qt.Key.Key_Return)
+        await shown.rest()
+    assert editor.form.lines["name"].text() == "gauge_reader_agent"
+    title.selectAll()
+    QTest.keyClicks(title, "Tide no. 2")
+    QTest.keyClick(title, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: "Saved as tide_no_2_agent.yaml" in shown.words, "saved")
+    assert shown.files.book.get("tide_no_2_agent").title == "Tide no. 2"
+    await until(lambda: editor.title.text() == "Tide no. 2", "its title")
+    assert sorted(shown.mine.iterdir()) == sorted([*before, shown.mine / "tide_no_2_agent.yaml"])
+    await shown.rest()
+    title.selectAll()
+    QTest.keyClicks(title, "Another")
+    QTest.keyClick(title, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: shown.files.book.get("tide_no_2_agent").title == "Another", "saved again")
+    assert len(list(shown.mine.iterdir())) == len(before) + 1, "its file, once saved, keeps its name"
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_a_name_that_a_person_gave_a_new_agent_stays(shown: Shown) -> None:
+    shown.press("New agent")
+    await shown.rest()
+    form = shown.page.editor.form
+    for field, words in ((form.lines["name"], "my_own_agent"), (form.lines["title"], "Something else")):
+        field.setFocus()
+        field.selectAll()
+        QTest.keyClicks(field, words)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await shown.rest()
+    shown.press("Save")
+    await until(lambda: "Saved as my_own_agent.yaml" in shown.words, "saved")
+    assert shown.files.book.get("my_own_agent").title == "Something else"
+
+
+async def test_leaving_an_agent_that_is_not_saved_asks(shown: Shown) -> None:
+    shown.press("New agent")
+    await shown.rest()
+    shown.press("All agents")
+    assert shown.page.stack.currentWidget() is shown.page.editor
+    assert "Save your changes?" in shown.words
+    shown.press("Keep editing")
+    shown.press("All agents")
+    shown.press("Discard")
+    await shown.rest()
+    assert shown.page.stack.currentIndex() == 0
+    assert not (shown.mine / "new_agent.yaml").exists()
+    shown.press("New agent")
+    await shown.rest()
+    shown.press("All agents")
+    shown.press("Save", 1)
+    await until(lambda: shown.page.stack.currentIndex() == 0, "back")
+    assert (shown.mine / "new_agent.yaml").exists()
+    await until(lambda: "New agent" in shown.words, "in the list")
+
+
+async def test_the_name_of_a_title_is_one_that_a_file_can_have(shown: Shown) -> None:
+    (shown.mine / "gauge_agent.yaml").write_text("name: gauge_agent\nsideA: {prompt: assistant}\n")
+    await asyncio.to_thread(shown.files.reload)
+    for title, name in (
+        ("Zähler Nr. 2", "zahler_nr_2_agent"), ("Gauge", "gauge_2_agent"), ("My Agent", "my_agent"), ("日本語", ""),
+        ("../../etc/passwd", "etc_passwd_agent"), ("3 wise men", "wise_men_agent"), ("Agent", ""), ("", ""),
+    ):  # fmt: skip
+        assert shown.desk.name_for(title) == name
+    assert len(shown.desk.name_for("long " * 40)) <= 64
