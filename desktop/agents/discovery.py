@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from desktop.domain.tools import Tool, ToolSpec
+from desktop.domain.tools import CommandPart, Tool, ToolSpec
 from desktop.pipeline.names import AllowedTools, ToolTable
 from desktop.pipeline.skill_tool import SkillTool
 
@@ -63,8 +63,8 @@ class _OwnCalls:
     def offers(self, spec: ToolSpec) -> bool:
         return self._not_itself(spec) and self.allowed.offers(spec)
 
-    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> bool:
-        return self._not_itself(spec) and self.allowed.permits(spec, arguments)
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
+        return self._not_itself(spec) and self.allowed.permits(spec, arguments, parts)
 
     def names(self, name: str) -> bool:
         """Hidden tools that are no agents stay hidden from who is called by somebody that does not see them."""

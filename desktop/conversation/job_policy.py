@@ -16,7 +16,7 @@ from desktop.domain.jobs import JobPolicy
 from desktop.domain.near import nearest
 from desktop.domain.safety import CallFacts
 from desktop.domain.supervision import ExecutionBudget
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.tools import Category, CommandPart, ToolSpec
 from desktop.pipeline.names import AllowedTools
 from desktop.skills.patterns import PatternError, matching
 from desktop.skills.patterns.grammar import Selector
@@ -144,9 +144,9 @@ class ReadOnly:
         """By the category that the tool declares."""
         return spec.category is Category.READ and self.allowed.offers(spec)
 
-    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> bool:
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
         """As ``offers``; what a call comes to is judged later."""
-        return spec.category is Category.READ and self.allowed.permits(spec, arguments)
+        return spec.category is Category.READ and self.allowed.permits(spec, arguments, parts)
 
     def names(self, name: str) -> bool:
         """As the list has it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ def recorded(facts: CallFacts, at: float, redactor: Redactor) -> RecordedCall:
 def facts_of(call: RecordedCall) -> CallFacts:
     """The call as rules are asked about it. Raises LookupError, TypeError or ValueError for what is no such record."""
     plain = json.loads(call.facts)
-    parts = tuple(CommandPart(one[0], tuple(one[1]), one[2], tuple(one[3])) for one in plain["parts"])
+    parts = tuple(_part(*one) for one in plain["parts"])
     return CallFacts(
         call.tool, Category(plain["category"]), str(plain["about"]), tuple(plain["tags"]), dict(plain["arguments"]),
         str(plain["source"]), parts, dict(plain["resolved"]), call.thread_id, str(plain["digest"]),
@@ -53,10 +53,15 @@ def _plain(facts: CallFacts) -> dict[str, Any]:
         "tags": list(facts.tags),
         "about": facts.constraint[:MAX_LINE],
         "arguments": {name: _value(name, value, 0) for name, value in facts.arguments.items()},
-        "parts": [[part.text, list(part.spellings), part.hidden, list(part.said)] for part in parts],
+        "parts": [[part.text, part.spellings, part.hidden, part.said, part.assigns] for part in parts],
         "resolved": dict(facts.resolved),
         **({"above": list(facts.above)} if facts.above else {}),
     }
+
+
+def _part(text: str, spellings: list[str], hidden: str, said: list[str], assigns: Sequence[str] = ()) -> CommandPart:
+    """Records of older versions say nothing of assignments."""
+    return CommandPart(text, tuple(spellings), hidden, tuple(said), tuple(assigns))
 
 
 def _value(name: str, value: Any, depth: int) -> Any:

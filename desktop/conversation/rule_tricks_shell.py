@@ -162,6 +162,7 @@ def shell_tricks(glob: str, key: str) -> Iterator[Trick]:
             text = template.format(b=base, p=program, k=key)
             yield Trick(family, text, marked(text, base), why)
         yield from _spelled(base, program)
+        yield from _assigned(base, program)
         yield from _longer(sample, base)
         yield from _options(sample, base, program)
 
@@ -181,6 +182,17 @@ def _spelled(base: str, program: str) -> Iterator[Trick]:
     if rest:
         text = program + "\u00a0" + rest.lstrip()
         yield Trick("no-break space", text, ((len(program), 1),), "the blank is another character")
+
+
+def _assigned(base: str, program: str) -> Iterator[Trick]:
+    """An assignment whose name begins as the program does, and a folder of such a name."""
+    if re.fullmatch(r"[A-Za-z_]\w*", program):
+        for family, head in (("assignment", f"{program}=1"), ("added assignment", f"{program}+=1"),
+                             ("longer assignment", f"{program}x=1")):  # fmt: skip
+            yield Trick(family, f"{head} {T}", ((0, len(head)),), _SETS)
+    if "/" not in program:
+        for family, head in (("folder of that name", f"{program}/../evil"), ("folder", f"{program}x/evil")):
+            yield Trick(family, head + base[len(program) :], ((0, len(head)),), _PROGRAM)
 
 
 def _longer(sample: Sample, base: str) -> Iterator[Trick]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from desktop.domain.cancellation import RunMeta
 
@@ -56,13 +56,20 @@ class CommandPart:
     ``text``: its words as a shell would have to be given them, single blanks between. ``spellings``: other texts of the
     same, tried by rules that ask or deny. ``hidden``: half a sentence why no rule can cover it (a word that only
     running shows, a file that it writes through a redirection), or empty. ``said``: options by which it does more than
-    its name says, such as ``--output``: only a rule that names them covers it.
+    its name says, or that no table of the program has, such as ``--output``: only a rule that names them covers it.
+    ``assigns``: the assignments in front of it and of ``text``: covered only by rules that write ``NAME=``.
     """
 
     text: str
     spellings: tuple[str, ...] = ()
     hidden: str = ""
     said: tuple[str, ...] = ()
+    assigns: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The text without the assignments."""
+        return self.text[sum(len(one) + 1 for one in self.assigns) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,15 @@ class ToolCallContext:
     progress: Callable[[str], None] | None = None
     identity: Mapping[str, str] = field(default_factory=dict)
     scope: Any = None
+
+
+@runtime_checkable
+class CommandTool(Protocol):
+    """A tool whose argument ``command`` is a shell command, taken apart for whoever compares it with a pattern."""
+
+    def parts_of(self, args: Mapping[str, Any]) -> Awaitable[tuple[CommandPart, ...]]:
+        """The commands of a call, whatever its arguments are; never empty, for what cannot be read is hidden."""
+        ...
 
 
 class Tool(Protocol):

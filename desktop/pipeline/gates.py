@@ -14,7 +14,7 @@ from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.middleware import CallNext, Middleware
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.recall import VALUE_UNKNOWN
-from desktop.domain.tools import Category, PreCheck, ToolResult
+from desktop.domain.tools import Category, CommandTool, PreCheck, ToolResult
 from desktop.pipeline.context import Call, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 
@@ -29,13 +29,14 @@ class AllowedToolsGate:
     """Gate 6: the invoking skill's list (R-INV-3)."""
 
     async def process(self, context: Call, call_next: CallNext) -> None:
-        self.check(context)
+        await self.check(context)
         await call_next()
 
-    def check(self, call: Call) -> None:
-        """Raise Denied ``denied.allowed_tools``."""
-        spec = call.target.spec
-        if not call.request.caller.allowed.permits(spec, call.arguments or {}):
+    async def check(self, call: Call) -> None:
+        """Raise Denied ``denied.allowed_tools``. A command is taken apart first: a list may look at it."""
+        spec, arguments = call.target.spec, call.arguments or {}
+        parts = await call.target.parts_of(arguments) if isinstance(call.target, CommandTool) else ()
+        if not call.request.caller.allowed.permits(spec, arguments, parts):
             raise Denied(f"{spec.name} is not among the tools allowed here.", code="denied.allowed_tools")
 
 
@@ -132,7 +133,7 @@ class TrustGate:
         call.arguments, call.frozen = dict(arguments), frozen_copy(arguments)
         if call.configure is not None:
             await call.configure()
-        self._allowed.check(call)
+        await self._allowed.check(call)
         await self._schema.check(call)
         await self._safety.check(call)
         call.stale = False

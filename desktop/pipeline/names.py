@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import Denied, NotFound
 from desktop.domain.near import nearest
-from desktop.domain.tools import Tool, ToolSpec
+from desktop.domain.tools import CommandPart, Tool, ToolSpec
 from desktop.skills.names import MAX_NAME, is_bare_name
 
 MAX_REF = 4096
@@ -34,8 +34,9 @@ class AllowedTools(Protocol):
         """Whether some call of this tool can be allowed, so that a model gets to see it."""
         ...
 
-    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> bool:
-        """Whether this call is allowed."""
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
+        """Whether this call is allowed. ``parts``: those of a command that was taken apart (``CommandTool``); where
+        there are none no star covers what joins commands."""
         ...
 
     def names(self, name: str) -> bool:
@@ -62,7 +63,7 @@ class ExactTools:
     def offers(self, spec: ToolSpec) -> bool:
         return self.entries is None or spec.name in self.entries or "*" in self.entries
 
-    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> bool:
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
         return self.offers(spec)
 
     def names(self, name: str) -> bool:

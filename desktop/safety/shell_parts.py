@@ -80,7 +80,7 @@ def _part(
     said, hidden = found.said, hidden or found.hidden
     if behind and words and base_name(words[0].text) in TAKES_ORDERS:
         said = [*said, "<"]
-    return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said))
+    return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said), tuple(before))
 
 
 def _other_names(words: Sequence[Word], shown: list[str]) -> Iterator[str]:

@@ -23,12 +23,13 @@ from desktop.domain.safety import (
     ShellReader,
     ShellReading,
 )  # fmt: skip
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.tools import Category, CommandPart, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.process_result import NETWORK_IS_OFF, gone_note, result_of
 
 MAX_COMMAND = 100_000
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
 _PLATFORM: str = sys.platform
+_UNREAD = CommandPart("", hidden="nothing of it can be read as a command")
 
 BASH = ToolSpec(
     name="bash",
@@ -91,6 +92,13 @@ class Bash:
         """What models see, with the time limit in force."""
         return replace(BASH, timeout_s=self._settings().timeout_of("bash") + _AHEAD_OF_US_S)
 
+    async def parts_of(self, args: Mapping[str, Any]) -> tuple[CommandPart, ...]:
+        """Its commands for patterns. Implements ``CommandTool``: no argument has been checked yet."""
+        command = args.get("command")
+        if not isinstance(command, str) or len(command) > MAX_COMMAND or "\0" in command or _has_surrogates(command):
+            return (_UNREAD,)
+        return (await self._reader.read(command)).parts or (_UNREAD,)
+
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
         """Read the command: blocked, or what it does and why it may be admin."""
         command = args["command"]
@@ -130,7 +138,7 @@ class Bash:
             },
             identity={**reading.states, place.resolved: _which(place.identity)},
             constraint=command.strip(),
-            parts=reading.parts,
+            parts=reading.parts or (_UNREAD,),
         )
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:

@@ -8,29 +8,57 @@ paths, and in every other argument, ``*`` stays within one folder (see ``globs``
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
-from desktop.domain.safety import CallFacts
 from desktop.domain.tools import CommandPart
 from desktop.skills.patterns.syntax import ANY, Alternative, Wild, alternatives
 
 ARGUMENT = "command"
 """The name of the argument that is a shell command, of the tools whose pre-check takes it apart."""
+_ASSIGNS = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One alternative of a constraint. ``whole`` fits a text as it stands. To cover a command, its assignments have to
+    fit ``assigns`` one by one and the rest ``command``; ``said`` is what it says literally, ``named`` how much of the
+    program's name."""
+
+    whole: re.Pattern[str]
+    assigns: tuple[re.Pattern[str], ...]
+    command: re.Pattern[str]
+    said: str
+    named: int
+
+    def covers(self, part: CommandPart) -> bool:
+        """Whether it covers all of a command of which nothing is hidden."""
+        if len(self.assigns) != len(part.assigns) or self.command.fullmatch(part.command) is None:
+            return False
+        if not all(one.fullmatch(text) for one, text in zip(self.assigns, part.assigns, strict=True)):
+            return False
+        program = part.command.partition(" ")[0]
+        in_folder = bool(self.named) and program.rfind("/") >= self.named
+        return not in_folder and all(_says(self.said, option) for option in part.said)
 
 
 class CommandGlob:
-    """A constraint on the command. ``literal`` is the one text that it fits, or empty."""
+    """A constraint on the command. ``literal`` is the one text that it fits, or empty.
+
+    No star stands for an assignment in front of the program (``ls*`` does not cover ``ls=1 touch x``), nor for the
+    folders of another program (``ls*`` does not cover ``ls/../touch``), except where it is all that is said of it.
+    """
 
     __slots__ = ("_ways", "literal")
 
     def __init__(self, text: str) -> None:
         made = alternatives(text)
         self.literal = _literal(made)
-        self._ways = () if self.literal else tuple((re.compile(_source(one), re.DOTALL), _said(one)) for one in made)
+        self._ways = () if self.literal else tuple(_way(one) for one in made)
 
     def fits(self, text: str) -> bool:
         """Whether it fits the whole text."""
-        return text == self.literal if self.literal else any(way.fullmatch(text) for way, _ in self._ways)
+        return text == self.literal if self.literal else any(way.whole.fullmatch(text) for way in self._ways)
 
     def covers(self, part: CommandPart) -> bool:
         """Whether it may allow this command: nothing of it is hidden, it fits, and says what has to be said."""
@@ -38,9 +66,7 @@ class CommandGlob:
             return False
         if self.literal:
             return part.text == self.literal
-        return any(
-            way.fullmatch(part.text) and all(f" {option}" in said for option in part.said) for way, said in self._ways
-        )
+        return any(way.covers(part) for way in self._ways)
 
     def meets(self, part: CommandPart) -> bool:
         """Whether it asks about or denies this command, by any of its spellings."""
@@ -53,16 +79,54 @@ def command_glob(text: str) -> CommandGlob:
     return CommandGlob(text)
 
 
-def line_of(facts: CallFacts) -> str:
-    """The whole command of a call that was taken apart, else empty."""
-    line = facts.arguments.get(ARGUMENT) if facts.parts else None
-    return line.strip() if isinstance(line, str) else ""
-
-
 def _literal(made: list[Alternative]) -> str:
     if len(made) != 1 or any(isinstance(token, Wild) for token in made[0]):
         return ""
     return "".join(token for token in made[0] if isinstance(token, str))
+
+
+def _way(tokens: Alternative) -> _Way:
+    assigns, rest = _split(tokens)
+    said = _said(rest)
+    named = 0 if said.startswith("\0") else len(re.split(r"[ \0]", said, maxsplit=1)[0])
+    return _Way(_regex(tokens), tuple(map(_regex, assigns)), _regex(rest), said, named)
+
+
+def _regex(tokens: Alternative) -> re.Pattern[str]:
+    return re.compile(_source(tokens), re.DOTALL)
+
+
+def _split(tokens: Alternative) -> tuple[list[Alternative], Alternative]:
+    """The words ``NAME=value`` in front of the command, and the command."""
+    found: list[Alternative] = []
+    rest = tokens
+    while rest and isinstance(rest[0], str) and _ASSIGNS.match(rest[0]):
+        word, rest = _word(rest)
+        found.append(word)
+    return found, rest
+
+
+def _word(tokens: Alternative) -> tuple[Alternative, Alternative]:
+    """Up to the first blank outside quotes, and what follows it."""
+    word: Alternative = []
+    quoted = False
+    for at, token in enumerate(tokens):
+        if not isinstance(token, str):
+            word.append(token)
+            continue
+        for place, letter in enumerate(token):
+            quoted ^= letter == "'"
+            if letter == " " and not quoted:
+                after: Alternative = [part for part in (token[place + 1 :],) if part]
+                return [*word, *(part for part in (token[:place],) if part)], [*after, *tokens[at + 1 :]]
+        word.append(token)
+    return word, []
+
+
+def _says(said: str, option: str) -> bool:
+    """Whether a rule names an option: the whole of a long one, of a single letter also with its value behind it."""
+    ends = "" if len(option) == 2 else r"(?=[ =\0]|\Z)"
+    return re.search(rf" {re.escape(option)}{ends}", said) is not None
 
 
 def _said(tokens: Alternative) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 from desktop.skills.names import normal_tags
 from desktop.skills.patterns.constraints import Check
@@ -31,14 +30,6 @@ class Rule:
         self.name = self.glob.literal if self.glob else ""
         self.specificity = self.glob.specificity if self.glob else TAG
         self.checks = tuple(Check(constraint, where) for constraint in pattern.constraints)
-
-    def allows(self, arguments: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
-        """Whether every constraint holds, all arguments in full."""
-        return all(check.allows(arguments, params) for check in self.checks)
-
-    def denies(self, arguments: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
-        """Whether every constraint holds for a part at least."""
-        return all(check.denies(arguments, params) for check in self.checks)
 
     def constrains(self, name: str) -> bool:
         return any(check.name == name for check in self.checks)

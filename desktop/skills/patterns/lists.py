@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+from desktop.domain.tools import CommandPart
+from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import compile_glob
 from desktop.skills.patterns.grammar import Pattern, PatternList, parse_pattern, parse_patterns
 from desktop.skills.patterns.index import Rule, RuleIndex, tag_set
@@ -19,6 +21,7 @@ from desktop.skills.patterns.syntax import PatternError
 
 CONTEXT_MANAGER = "context-manager"
 _OPERATION = "op"
+_SHOWN = 200
 
 
 class Named(Protocol):
@@ -48,7 +51,7 @@ class Allows(Protocol):
 
     def offers(self, spec: Named) -> bool: ...
 
-    def permits(self, spec: Named, arguments: Mapping[str, Any]) -> bool: ...
+    def permits(self, spec: Named, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool: ...
 
     def names(self, name: str) -> bool: ...
 
@@ -58,7 +61,9 @@ class Allows(Protocol):
     @property
     def exact_names(self) -> Sequence[str]: ...
 
-    def explain(self, spec: Named, arguments: Mapping[str, Any] | None = None) -> Judged: ...
+    def explain(
+        self, spec: Named, arguments: Mapping[str, Any] | None = None, parts: Sequence[CommandPart] = ()
+    ) -> Judged: ...
 
 
 def match_pattern(pattern: str | Pattern, name: str, tags: Iterable[str] = ()) -> bool:
@@ -123,9 +128,9 @@ class AllowedList:
         """Whether some call of this tool can be allowed; constraints wait for the call (R-PAT-4)."""
         return self.explain(spec).allowed
 
-    def permits(self, spec: Named, arguments: Mapping[str, Any]) -> bool:
-        """Whether this call is allowed."""
-        return self.explain(spec, arguments).allowed
+    def permits(self, spec: Named, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
+        """Whether this call is allowed; ``parts`` are those of a command that was taken apart."""
+        return self.explain(spec, arguments, parts).allowed
 
     def constraints(self, spec: Named) -> tuple[str, ...]:
         """What its calls must fit, as written; a lister states it beside the tool (R-DSC-5). Denials come with
@@ -135,7 +140,9 @@ class AllowedList:
         shown = [*(() if free else allows), *(rule for rule in denies if rule.checks)]
         return tuple(rule.text for rule in shown)
 
-    def explain(self, spec: Named, arguments: Mapping[str, Any] | None = None) -> Judged:
+    def explain(
+        self, spec: Named, arguments: Mapping[str, Any] | None = None, parts: Sequence[CommandPart] = ()
+    ) -> Judged:
         """The decision about a call and what made it; without ``arguments``: about the tool as such."""
         if self.problem is not None:
             return Judged(False, "", f"The list of allowed tools is malformed, so it allows nothing: {self.problem}")
@@ -144,17 +151,13 @@ class AllowedList:
         allows, denies = self._about(spec)
         if spec.name == CONTEXT_MANAGER:
             denies = tuple(rule for rule in denies if rule.constrains(_OPERATION))
+        call = None if arguments is None else ComparedCall(arguments, spec.params, parts)
         for rule in denies:
-            if not rule.checks if arguments is None else rule.denies(arguments, spec.params):
+            if not rule.checks if call is None else any(call.denied_by(rule, part) for part in call.parts):
                 return Judged(False, rule.text, "The list denies it.")
         if spec.name == CONTEXT_MANAGER:
             return _CONTEXT_MANAGER
-        for rule in allows:
-            if arguments is None or rule.allows(arguments, spec.params):
-                return Judged(True, rule.text, _allowed_by(rule, arguments))
-        if allows:
-            return Judged(False, allows[0].text, "The list allows it only with other arguments.")
-        return _NOT_LISTED
+        return _allowed(allows, call) if allows else _NOT_LISTED
 
     def _about(self, spec: Named) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
         """The rules that allow the tool, only those of the highest specificity (R-PAT-9), and those that deny it."""
@@ -168,10 +171,34 @@ _NOT_LISTED = Judged(False, "", "No pattern of the list selects it.")
 _CONTEXT_MANAGER = Judged(True, "", "Operations of context-manager are allowed unless one is denied by name.")
 
 
-def _allowed_by(rule: Rule, arguments: Mapping[str, Any] | None) -> str:
+def _allowed(rules: Sequence[Rule], call: ComparedCall | None) -> Judged:
+    """By the first that covers it; of a command by one for each part."""
+    if call is None:
+        return Judged(True, rules[0].text, _allowed_by(rules[0], whole=False))
+    found: list[Rule] = []
+    for part in call.parts:
+        rule = next((rule for rule in rules if call.allowed_by(rule, part)), None)
+        if rule is None:
+            return Judged(False, rules[0].text, _not_so(part))
+        found.append(rule)
+    return Judged(True, " ".join(dict.fromkeys(rule.text for rule in found)), _allowed_by(found[0], whole=True))
+
+
+def _not_so(part: CommandPart | None) -> str:
+    """Why what the list says does not cover this."""
+    if part is None:
+        return "The list allows it only with other arguments."
+    shown = part.text if len(part.text) <= _SHOWN else f"{part.text[:_SHOWN]}…"
+    if part.hidden:
+        return f"The list allows only commands that can be read in full, and here {part.hidden}."
+    more = f", which must stand in the list: {', '.join(part.said)}" if part.said else ""
+    return f"The list allows only other commands than {shown!r}{more}."
+
+
+def _allowed_by(rule: Rule, *, whole: bool) -> str:
     if not rule.checks:
         return "The list allows it."
-    if arguments is not None:
+    if whole:
         return "The list allows it with these arguments."
     return f"The list allows it with {', '.join(check.text for check in rule.checks)}."
 
@@ -204,14 +231,16 @@ class Intersection:
     def offers(self, spec: Named) -> bool:
         return self.parent.offers(spec) and self.child.offers(spec)
 
-    def permits(self, spec: Named, arguments: Mapping[str, Any]) -> bool:
-        return self.parent.permits(spec, arguments) and self.child.permits(spec, arguments)
+    def permits(self, spec: Named, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
+        return self.parent.permits(spec, arguments, parts) and self.child.permits(spec, arguments, parts)
 
-    def explain(self, spec: Named, arguments: Mapping[str, Any] | None = None) -> Judged:
+    def explain(
+        self, spec: Named, arguments: Mapping[str, Any] | None = None, parts: Sequence[CommandPart] = ()
+    ) -> Judged:
         """The parent's refusal, else the child's decision."""
-        above = self.parent.explain(spec, arguments)
+        above = self.parent.explain(spec, arguments, parts)
         if above.allowed:
-            return self.child.explain(spec, arguments)
+            return self.child.explain(spec, arguments, parts)
         return Judged(False, above.rule_text, f"The caller itself may not: {above.reason}")
 
 

@@ -9,10 +9,8 @@ that one's constraints fit. The match says whether the rule is ``specific``: onl
 or by a glob with letters may approve more than reading, so that neither a tag nor ``*`` does (R-PRM-11).
 
 Of a shell command each part is decided by itself, and the strictest answer counts: it is allowed when every part is,
-asked about or denied when any is. One exception: a constraint without wildcards that is the whole command, letter by
-letter, allows it as it stands, for nothing in it can be another than the person saw. Paths are compared where they
-really lead (``CallFacts.resolved``); a rule that asks or denies also fits the path as it was written. An argument of
-another tool that is named like a command is taken apart by nobody, so no star reaches over what joins commands there.
+asked about or denied when any is. Paths are compared where they really lead (``CallFacts.resolved``); a rule that asks
+or denies also fits the path as it was written. A call is compared as for every other list (``calls``).
 
 A rule of one thread counts for what works for that thread, too: an agent that is called there has a thread of its own,
 which nobody sees, and neither evades what is denied or asked about above it nor asks again for what is allowed there.
@@ -20,14 +18,12 @@ which nobody sees, and neither evades what is denied or asked about above it nor
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from desktop.domain.safety import CallFacts, RuleMatch
 from desktop.domain.tools import CommandPart
-from desktop.skills.patterns.commands import ARGUMENT, command_glob, line_of
+from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import BARE, WITH_LITERALS
 from desktop.skills.patterns.grammar import PatternList, Policy, parse_patterns
 from desktop.skills.patterns.heads import Sieve
@@ -47,8 +43,6 @@ class Owner:
 
 
 _NOBODY = Owner()
-_COMMAND_LINES = frozenset("command cmd commandline command_line script shell shell_command code".split())
-_JOINS = re.compile(r"[;&|`$<>(){}\n\r\\*?!~#]")
 
 
 class PolicyRules:
@@ -71,22 +65,21 @@ class PolicyRules:
 
     def decide(self, facts: CallFacts) -> RuleMatch | None:
         """The rule in force for a call, or None when no rule fits it."""
-        policies, judging = self._policies, _Judging(facts)
+        policies, call = self._policies, ComparedCall(facts.arguments, {}, facts.parts, facts.resolved)
         sieve = self._sieve(facts.tool, facts.tags)
         threads = ("", facts.thread_id, *facts.above)
-        selecting = [rule for rule in sieve.likely(facts, judging.resolved) if self._counts(rule, threads)]
+        selecting = [rule for rule in sieve.likely(facts, call.resolved) if self._counts(rule, threads)]
         top = max(sieve.tops.get(thread_id, 0) for thread_id in threads)
-        parts: tuple[CommandPart | None, ...] = facts.parts or (None,)
         denying, others = [], []
         for rule in selecting:
             policy = policies[rule.order]
             if policy == "deny":
-                denying += [rule] if any(judging.fits(rule, part, policy) for part in parts) else []
+                denying += [rule] if any(call.denied_by(rule, part) for part in call.parts) else []
             elif policy == "ask" or rule.specificity == top:
                 others.append(rule)
         if denying:
             return self._match([max(denying, key=_rank)])
-        found = [self._best(others, part, judging) for part in dict.fromkeys(parts)]
+        found = [self._best(others, part, call) for part in call.parts]
         asking = [rule for rule in found if rule is not None and policies[rule.order] == "ask"]
         if asking:
             return self._match([max(asking, key=_rank)])
@@ -107,8 +100,13 @@ class PolicyRules:
             found = self._sieves[tool, tags] = Sieve(rules, self._where, tops)
         return found
 
-    def _best(self, rules: Sequence[Rule], part: CommandPart | None, judging: _Judging) -> Rule | None:
-        fitting = [rule for rule in rules if judging.fits(rule, part, self._policies[rule.order])]
+    def _best(self, rules: Sequence[Rule], part: CommandPart | None, call: ComparedCall) -> Rule | None:
+        """To allow, the arguments must fit in full; to ask, in part."""
+        allows = (self._policies[rule.order] == "allow" for rule in rules)
+        fitting = [
+            rule for rule, allow in zip(rules, allows, strict=True)
+            if (call.allowed_by(rule, part) if allow else call.denied_by(rule, part))
+        ]  # fmt: skip
         return max(fitting, key=_rank, default=None)
 
     def _counts(self, rule: Rule, threads: tuple[str, ...]) -> bool:
@@ -124,45 +122,6 @@ class PolicyRules:
             owners[0].reason, any(rule.specificity == BARE for rule in rules),
             tuple(owner.rule_id for owner in owners if owner.rule_id),
         )  # fmt: skip
-
-
-class _Judging:
-    """One call while its rules are looked at."""
-
-    __slots__ = ("_facts", "_line", "resolved")
-
-    def __init__(self, facts: CallFacts) -> None:
-        self._facts = facts
-        self._line = line_of(facts)
-        self.resolved: Mapping[str, Any] = {**facts.arguments, **facts.resolved} if facts.resolved else facts.arguments
-
-    def fits(self, rule: Rule, part: CommandPart | None, policy: Policy) -> bool:
-        """To allow, the arguments must fit in full; to ask or deny, in part."""
-        strict = policy == "allow"
-        for check in rule.checks:
-            if part is not None and check.name == ARGUMENT:
-                fit = self._covers(check.glob_text, part) if strict else self._meets(check.glob_text, part)
-            elif strict:
-                fit = check.allows(self.resolved, {}) and (check.is_literal or not self._holds_more(check.name))
-            else:
-                fit = check.denies(self.resolved, {}) or check.denies(self._facts.arguments, {})
-            if not fit:
-                return False
-        return True
-
-    def _holds_more(self, name: str) -> bool:
-        """Whether an argument that another program will take for a shell command holds what a star must not reach over:
-        nobody has taken it apart."""
-        value = self._facts.arguments.get(name)
-        return name.casefold() in _COMMAND_LINES and (not isinstance(value, str) or _JOINS.search(value) is not None)
-
-    def _covers(self, text: str, part: CommandPart) -> bool:
-        glob = command_glob(text)
-        return glob.covers(part) or (bool(glob.literal) and glob.literal == self._line)
-
-    def _meets(self, text: str, part: CommandPart) -> bool:
-        glob = command_glob(text)
-        return glob.meets(part) or glob.fits(self._line)
 
 
 def _rank(rule: Rule) -> tuple[int, bool, bool, int]:

@@ -6,11 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.conversation.rule_text import read_rule
-from desktop.conversation.trust import TrustRules
-from desktop.domain.tools import PreCheck
-from desktop.safety.assent import answer, call_facts
-from desktop.tools.shell import BASH
+from tests.unit.safety.command_patterns import Patterns
 from tests.unit.safety.test_shell import unescaped
 from tests.unit.safety.world import World
 
@@ -30,15 +26,11 @@ def families() -> dict[str, list[tuple[str, str, str]]]:
     return found
 
 
-def answer_to(world: World, rules: str, command: str) -> str:
-    reading = world.reader.read_now(command)
-    if reading.blocked is not None:
-        return "asks"
-    patterns = [read_rule(f"bash(command={rule})", "allow") for rule in rules.split(";;")]
-    book = TrustRules(patterns=patterns, cwd=str(world.workspace), home=str(world.person))
-    check = PreCheck(reading.category, constraint=command.strip(), parts=reading.parts)
-    facts = call_facts(BASH, {"command": command}, check, reading.category, "t")
-    return answer(reading.category, book.match(facts)).what
+EVERY_KIND = {"rule", "list", "job"}
+
+
+def answers_to(world: World, rules: str, command: str) -> set[str]:
+    return Patterns(world, rules.split(";;")).covering(world.reader.read_now(command), command)
 
 
 @pytest.fixture
@@ -54,11 +46,15 @@ def furnished(world: World) -> World:
     return world
 
 
-@pytest.mark.spec("R-PRM-11", "R-BLK-4", "R-BLK-8")
+@pytest.mark.spec("R-PRM-11", "R-BLK-4", "R-BLK-8", "R-PAT-8", "R-CRON-3")
 @pytest.mark.parametrize("family", families())
-def test_a_rule_that_allows_covers_no_trick_and_what_is_meant_by_it(furnished: World, family: str) -> None:
+def test_no_rule_list_or_job_covers_a_trick_and_all_cover_what_is_meant(furnished: World, family: str) -> None:
     tried = families()[family]
-    wrong = [(rules, command) for expected, rules, command in tried if answer_to(furnished, rules, command) != expected]
+    wrong = [
+        (rules, command, sorted(found))
+        for expected, rules, command in tried
+        if (found := answers_to(furnished, rules, command)) != (EVERY_KIND if expected == "passes" else set())
+    ]
     assert wrong == []
     assert len({(rules, command) for _, rules, command in tried}) == len(tried)
 
@@ -68,3 +64,22 @@ def test_there_are_hundreds_of_tricks_and_seventy_plain_commands() -> None:
     answers = [expected for family in families().values() for expected, _, _ in family]
     assert answers.count("asks") >= 440
     assert answers.count("passes") >= 70
+
+
+DENIES = (
+    ("touch*", "touch x"), ("touch*", "/usr/bin/touch x"), ("touch*", "env touch x"), ("touch*", "\\touch x"),
+    ("touch*", "'touch' x"), ("touch*", "ls; touch x"), ("touch*", "ls\ntouch x"), ("touch*", "echo $(touch x)"),
+    ("touch*", "echo `touch x`"), ("touch*", "ls | touch x"), ("touch*", "A=1 touch x"), ("touch*", "TOUCH x"),
+    ("touch*", "command touch x"), ("touch*", "busybox touch x"), ("touch*", "nice -n 5 touch x"),
+    ("touch*", "xargs touch"), ("touch*", "sh -c 'touch x'"), ("touch*", "eval touch x"),
+    ("touch*", "find . -exec touch x \\;"), ("touch*", "touch > x"), ("touch*", "../../bin/touch x"),
+    ("touch *", "touch x > y"), ("touch *", "timeout 5 touch x"), ("touch x", "env touch x"),
+)  # fmt: skip
+
+
+@pytest.mark.spec("R-PRM-12", "R-PAT-7")
+@pytest.mark.parametrize(("rule", "command"), DENIES)
+def test_what_is_denied_is_denied_by_rules_and_by_lists_however_it_is_started(
+    furnished: World, rule: str, command: str
+) -> None:
+    assert Patterns(furnished, [rule]).denying(furnished.reader.read_now(command), command) == {"rule", "list"}

@@ -1,0 +1,65 @@
+"""A call as patterns are compared with it: the one comparison for trust rules, the lists of jobs and allowed tools.
+
+Arguments are compared as ``constraints`` says, but for a command: each of its parts is compared by itself, where the
+tool's reader has taken it apart (``CallFacts.parts``). To allow, every part has to be covered; to ask or deny, any part
+in any spelling is enough, and so is the whole line. A constraint without wildcards that is the whole line, letter by
+letter, allows it as it stands, for nothing in it can be another than the person saw. An argument that another program
+will take for a command and that nobody has taken apart is covered by no star that could reach over what joins commands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from desktop.domain.tools import CommandPart
+from desktop.skills.patterns.commands import ARGUMENT, command_glob
+from desktop.skills.patterns.constraints import Check
+from desktop.skills.patterns.index import Rule
+
+COMMAND_LINES = frozenset("command cmd commandline command_line script shell shell_command code".split())
+_JOINS = re.compile(r"[;&|`$<>(){}\n\r\\*?!~#]")
+
+
+class ComparedCall:
+    """One call while patterns are held against it. ``resolved``: the arguments that are paths, where they really lead;
+    ``params`` the tool's schema, which says what is a path."""
+
+    __slots__ = ("_arguments", "_line", "_params", "parts", "resolved")
+
+    def __init__(
+        self, arguments: Mapping[str, Any], params: Mapping[str, Any], parts: Sequence[CommandPart] = (),
+        resolved: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        self._arguments, self._params = arguments, params
+        line = arguments.get(ARGUMENT) if parts else None
+        self._line = line.strip() if isinstance(line, str) else ""
+        self.parts: tuple[CommandPart | None, ...] = tuple(dict.fromkeys(parts)) or (None,)
+        self.resolved: Mapping[str, Any] = {**arguments, **resolved} if resolved else arguments
+
+    def allowed_by(self, rule: Rule, part: CommandPart | None) -> bool:
+        """Whether it fits in full."""
+        return all(self._covers(check, part) for check in rule.checks)
+
+    def denied_by(self, rule: Rule, part: CommandPart | None) -> bool:
+        """Whether a piece of everything that the pattern looks at fits."""
+        return all(self._meets(check, part) for check in rule.checks)
+
+    def _covers(self, check: Check, part: CommandPart | None) -> bool:
+        if part is not None and check.name == ARGUMENT:
+            glob = command_glob(check.glob_text)
+            return glob.covers(part) or (bool(glob.literal) and glob.literal == self._line)
+        return check.allows(self.resolved, self._params) and (check.is_literal or not self._holds_more(check.name))
+
+    def _meets(self, check: Check, part: CommandPart | None) -> bool:
+        if part is not None and check.name == ARGUMENT:
+            glob = command_glob(check.glob_text)
+            return glob.meets(part) or glob.fits(self._line)
+        return check.denies(self.resolved, self._params) or check.denies(self._arguments, self._params)
+
+    def _holds_more(self, name: str) -> bool:
+        """Whether an argument that another program will take for a shell command holds what a star must not reach over:
+        nobody has taken it apart."""
+        value = self._arguments.get(name)
+        return name.casefold() in COMMAND_LINES and (not isinstance(value, str) or _JOINS.search(value) is not None)
