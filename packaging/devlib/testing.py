@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,17 +27,20 @@ HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
 WALLS = ("tests/unit/safety", "tests/unit/tools")
 WINDOWS = ("tests/gui",)
 NOTHING_COLLECTED = 5
+PROGRESS = "ASSENT_TEST_PROGRESS"
+"""Names a file that the tests touch whenever one of them has finished."""
+QUIET_S = 330.0
+"""A little more than `faulthandler_timeout`, which ends a test that hangs and says where."""
+LOOK_S = 1.0
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One pytest process. `deadline` is in seconds: past it the whole process group is killed. `beside`: it runs while
-    the stage before it does, and what it says comes after that one's."""
+    """One pytest process. `beside`: it runs while the stage before it does, and what it says comes after that one's."""
 
     name: str
     options: tuple[str, ...]
     paths: tuple[str, ...]
-    deadline: float
     beside: bool = False
 
 
@@ -52,10 +56,10 @@ def stages() -> list[Stage]:
     walls = tuple(path for path in runtime if path in WALLS)
     windows = tuple(path for path in rest if path in WINDOWS)
     chosen = [
-        Stage("the runtime, with Qt hidden", HIDE_QT, _without(runtime, walls), 420),
-        Stage("the walls and tools, with Qt hidden", HIDE_QT, walls, 420, beside=True),
-        Stage("the windows", (), windows, 560),
-        Stage("everything else", (), _without(rest, windows), 560, beside=True),
+        Stage("the runtime, with Qt hidden", HIDE_QT, _without(runtime, walls)),
+        Stage("the walls and tools, with Qt hidden", HIDE_QT, walls, beside=True),
+        Stage("the windows", (), windows),
+        Stage("everything else", (), _without(rest, windows), beside=True),
     ]
     return [stage for stage in chosen if stage.paths]
 
@@ -85,9 +89,9 @@ def run_stages() -> int:
 def _run_together(stage: Stage, beside: list[Stage]) -> list[int]:
     """The exit codes of a stage and of those that run beside it."""
     with tempfile.TemporaryFile() as said, ThreadPoolExecutor(1) as pool:
-        others = [pool.submit(_run, [*one.options, *one.paths], one.deadline, said) for one in beside]
+        others = [pool.submit(_run, [*one.options, *one.paths], said) for one in beside]
         say(f"testing {stage.name}")
-        codes = [_run([*stage.options, *stage.paths], stage.deadline)]
+        codes = [_run([*stage.options, *stage.paths])]
         for one, other in zip(beside, others, strict=True):
             codes.append(other.result())
             say(f"tested {one.name}")
@@ -102,25 +106,40 @@ def run_chosen(arguments: list[str]) -> int:
     wanted = {f"tests/unit/{room}" for room in RUNTIME_ROOMS}
     paths = [argument for argument in arguments if argument.startswith("tests")]
     only_runtime = paths and all(any(path.startswith(room) for room in wanted) for path in paths)
-    return _run([*(HIDE_QT if only_runtime else ()), *arguments], None)
+    return _run([*(HIDE_QT if only_runtime else ()), *arguments])
 
 
-def _run(arguments: list[str], deadline: float | None, output: IO[bytes] | None = None) -> int:
+def _run(arguments: list[str], output: IO[bytes] | None = None) -> int:
+    """A pytest process, ended only when nothing in it has finished for ``QUIET_S``: a slow machine is no failure."""
     environment = clean_environment()
     environment["QT_QPA_PLATFORM"] = "offscreen"
-    command = [str(python()), "-m", "pytest", *arguments]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=os.name == "posix"
-    ) as process:
-        try:
-            return process.wait(deadline)
-        except subprocess.TimeoutExpired:
-            say(f"the tests did not end within {deadline:.0f} s and were stopped")
+    with tempfile.NamedTemporaryFile(prefix="assent-tests-") as progress:
+        command = [str(python()), "-m", "pytest", *arguments]
+        environment[PROGRESS] = progress.name
+        with subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=os.name == "posix"
+        ) as process:
+            try:
+                return await_progress(process, Path(progress.name))
+            except KeyboardInterrupt:
+                _kill(process)
+                raise
+
+
+def await_progress(process: subprocess.Popen[bytes], progress: Path, quiet_s: float = QUIET_S) -> int:
+    """The exit code. The tests touch ``progress`` whenever one of them has finished."""
+    while True:
+        begun = time.monotonic()
+        before = progress.stat().st_mtime_ns
+        while time.monotonic() - begun < quiet_s and progress.stat().st_mtime_ns == before:
+            try:
+                return process.wait(LOOK_S)
+            except subprocess.TimeoutExpired:
+                continue
+        if progress.stat().st_mtime_ns == before:
+            say(f"no test has finished for {quiet_s:.0f} s; this stage was stopped")
             _kill(process)
             return 1
-        except KeyboardInterrupt:
-            _kill(process)
-            raise
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 
 from desktop.domain.permission import Decision
 from tests.gui.app.kit import Running, call
+from tests.harness.windows import activated
 
 LEFT = Qt.MouseButton.LeftButton
 MANY = """import asyncio
@@ -50,7 +51,7 @@ async def ten(start: Any, tmp_path: Path) -> tuple[Running, dict[str, str]]:
         for word, (skill, names) in RUNS.items()
     ]
     app = await start(*rounds, *[[{"text": "Done."}]] * 3)
-    app.window.activateWindow()
+    await activated(app.window)
     threads: dict[str, str] = {}
     asked = 0
     for word, (_, names) in RUNS.items():

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect
 
 from tests.gui.app.kit import HELLO, Heartbeat, call
+from tests.harness.windows import activated
 
 
 async def elsewhere_and_back(app) -> None:
@@ -152,7 +153,7 @@ async def test_another_answer_makes_its_thread_the_latest_and_the_keys_stay_at_i
     await app.until(lambda: "the older thread" in app.text, "the older thread")
     rows = app.models.threads.model()
     await app.until(lambda: rows.place(older) == 2, "the older thread below the newer one")
-    app.window.activateWindow()
+    await activated(app.window)
     view = app.page.pane.transcript
     view.setFocus()
     view.keys.set_current(1)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.gui.app.kit import Running, call
+from tests.harness.windows import activated
 
 Key = Qt.Key
 KEYS = (Key.Key_Return, Key.Key_Enter, Key.Key_Space, Key.Key_Y, Key.Key_A, Key.Key_O)
@@ -22,7 +23,7 @@ def on(word: str, name: str) -> dict[str, Any]:
 async def both(start):
     """Two threads, ``first`` and ``second``, whose runs wait for an answer; the second one is open."""
     app = await start(on("alpha", "a.txt"), on("beta", "b.txt"), [{"text": "Done."}], [{"text": "Done."}])
-    app.window.activateWindow()
+    await activated(app.window)
     app.say("alpha")
     await app.until(lambda: len(app.models.approvals.requests) == 1, "the first request")
     first = app.models.chat.thread_id
@@ -63,7 +64,7 @@ async def test_each_answer_goes_to_the_thread_that_asked(both):
     dialog(app).view.answers.deny.click()
     await app.answered("Done.")
     assert written(app) == {"b.txt": "for beta"}
-    assert [c.state for c in app.calls] == ["denied"]
+    await app.until(lambda: [c.state for c in app.calls] == ["denied"], "only the denied call of the first thread")
 
 
 @pytest.mark.spec("R-PRM-8", "R-PRM-9")

@@ -14,6 +14,7 @@ from desktop.presenter.bridge import Bridge
 from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.shots_samples import new_file_request, shell_request, write_request
 from desktop.ui.theme import Theme
+from tests.harness.windows import activated
 
 DEAF_OVER = 0.5  # seconds: safely more than the 400 ms of R-PRM-14
 
@@ -58,8 +59,7 @@ async def desk(qtbot: QtBot, theme: Theme) -> AsyncIterator[Desk]:
     QVBoxLayout(window).addWidget(field)
     qtbot.addWidget(window)
     made = Desk(window, field, Bridge())
-    window.show()
-    window.activateWindow()
+    await activated(window)
     await settled()
     field.setFocus()
     yield made

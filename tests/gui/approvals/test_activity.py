@@ -28,6 +28,7 @@ from desktop.ui.approvals.activity_words import Fact, as_text, decision_word, fa
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.shown import has_hidden
 from tests.gui.approvals.conftest import settled
+from tests.harness.windows import activated
 
 PATIENCE = 30.0
 
@@ -55,8 +56,7 @@ class Log:
         assert true(), what
 
     async def shown(self) -> None:
-        self.tab.show()
-        self.tab.activateWindow()
+        await activated(self.tab)
         await self.quiet()
 
     async def quiet(self) -> None:

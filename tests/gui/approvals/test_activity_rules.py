@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from desktop.ui.approvals.activity_shots import entries
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, until
+from tests.harness.windows import activated
 
 
 @pytest.fixture
@@ -20,8 +21,7 @@ async def room(qtbot: QtBot, theme: Theme, tmp_path: Path) -> AsyncIterator[Room
     made = await Room(tmp_path).open()
     qtbot.addWidget(made.page)
     made.page.resize(1216, 800)
-    made.page.show()
-    made.page.activateWindow()
+    await activated(made.page)
     yield made
     await made.end()
 

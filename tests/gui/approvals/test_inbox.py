@@ -20,6 +20,7 @@ from desktop.ui.approvals.rules_shots import sample_rules
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button
 from tests.gui.approvals.conftest import settled
+from tests.harness.windows import activated
 
 
 class Inbox:
@@ -41,8 +42,7 @@ async def inbox(qtbot: QtBot, theme: Theme) -> AsyncIterator[Inbox]:
     made = Inbox()
     qtbot.addWidget(made.page)
     made.page.resize(1216, 800)
-    made.page.show()
-    made.page.activateWindow()
+    await activated(made.page)
     await settled()
     yield made
     made.bridge.deny_all()

@@ -19,6 +19,7 @@ from desktop.ui.approvals.allowing import AlwaysDialog
 from desktop.ui.approvals.answers import Answers
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, agree, press, until, words
+from tests.harness.windows import activated
 
 Key = Qt.Key
 PROPOSED = "write-file(path=/home/ida/work/harbour-sensors/docs/runbook/nightly.md)"
@@ -29,8 +30,7 @@ async def room(qtbot: QtBot, theme: Theme, tmp_path: Path) -> AsyncIterator[Room
     made = await Room(tmp_path).open()
     qtbot.addWidget(made.page)
     made.page.resize(1216, 800)
-    made.page.show()
-    made.page.activateWindow()
+    await activated(made.page)
     yield made
     await made.end()
 

@@ -18,6 +18,7 @@ from desktop.ui.approvals.rule_text import marked_line, reason_pieces
 from desktop.ui.approvals.rule_trial import CallRow, Section
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, press, until, words
+from tests.harness.windows import activated
 
 Key = Qt.Key
 WIDE = "bash(command=git *)"
@@ -29,8 +30,7 @@ async def room(qtbot: QtBot, theme: Theme, tmp_path: Path) -> AsyncIterator[Room
     made = await Room(tmp_path).open()
     qtbot.addWidget(made.page)
     made.page.resize(1216, 800)
-    made.page.show()
-    made.page.activateWindow()
+    await activated(made.page)
     yield made
     await made.end()
 

@@ -21,6 +21,7 @@ from desktop.ui.approvals.rule_list import about
 from desktop.ui.approvals.rule_text import pattern_line, tip
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, press, until, words
+from tests.harness.windows import activated
 
 Key, CONTROL = Qt.Key, Qt.KeyboardModifier.ControlModifier
 BUILT_IN = ["bash", "list-directory", "read-file", "write-file"]
@@ -31,8 +32,7 @@ async def room(qtbot: QtBot, theme: Theme, tmp_path: Path) -> AsyncIterator[Room
     made = await Room(tmp_path).open()
     qtbot.addWidget(made.page)
     made.page.resize(1216, 800)
-    made.page.show()
-    made.page.activateWindow()
+    await activated(made.page)
     yield made
     await made.end()
 

@@ -13,6 +13,7 @@ from desktop.ui.shell.palette_list import ROW
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.marks import split_keys
 from tests.gui.shell.test_window import spin
+from tests.harness.windows import activate
 
 Key = Qt.Key
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -27,9 +28,7 @@ class Found:
         self.shell.add_source(lambda: [PaletteRow("skill:gap", "gap-plot", "", "Skills", "skills", mono=True)])
         self.field = QLineEdit()
         self.window = MainWindow(theme, self.shell, {"chats": self._page})
-        self.window.show()
-        self.window.activateWindow()
-        spin()
+        activate(self.window)
         self.field.setFocus()
         QTest.keyClick(self.window, Key.Key_K, CONTROL)
 

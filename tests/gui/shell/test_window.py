@@ -21,6 +21,7 @@ from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.shadow import REACH
+from tests.harness.windows import activate
 
 Key = Qt.Key
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -30,14 +31,6 @@ def spin(milliseconds: int = 30) -> None:
     loop = QEventLoop()
     QTimer.singleShot(milliseconds, loop.quit)
     loop.exec()
-
-
-def bring_up(window: QWidget) -> None:
-    """Show and activate; the offscreen plugin takes the first activation back."""
-    window.show()
-    for _ in range(2):
-        window.activateWindow()
-        spin()
 
 
 class House:
@@ -86,9 +79,7 @@ def test_only_the_page_that_shows_is_built_before_the_first_paint(house: House) 
     [(1, "chats"), (2, "debates"), (3, "skills"), (4, "approvals"), (5, "settings"), (6, "schedules")],
 )
 def test_control_and_a_number_goes_to_a_page(house: House, number: int, page: str) -> None:
-    house.window.show()
-    house.window.activateWindow()
-    spin()
+    activate(house.window)
     house.shell.go("settings" if page != "settings" else "chats")
     QTest.keyClick(house.window, Key(Key.Key_0 + number), CONTROL)
     assert house.shown == page
@@ -122,7 +113,7 @@ def test_every_rail_item_names_its_shortcut_and_what_waits(house: House) -> None
 
 
 def test_the_rail_is_walked_with_arrow_keys(house: House) -> None:
-    bring_up(house.window)
+    activate(house.window)
     house.window.rail.button("chats").setFocus()
     QTest.keyClick(house.window.rail.button("chats"), Key.Key_Down)
     QTest.keyClick(house.window.focusWidget(), Key.Key_Space)
@@ -220,9 +211,7 @@ def test_a_banner_can_be_dismissed(house: House) -> None:
 
 
 def test_a_report_can_be_copied_whole_and_closed_by_escape(house: House) -> None:
-    house.window.show()
-    house.window.activateWindow()
-    spin()
+    activate(house.window)
     report = "Traceback\n" + "line\n" * 5
     house.shell.error.emit("Assent made a mistake", "Nothing is lost.", report)
     copy = next(b for b in house.window.findChildren(Button) if b.label == "Copy report")
@@ -235,9 +224,7 @@ def test_a_report_can_be_copied_whole_and_closed_by_escape(house: House) -> None
 
 
 def test_tab_stays_inside_an_open_dialog(house: House) -> None:
-    house.window.show()
-    house.window.activateWindow()
-    spin()
+    activate(house.window)
     house.shell.error.emit("Assent made a mistake", "Nothing is lost.", "detail")
     seen = set()
     for _ in range(4):
@@ -248,9 +235,7 @@ def test_tab_stays_inside_an_open_dialog(house: House) -> None:
 
 @pytest.mark.parametrize(("tabs", "given"), [(0, "keep"), (1, "end")])
 def test_return_gives_the_answer_of_the_button_that_has_the_keys(house: House, tabs: int, given: str) -> None:
-    house.window.show()
-    house.window.activateWindow()
-    spin()
+    activate(house.window)
     dialog = Dialog(house.window, "End it?", "It is at work.", (Answer("keep", "Keep"), Answer("end", "End", "danger")))
     answers: list[str] = []
     dialog.answered.connect(answers.append)
@@ -296,9 +281,7 @@ def test_a_new_toast_replaces_the_last_and_escape_takes_it_away(house: House) ->
 
 
 def test_a_notification_is_silent_while_the_window_has_the_person(house: House) -> None:
-    house.window.show()
-    house.window.activateWindow()
-    spin()
+    activate(house.window)
     house.window.set_pending(3, notify=True)
     spin(TOGETHER_MS + 100)
     assert QApplication.activeWindow() is None or house.window.notifier._told == 0

@@ -1,0 +1,43 @@
+"""A stage of the test run is ended by the clock only when nothing in it finishes any more."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from devlib import testing
+
+BUSY = "import os, sys, time\nfor _ in range(8):\n    time.sleep(0.5)\n    os.utime(sys.argv[1])\nsys.exit(5)"
+HANGING = "import time\ntime.sleep(600)"
+
+
+def ended(code: str, progress: Path, quiet_s: float) -> int:
+    progress.touch()
+    with subprocess.Popen([sys.executable, "-c", code, str(progress)], start_new_session=True) as process:
+        return testing.await_progress(process, progress, quiet_s)
+
+
+@pytest.mark.parametrize("code", [BUSY, "import time\ntime.sleep(0.5)\nraise SystemExit(5)"])
+def test_a_run_in_which_tests_finish_may_take_as_long_as_it_takes(tmp_path: Path, code: str) -> None:
+    assert ended(code, tmp_path / "progress", 100.0) == 5
+
+
+def test_a_run_longer_than_its_silence_is_not_ended(tmp_path: Path) -> None:
+    slow = BUSY.replace("range(8)", "range(10)").replace("0.5", "1.5")
+    assert ended(slow, tmp_path / "progress", 12.0) == 5
+
+
+def test_a_run_in_which_nothing_finishes_is_ended(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert ended(HANGING, tmp_path / "progress", 2.0) == 1
+    assert "no test has finished for 2 s" in "".join(capfd.readouterr())
+
+
+def test_a_finished_test_is_told_to_the_command(tmp_path: Path) -> None:
+    progress = tmp_path / "progress"
+    progress.touch()
+    before = progress.stat().st_mtime_ns
+    (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n")
+    environment = {**testing.clean_environment(), testing.PROGRESS: str(progress)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", str(tmp_path / "test_one.py")]
+    subprocess.run(command, cwd=testing.ROOT, env=environment, check=True, capture_output=True)
+    assert progress.stat().st_mtime_ns > before
