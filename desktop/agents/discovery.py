@@ -7,12 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.estimates import CHARACTERS_PER_TOKEN
 from desktop.domain.tools import CommandPart, Tool, ToolSpec
 from desktop.pipeline.names import AllowedTools, ToolTable
 from desktop.pipeline.skill_tool import SkillTool
 
 EXPLORING = ("skill-list", "skill-describe", "skill-invoke")
 """What discovery mode adds, so that everything else stays reachable through the same gates (R-DSC-4, R-DSC-9)."""
+
+DECLARED = ("library", "tools.yaml", "mcp", "agent")
+"""The sources of tools that are no skills, in the order in which they are offered where there is room for some."""
 
 NOT_TOOLS = frozenset({"middleware", "context", "main"})
 """Roles that are no calls: middleware has a section of its own, context skills are prompt text (S-SK-4)."""
@@ -29,13 +33,35 @@ class Visible:
     discovery: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What fits into a request: so many ``tools``, and so many ``tokens`` of schemas (None: any number)."""
+
+    tools: int = 40
+    tokens: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """How much is offered to a model beside what its list names: at most ``tools`` in all, and schemas of at most a
+    ``share`` of its window."""
+
+    tools: int = 40
+    share: float = 0.1
+
+    def room(self, window: int | None) -> Room:
+        """For a model whose window has so many tokens (None: nobody knows)."""
+        return Room(self.tools, None if window is None else window * self.share)
+
+
 def resolve_visible_tools(
-    tools: Iterable[Tool], allowed: AllowedTools, *, serving: str = "", hidden: bool = False
+    tools: Iterable[Tool], allowed: AllowedTools, *, serving: str = "", hidden: bool = False, room: Room | None = None
 ) -> Visible:
     """The tools of an agent whose list is ``allowed`` and that works in the skill ``serving`` (R-DSC-2 … R-DSC-5).
 
-    Hidden ones need their exact name in the list (R-VIS-1), and so does the skill itself (R-AG-8); the agent and its
-    providers are never shown (R-AG-7). ``hidden``: hidden ones too, for whoever asks for them.
+    Hidden ones need their exact name in the list (R-VIS-1), and so do the skill itself (R-AG-8), the agent and its
+    providers (R-AG-7). ``hidden``: hidden ones too, for whoever asks for them. Without a list, or with a bare ``*``,
+    what is declared is offered as far as there is ``room``, after what the list names; skills are found by skill-list.
     """
     permitted = [tool for tool in tools if allowed.offers(tool.spec) and _ready(tool)]
     calls = [tool for tool in permitted if _role(tool) not in NOT_TOOLS]
@@ -48,7 +74,32 @@ def resolve_visible_tools(
         return Visible(tuple(usable), (*named, *rest), middleware)
     exploring = [tool for tool in permitted if tool.spec.name in EXPLORING and tool not in named]
     exploring.sort(key=lambda tool: EXPLORING.index(tool.spec.name))
-    return Visible(tuple(usable), (*named, *exploring), middleware, discovery=True)
+    declared = [tool for tool in usable if tool not in named and _is_declared(tool)]
+    fitting = _fitting(declared, named, room or Room())
+    return Visible(tuple(usable), (*named, *fitting, *exploring), middleware, discovery=True)
+
+
+def _is_declared(tool: Tool) -> bool:
+    """A built-in, of tools.yaml, of an MCP server that a person has looked at, an exposed agent: no skill."""
+    return not isinstance(tool, SkillTool) and tool.spec.source in DECLARED
+
+
+def _fitting(declared: Sequence[Tool], named: Sequence[Tool], room: Room) -> list[Tool]:
+    """The first of them that there is room for, so that the same ones are offered each time (R-DSC-10)."""
+    ordered = sorted(declared, key=lambda tool: (DECLARED.index(tool.spec.source), tool.spec.name))
+    number, tokens = len(named), sum(map(_tokens, named))
+    found: list[Tool] = []
+    for tool in ordered:
+        number, tokens = number + 1, tokens + _tokens(tool)
+        if number > room.tools or (room.tokens is not None and tokens > room.tokens):
+            break
+        found.append(tool)
+    return found
+
+
+def _tokens(tool: Tool) -> float:
+    spec = tool.spec
+    return (len(spec.name) + len(spec.description) + len(str(spec.params))) / CHARACTERS_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +118,7 @@ class _OwnCalls:
         return self._not_itself(spec) and self.allowed.permits(spec, arguments, parts)
 
     def names(self, name: str) -> bool:
-        """Hidden tools that are no agents stay hidden from who is called by somebody that does not see them."""
+        """As the lists have it; of itself and of agents only its own list."""
         return self.own.names(name) if name == self.serving or is_agent(name) else self.allowed.names(name)
 
     def _not_itself(self, spec: ToolSpec) -> bool:
@@ -103,9 +154,9 @@ def is_agent(name: str) -> bool:
     return name == "agent" or name.startswith("agent-")
 
 
-async def visible_tools(table: ToolTable, allowed: AllowedTools, *, serving: str = "") -> Visible:
+async def visible_tools(table: ToolTable, allowed: AllowedTools, *, serving: str, room: Room) -> Visible:
     """``resolve_visible_tools`` over a whole table, in a thread: a list may be held against thousands of tools."""
-    return await asyncio.to_thread(lambda: resolve_visible_tools(table.tools(), allowed, serving=serving))
+    return await asyncio.to_thread(lambda: resolve_visible_tools(table.tools(), allowed, serving=serving, room=room))
 
 
 def _in_list_order(tools: Sequence[Tool], allowed: AllowedTools) -> list[Tool]:
@@ -124,8 +175,5 @@ def _role(tool: Tool) -> str:
 
 def _shown(tool: Tool, allowed: AllowedTools, serving: str, *, hidden: bool) -> bool:
     name = tool.spec.name
-    if is_agent(name):
-        return False
-    if (tool.spec.visibility == "hidden" and not hidden) or name == serving:
-        return allowed.names(name)
-    return True
+    by_name_alone = is_agent(name) or name == serving or (tool.spec.visibility == "hidden" and not hidden)
+    return allowed.names(name) if by_name_alone else True

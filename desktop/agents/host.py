@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+from desktop.agents.discovery import Offers
 from desktop.agents.retry import RetryPolicy
 from desktop.domain.code import CodeEngine
 from desktop.domain.middleware import ChatContext, Middleware
@@ -17,14 +18,19 @@ from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.pipeline import Pipeline
+from desktop.skills.patterns.lists import NamedBy
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.live_runs import LiveRuns
 
 HOST = "host"
 PERMISSIONS = "permissions"
 
-Together = Callable[[AllowedTools, AllowedTools], AllowedTools]
-"""What both lists permit (R-AG-5)."""
+
+
+class Together(Protocol):
+    """What both lists permit (R-AG-5); ``named_by``: see ``skills.patterns.lists.Intersection``."""
+
+    def __call__(self, parent: AllowedTools, child: AllowedTools, named_by: NamedBy = "child") -> AllowedTools: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +40,7 @@ class Host:
     that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds; ``asked`` hears of
     questions that an agent's provider puts to the model itself: False before, when it may raise LimitReached, True
     when there is an answer; ``summaries``: whether older messages are summarised; ``live`` has the tree in which each
-    agent has its place."""
+    agent has its place; ``offers`` is how much is offered to a model beside what its list names."""
 
     pipeline: Pipeline
     client: ModelClient
@@ -53,3 +59,4 @@ class Host:
     asked: Callable[[bool], None] = lambda _answered: None
     summaries: Callable[[], bool] = lambda: False
     live: LiveRuns | None = None
+    offers: Callable[[], Offers] = Offers

@@ -65,7 +65,7 @@ class _Agent:
         self._promise = Promise.of(args.get("returns"), self._served, host.pipeline.validator)
         self._settings = PolicySettings.of(self._config, where, returns=self._promise is not None)
         own, above = host.allowed_of(args.get("allowedTools")), ctx.nonlocals.get(PERMISSIONS)
-        permitted = own if above is None else host.together(above, own)
+        permitted = own if above is None else host.together(above, own, "both" if self._served is ctx else "child")
         ctx.nonlocals[PERMISSIONS] = permitted
         self._allowed = own_calls(permitted, own, self._served.run.tool.name)
         self._host = ctx.nonlocals[HOST] = host
@@ -73,7 +73,9 @@ class _Agent:
 
     async def work(self) -> Any:
         served = self._served.run.tool.name
-        visible = await visible_tools(self._host.pipeline.table, self._allowed, serving=served)
+        window = self._host.context_window(self._host.model)
+        room = self._host.offers().room(window)
+        visible = await visible_tools(self._host.pipeline.table, self._allowed, serving=served, room=room)
         end: dict[str, Any] = {"status": "failed"}
         self._trace.mark("agent-start", {"skill": served, "provider": self._settings.provider})
         try:

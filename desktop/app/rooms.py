@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from desktop.agents.discovery import Offers
 from desktop.agents.host import Host
 from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.app.agent_rooms import AgentRooms, open_agents
@@ -251,7 +252,7 @@ async def _rooms(
         context=context, summaries=lambda: settings.current.chat.summaries, live=live, chat_layers=(live.models,),
         tool_mode=modes.of, context_window=known_windows, priced=priced, safety=safety, redact=redactor.redact_text,
         mask=redactor.mask_known, bounds=lambda: settings.current.limits.run, set_by=BOUNDS_ARE,
-        usual_rounds=lambda: _usual_rounds(settings),
+        usual_rounds=lambda: _usual_rounds(settings), offers=lambda: _offers(settings),
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
@@ -324,6 +325,12 @@ def _usual_rounds(settings: SettingsService) -> Limit:
     key = "chat.max_iterations"
     chosen = Limit(DEFAULT_LIMIT.name, settings.current.chat.max_iterations, BOUNDS_ARE)
     return chosen if settings.is_changed(key) else DEFAULT_LIMIT
+
+
+def _offers(settings: SettingsService) -> Offers:
+    """How much is offered to a model beside what its list names."""
+    tools = settings.current.tools
+    return Offers(tools.offered, tools.offered_share / 100)
 
 
 def _connections(settings: SettingsService) -> Sequence[Connection]:

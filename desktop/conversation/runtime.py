@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from desktop.agents.discovery import Offers
 from desktop.agents.host import Host
 from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.retry import RetryPolicy
@@ -42,7 +43,7 @@ class Runtime:
     each run tree from its start (``set_by`` says where a person finds the former), ``usual_rounds`` an
     answer, ``starts`` how often models start an agent;
     ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``live`` has the trees and journals of
-    runs; ``spawn`` starts an owned task.
+    runs; ``spawn`` starts an owned task; ``offers`` is how much is offered to a model beside what its list names.
     """
 
     store: Store
@@ -71,6 +72,7 @@ class Runtime:
     agent_layers: Sequence[Middleware[AgentContext]] = ()
     chat_layers: Sequence[Middleware[ChatContext]] = ()
     live: LiveRuns | None = None
+    offers: Callable[[], Offers] = Offers
 
     @property
     def budget(self) -> ExecutionBudget:
@@ -96,5 +98,5 @@ def host_of(
         pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=system,
         allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
         retry=runtime.retry, layers=runtime.chat_layers, code=runtime.code, redact=runtime.redact, spawn=runtime.spawn,
-        summaries=runtime.summaries, live=runtime.live,
+        summaries=runtime.summaries, live=runtime.live, offers=runtime.offers,
     )  # fmt: skip

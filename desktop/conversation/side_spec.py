@@ -90,7 +90,7 @@ async def ready(runtime: Runtime, spec: SideSpec) -> Ready:
     skill = await prompt_of(runtime, spec)
     allowed = runtime.skills.allowed_of(skill)
     if spec.tools is not None:
-        allowed = runtime.skills.together(allowed, runtime.skills.allowed(" ".join(spec.tools)))
+        allowed = runtime.skills.together(allowed, runtime.skills.allowed(" ".join(spec.tools)), "either")
     if spec.within is not None:
         allowed = runtime.skills.together(spec.within, allowed)
     if spec.only_reading:
@@ -98,7 +98,8 @@ async def ready(runtime: Runtime, spec: SideSpec) -> Ready:
     above = spec.chain or (spec.agent,)
     chain = above if above[-1] == skill.name else (*above, skill.name)
     caller = Caller("native", chain, not_itself(allowed, skill.name))
-    visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name)
+    room = runtime.offers().room(runtime.context_window(spec.model))
+    visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name, room=room)
     return Ready(spec, skill, allowed, caller, visible, mode_of(skill.metadata, runtime.tool_mode(spec.agent)))
 
 

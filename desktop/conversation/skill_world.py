@@ -27,7 +27,7 @@ from desktop.pipeline.skill_run import CodeWorker, SkillRuns
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.table import Registered, SkillTable
 from desktop.skills.cascade.cascade import Cascades, Promotions, promotions
-from desktop.skills.patterns.lists import AllowedList, intersect
+from desktop.skills.patterns.lists import AllowedList, NamedBy, intersect
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.supervision.topics import Topics
 
@@ -102,9 +102,9 @@ class SkillWorld:
         return self.allowed(definition.allowed_tools)
 
     @staticmethod
-    def together(parent: AllowedTools, child: AllowedTools) -> AllowedTools:
+    def together(parent: AllowedTools, child: AllowedTools, named_by: NamedBy = "child") -> AllowedTools:
         """What both allow (R-AG-5)."""
-        return intersect(parent, child)  # type: ignore[arg-type]  # every list of a run comes from ``allowed``
+        return intersect(parent, child, named_by)  # type: ignore[arg-type]  # every list of a run is from ``allowed``
 
     # -- prompts ------------------------------------------------------------------------------------------------------
 

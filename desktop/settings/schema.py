@@ -107,6 +107,16 @@ class Tools:
         200_000, "Output limit", "whole", "Longer output of a tool is cut, and the cut is noted.", "Tools",
         minimum=1_000, maximum=20_000_000, unit="bytes",
     )  # fmt: skip
+    offered: int = setting(
+        40, "Tools offered at once", "whole",
+        "So many tools a model gets with their parameters; it can look for the others. What an agent's list names is "
+        "always offered.", "Tools", minimum=0, maximum=500, unit="tools",
+    )  # fmt: skip
+    offered_share: float = setting(
+        10, "Room for offered tools", "number",
+        "They take no more than this part of the model's window, where its size is known.", "Tools",
+        minimum=1, maximum=50, unit="%",
+    )  # fmt: skip
     env_allowlist: tuple[str, ...] = setting(
         _ENVIRONMENT, "Environment variables", "names",
         "Only these variables reach the programs that tools start. Leave secrets out.", "Tools",

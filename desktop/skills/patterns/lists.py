@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from desktop.domain.tools import CommandPart
 from desktop.skills.patterns.calls import ComparedCall
@@ -208,12 +208,21 @@ def _belongs(pattern: Pattern) -> None:
         raise PatternError("$policy=allow and $policy=ask belong into trust rules", pattern.metas[0].column)
 
 
+NamedBy = Literal["child", "both", "either"]
+
+
 @dataclass(frozen=True, slots=True)
 class Intersection:
-    """What a caller and a list below it both allow: a child never does more than its parent (R-AG-5)."""
+    """What a caller and a list below it both allow: a child never does more than its parent (R-AG-5).
+
+    ``named_by`` says whose exact names count: the ``child``'s, which its author wrote; those of ``both``, where a
+    model wrote the child's list and so cannot uncover what is hidden; those of ``either``, where one list narrows
+    another of the same agent.
+    """
 
     parent: Allows
     child: Allows
+    named_by: NamedBy = "child"
 
     @property
     def discovers(self) -> bool:
@@ -221,12 +230,17 @@ class Intersection:
 
     @property
     def exact_names(self) -> Sequence[str]:
-        """The child's; which of them the parent allows is what ``offers`` says."""
+        """In the order of the list that gives them; which of them both allow is what ``offers`` says."""
+        if self.named_by == "either":
+            return tuple(dict.fromkeys((*self.parent.exact_names, *self.child.exact_names)))
         return self.child.exact_names
 
     def names(self, name: str) -> bool:
-        """Whether both name it: a hidden tool that the parent cannot see stays hidden."""
-        return self.parent.names(name) and self.child.names(name)
+        """Whether the tool is named exactly, by the list that counts."""
+        if self.named_by == "child":
+            return self.child.names(name)
+        by_parent, by_child = self.parent.names(name), self.child.names(name)
+        return by_parent and by_child if self.named_by == "both" else by_parent or by_child
 
     def offers(self, spec: Named) -> bool:
         return self.parent.offers(spec) and self.child.offers(spec)
@@ -244,9 +258,9 @@ class Intersection:
         return Judged(False, above.rule_text, f"The caller itself may not: {above.reason}")
 
 
-def intersect(parent: Allows, child: Allows) -> Intersection:
+def intersect(parent: Allows, child: Allows, named_by: NamedBy = "child") -> Intersection:
     """Permits only what both permit."""
-    return Intersection(parent, child)
+    return Intersection(parent, child, named_by)
 
 
 def matching(text: str | Sequence[str], specs: Iterable[Named]) -> list[str]:

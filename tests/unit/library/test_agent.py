@@ -74,9 +74,11 @@ async def test_an_agent_can_never_do_more_than_who_called_it(tmp_path: Path) -> 
 
 @pytest.mark.spec("R-AG-8", "R-AG-7", "R-DSC-4", "R-DSC-10")
 async def test_without_a_list_it_explores_and_does_not_find_itself(tmp_path: Path) -> None:
-    bench = bench_of(tmp_path, calls("greet", {"name": "again"}), says("done"))
+    bench = bench_of(tmp_path, calls("skill_invoke", {"ref": "greet", "args": {"name": "again"}}), says("done"))
     await bench.call("greet", {"name": "Ada"})
-    assert [t["name"] for t in bench.model.requests[0].tools] == ["skill_list", "skill_describe", "skill_invoke"]
+    offered = [tool["name"] for tool in bench.model.requests[0].tools]
+    assert offered == ["look", "write_file", "skill_list", "skill_describe", "skill_invoke"]
+    assert bench.model.requests[1].messages[-1].blocks[0].is_error
 
 
 @pytest.mark.spec("R-RET-1", "R-RET-2", "R-RET-3")

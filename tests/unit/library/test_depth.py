@@ -98,8 +98,8 @@ async def test_below_somebody_who_may_do_everything_a_list_that_names_itself_or_
     assert (await deep.bench.call("outer")).result.text == "out"
     results = [one.blocks[0] for one in deep.bench.model.requests[-2].messages if one.role == "tool"]
     assert [one.text.split("\n")[-1] for one in results[:2]] == ["deepest", "by an agent"]
-    assert results[2].is_error  # hidden for who called it
-    assert deep.offered("inner")[0] == ["inner", "look"]
+    assert results[2].text == "quiet ran"  # hidden, and named exactly
+    assert deep.offered("inner")[0] == ["inner", "agent", "quiet", "look"]
     deep.bench.write("other.skill.md", skill("other", "* look"))
     deep.bench.model = ScriptedModel([calls("other", {}), calls("agent", {"prompt": "x"}), says("out")])
     await deep.bench.call("other")

@@ -1,16 +1,18 @@
 """What an agent gets to see: one function for its prompt, for skill-list and for skill-describe (semantics.md 11)."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from desktop.agents.discovery import resolve_visible_tools
+from desktop.agents.discovery import Offers, Room, resolve_visible_tools
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.skills.formats.loader import load_skills_from_file
 from desktop.skills.patterns.lists import AllowedList
+from desktop.tools.cli_definitions import SOURCE as CLI
 from tests.unit.library.kit import LIBRARY, LibraryBench
 from tests.unit.pipeline.kit import FakeTool
 
@@ -33,7 +35,8 @@ def bench_of(tmp_path: Path, *rounds: Any) -> LibraryBench:
         ("look", {"look"}, {"drop", "quiet", "task", "skill-list"}),
         ("* quiet task", {"look", "quiet", "task"}, {*HIDDEN, "around"}),
         ("* drop($deny)", {"look"}, {"drop", "quiet"}),
-        ("agent agent-demo look", {"look"}, {*HIDDEN}),
+        ("agent agent-demo look", {"look", "agent", "agent-demo"}, {"agent-litellm"}),
+        ("agent* look", {"look"}, {*HIDDEN}),
         ("", set(), {"look", "drop", "quiet", "task"}),
     ],
 )
@@ -59,7 +62,50 @@ async def test_the_prompt_the_list_and_the_description_agree(tmp_path: Path) -> 
     assert {row["name"] for row in rows} == {tool.spec.name for tool in usable}
     refused = bench.model.requests[2].messages[-1].blocks[0]
     assert refused.is_error
-    assert [tool["name"] for tool in bench.model.requests[0].tools][:1] == ["quiet"]
+    shown = [tool["name"] for tool in bench.model.requests[0].tools]
+    assert shown == ["quiet", "look", "skill_list", "skill_describe", "skill_invoke"]
+
+
+def declared(name: str, source: str = "library", text: str = "") -> FakeTool:
+    tool = FakeTool(name)
+    tool.spec = replace(tool.spec, source=source, description=text or name)
+    return tool
+
+
+@pytest.mark.spec("R-DSC-10")
+def test_without_a_list_what_is_declared_is_offered_and_skills_stay_to_be_found(tmp_path: Path) -> None:
+    tools = (
+        declared("helper", "agent"), declared("zoo-look", "mcp"), declared("act", "mcp"), declared("kubectl", CLI),
+        declared("write-file"), declared("read-file"), declared("secret"),
+    )  # fmt: skip
+    tools[-1].spec = replace(tools[-1].spec, visibility="hidden")
+    bench = LibraryBench(tmp_path, *tools)
+    bench.write("task.skill.md", "---\nname: task\ndescription: x\n---\nDo it.\n")
+    order = ["read-file", "write-file", "kubectl", "act", "zoo-look", "helper"]
+    explore = ["skill-list", "skill-describe", "skill-invoke"]
+
+    def inlined(text: str | None, room: Room | None = None) -> list[str]:
+        visible = resolve_visible_tools(bench.world.table.tools(), AllowedList.of(text), room=room)
+        return [tool.spec.name for tool in visible.inlined]
+
+    assert inlined(None) == inlined("*") == [*order, *explore]
+    assert inlined("* act($deny)") == ["read-file", "write-file", "kubectl", "zoo-look", "helper", *explore]
+    assert inlined("* helper secret") == ["helper", "secret", *order[:-1], *explore]
+    assert inlined(None, Room(3)) == [*order[:3], *explore]
+    assert inlined("* helper act secret", Room(2)) == ["helper", "act", "secret", *explore]
+    assert inlined("helper act", Room(0)) == ["helper", "act"]
+
+
+def test_what_is_offered_beside_the_list_takes_a_part_of_the_window_and_the_rest_stays_reachable() -> None:
+    tools = [declared("a", text="x" * 4_000), declared("b"), declared("c", "mcp")]
+    whole = resolve_visible_tools(tools, AllowedList.of(None), room=Offers().room(200_000))
+    small = resolve_visible_tools(tools, AllowedList.of(None), room=Offers().room(8_000))
+    named = resolve_visible_tools(tools, AllowedList.of("* a"), room=Offers().room(8_000))
+    assert [tool.spec.name for tool in whole.inlined] == ["a", "b", "c"]
+    assert [tool.spec.name for tool in small.inlined] == []
+    assert [tool.spec.name for tool in named.inlined] == ["a"]
+    assert small.usable == whole.usable
+    assert Offers().room(None) == Room(40)
 
 
 @pytest.mark.spec("R-BLT-8")

@@ -250,7 +250,7 @@ def test_a_child_never_does_more_than_its_parent() -> None:
     assert both.permits(tool("bash"), {"command": "git status"})
     assert not both.permits(tool("bash"), {"command": "ls x"})
     assert both.names("secret")
-    assert not intersect(AllowedList.of(None), AllowedList.of("secret")).names("secret")
+    assert not both.names("bash-x")
     assert "caller itself" in both.explain(tool("other"), {}).reason
     assert both.explain(tool("bash"), {"command": "git x"}).rule_text == "bash(command={git,ls} *)"
     assert (both.discovers, list(both.exact_names)) == (False, ["secret", "bash"])
@@ -258,6 +258,18 @@ def test_a_child_never_does_more_than_its_parent() -> None:
     deeper: AllowedTools = intersect(both, AllowedList.of(None))
     assert not deeper.offers(tool("other"))
     assert not intersect(AllowedList.of(None), AllowedList.of("(")).offers(tool("a"))
+
+
+def test_whose_exact_names_count_depends_on_who_wrote_the_lists() -> None:
+    everything, named = AllowedList.of(None), AllowedList.of("secret b a")
+    assert intersect(everything, named).names("secret")
+    assert not intersect(named, everything).names("secret")
+    assert not intersect(everything, named, "both").names("secret")
+    assert intersect(named, AllowedList.of("a secret"), "both").names("secret")
+    narrowed = intersect(named, AllowedList.of("s* a c"), "either")
+    assert narrowed.names("secret")
+    assert list(narrowed.exact_names) == ["secret", "b", "a", "c"]
+    assert [name for name in narrowed.exact_names if narrowed.offers(tool(name))] == ["secret", "a"]
 
 
 ENTRIES = st.lists(st.sampled_from(["*", "a", "a*", "#t", "b(x=1)", "a($deny)", "*(x=2,$deny)", "{a,b}"]), max_size=4)
