@@ -15,6 +15,7 @@ from typing import Any
 from desktop.domain.errors import ConfigurationError, ValidationFailure
 from desktop.domain.tools import ToolSpec
 from desktop.skills.formats.schema_cost import MAX_STEPS, SchemaCost
+from desktop.skills.formats.schema_drafts import LATEST, draft_of
 
 MAX_PROBLEMS = 12
 MAX_TEXT = 300
@@ -24,21 +25,26 @@ stopped, so what may take more is refused instead of tried."""
 FIRST_ONLY = 20_000
 """Steps beyond which only the first problem is looked for: the library makes all at once, 10 us each."""
 _COMBINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"})
+_ELSEWHERE = "mcp"
+"""The source of tools whose schemas are a server's own: its objects are as open as it says."""
 _NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
-def sealed(params: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(params: Mapping[str, Any], *, closed: bool = True) -> dict[str, Any]:
     """The schema that models get and that validates: closed at the top unless it says otherwise (R-TOOL-3).
 
-    An empty schema takes no arguments (R-SK-5). Where schemas are combined, ``unevaluatedProperties`` closes them.
+    An empty schema takes no arguments (R-SK-5). Where schemas are combined, ``unevaluatedProperties`` closes them; in
+    drafts that do not have it they stay open. ``closed`` False: the schema is somebody else's, who knows what an open
+    object means.
     """
-    if not params:
+    if not params and closed:
         return _NO_PARAMETERS
     schema = dict(params)
     schema.setdefault("type", "object")
-    if "additionalProperties" not in schema and "unevaluatedProperties" not in schema:
-        word = "unevaluatedProperties" if _COMBINING & schema.keys() else "additionalProperties"
-        schema[word] = False
+    if closed and "additionalProperties" not in schema and "unevaluatedProperties" not in schema:
+        combined = bool(_COMBINING & schema.keys())
+        if not combined or (draft_of(schema) or LATEST).closes_combined:
+            schema["unevaluatedProperties" if combined else "additionalProperties"] = False
     return schema
 
 
@@ -65,7 +71,7 @@ class Validator:
         """The sealed schema of a tool, always the same object for the same declaration."""
         known = self._sealed.get(spec.name)
         if known is None or known[0] is not spec.params:
-            known = self._sealed[spec.name] = (spec.params, sealed(spec.params))
+            known = self._sealed[spec.name] = (spec.params, sealed(spec.params, closed=spec.source != _ELSEWHERE))
         return known[1]
 
     async def check(self, spec: ToolSpec, arguments: Any) -> None:
@@ -103,7 +109,7 @@ class Validator:
         if cost.widest > MAX_STEPS:
             raise _broken(name, what, f"following them takes more than {MAX_STEPS:,} steps")
         try:
-            made = library.Draft202012Validator(
+            made = getattr(library, (draft_of(schema) or LATEST).validator)(
                 schema, offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=10_000)
             )
         except (ValueError, library.ReferencingError) as error:

@@ -166,9 +166,7 @@ class CliTool:
         that may not be followed is refused before anybody is asked (R-ENV-5)."""
         definition = self.definition
         admin = definition.category is Category.ADMIN
-        return await self._services.environment.build(
-            definition.env, admin=admin, tool=definition.name, secrets=ready
-        )
+        return await self._services.environment.build(definition.env, admin=admin, tool=definition.name, secrets=ready)
 
     def _place_and_program(self, path: str) -> tuple[Verdict, str]:
         """Where it would run, and which file ``cmd`` is on the tool's PATH ("" for none). Blocks."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+_log = logging.getLogger(__name__)
 
 MAX_NAME = 64
 MAX_RAW_NAME = 128
@@ -59,7 +62,11 @@ def judged(server: str, texts: Iterable[str], check: SchemaCheck, mask: MaskData
     raws: dict[str, int] = {}
     names: dict[str, str] = {}
     for text in texts:
-        one = _judge(server, text, check, mask)
+        try:
+            one = _judge(server, text, check, mask)
+        except Exception:  # one tool must never take its server with it
+            _log.exception("a tool of the MCP server %s could not be judged", server)
+            one = Offered("", "", "", problem="Assent made a mistake in judging it; the log has more")
         if one.raw and one.raw in raws:
             where = raws[one.raw]
             words = "the server offers this name twice"

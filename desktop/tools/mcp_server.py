@@ -7,6 +7,7 @@ models. What the server says about its tools is judged and pinned here, in threa
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shutil
 import time
@@ -30,6 +31,8 @@ from desktop.domain.safety import (
 from desktop.tools.mcp_definitions import McpDefinition
 from desktop.tools.mcp_offered import Offered, SchemaCheck, judged, plain
 from desktop.tools.mcp_pins import McpPins, Standing
+
+_log = logging.getLogger(__name__)
 
 START_PATIENCE_S = 30.0
 BACKOFF_MAX_S = 60.0
@@ -140,6 +143,10 @@ class McpServer:
                 reason = "It ended."
             except KnownError as error:
                 reason = self._told(f"{error} {error.next_step}".strip(), LOG_LINE)
+            except Exception as error:  # ours: another start would end like this one
+                _log.exception("the MCP server %s could not be held", self.definition.name)
+                self._set("failed", f"Assent made a mistake with this server ({type(error).__name__}).")
+                return
             self._note(reason)
             if self._ready_at and time.monotonic() - self._ready_at > HEALTHY_AFTER_S:
                 delay, failures = self._services.first_pause_s, 0

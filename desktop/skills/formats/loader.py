@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from collections.abc import Callable
 from dataclasses import replace
 
-from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.errors import BugError, KnownError, NotFound
 from desktop.domain.skills import SkillDef, SkillKind, SkillSource
 from desktop.skills.formats import javascript, markdown, python
 from desktop.skills.formats.build import Origin, Part, build
@@ -15,6 +16,8 @@ from desktop.skills.formats.code import declared
 from desktop.skills.formats.mapping import read_mapping
 from desktop.skills.formats.problems import FormatError, Report
 from desktop.skills.formats.records import LoadedFile
+
+_log = logging.getLogger(__name__)
 
 MAX_BYTES = 1_000_000
 MAX_PROBLEMS = 100
@@ -98,9 +101,21 @@ def load_from_bytes(data: bytes, path: str, *, source: SkillSource, root: str, s
         definitions = _READERS[kind](text, Origin(path, source, root, kind, stamp), report)
     except FormatError as error:
         report.failed(error)
+    except Exception as error:  # noqa: BLE001 - one file must never take the others with it
+        return failed(path, stamp, error)
     if report.found:
         report.found.sort(key=lambda problem: (problem.line, problem.column))
     return LoadedFile(path, stamp, tuple(definitions), tuple(report.found[:MAX_PROBLEMS]))
+
+
+def failed(path: str, stamp: str, error: Exception) -> LoadedFile:
+    """What a file comes to that our own code could not cope with: a problem on its page, and a line in the log."""
+    bug = BugError(f"{path} could not be read as a skill")
+    bug.__cause__ = error
+    _log.error("%s", bug, exc_info=bug)
+    report = Report(path)
+    report.add("file.bug", f"Assent made a mistake in reading this file ({type(error).__name__}); the log has more")
+    return LoadedFile(path, stamp, (), tuple(report.found))
 
 
 def decode(data: bytes) -> str:

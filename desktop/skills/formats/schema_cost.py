@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from desktop.skills.formats.schema_drafts import LATEST, REFERENCES, draft_of, schemas_in
+
 ENDLESS = 10**12
 MAX_STEPS = 10_000
 """For one value, the parts of it left out: a schema beyond this is refused as a whole."""
@@ -23,10 +25,10 @@ _BACKTRACKS = re.compile(r"\(\?(?:[=!>]|<[=!])|\\[1-9k]|[+*?}]\+")
 _BACKTRACKING = 1_000
 _LISTS = ("allOf", "anyOf", "oneOf")
 _SINGLE = ("not", "if", "then", "else")
-_EVERY_ITEM = ("items", "contains", "unevaluatedItems")
+_EVERY_ITEM = ("items", "additionalItems", "contains", "unevaluatedItems")
+_TUPLES = ("prefixItems", "items")
 _EVERY_MEMBER = ("additionalProperties", "unevaluatedProperties")
 _AGAIN = ("unevaluatedProperties", "unevaluatedItems")
-_REFERENCES = ("$ref", "$dynamicRef")
 
 
 @dataclass(slots=True)
@@ -120,53 +122,33 @@ class _Names:
     """Where references lead. One that cannot be told leads to every schema with a name of its own."""
 
     def __init__(self, schema: Any) -> None:
-        self._schema = schema
+        id_key = (draft_of(schema) or LATEST).id_key
+        self._parts = {id(part.schema): part for part in schemas_in(schema)}
         self._named: dict[str, list[Any]] = {}
         self._ids: list[Any] = []
-        waiting = [schema]
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, Mapping):
-                self._note(part)
-                waiting += part.values()
-            elif isinstance(part, list):
-                waiting += part
-
-    def _note(self, part: Mapping[str, Any]) -> None:
-        for word in ("$anchor", "$dynamicAnchor"):
-            if isinstance(part.get(word), str):
-                self._named.setdefault(part[word], []).append(part)
-        if "$id" in part:
-            self._ids.append(part)
+        for part in self._parts.values():
+            for word in ("$anchor", "$dynamicAnchor"):
+                if isinstance(part.schema.get(word), str):
+                    self._named.setdefault(part.schema[word], []).append(part.schema)
+            if id_key in part.schema or "$recursiveAnchor" in part.schema:
+                self._ids.append(part.schema)
 
     def targets(self, part: Mapping[str, Any]) -> Iterator[Any]:
-        for word in _REFERENCES:
+        for word in REFERENCES:
             reference = part.get(word)
             if isinstance(reference, str):
-                yield from self._found(reference)
+                yield from self._found(part, reference)
+                yield from self._ids if word == "$recursiveRef" else ()
 
-    def _found(self, reference: str) -> list[Any]:
+    def _found(self, part: Mapping[str, Any], reference: str) -> list[Any]:
         outside, _, fragment = reference.partition("#")
         if not outside and (not fragment or fragment.startswith("/")):
-            target = follow(self._schema, reference)
+            known = self._parts.get(id(part))
+            target = None if known is None else known.target(reference)
             return [] if target is None else [target]
         if not outside:
             return self._named.get(fragment, [])
         return [*self._ids, *(part for parts in self._named.values() for part in parts)]
-
-
-def follow(schema: Any, reference: str) -> Any:
-    """The part that a local pointer names, or None."""
-    value = schema
-    for step in reference.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list) and key.isdecimal() and len(key) < 6 and int(key) < len(value):
-            value = value[int(key)]
-        elif isinstance(value, Mapping) and key in value:
-            value = value[key]
-        else:
-            return None
-    return value
 
 
 def extent(value: Any) -> tuple[int, int]:
@@ -235,7 +217,7 @@ def _in_place(part: Mapping[str, Any]) -> Iterator[Any]:
 def _of_every(part: Mapping[str, Any]) -> Iterator[Any]:
     """The schemas of all members, or all items, that another one may apply to as well."""
     for word in (*_EVERY_ITEM, *_EVERY_MEMBER, "propertyNames"):
-        if word in part:
+        if word in part and not isinstance(part[word], list):
             yield part[word]
     inner = part.get("patternProperties")
     yield from inner.values() if isinstance(inner, Mapping) else ()
@@ -245,5 +227,6 @@ def _of_one(part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The schemas of single members and items."""
     inner = part.get("properties")
     yield from inner.items() if isinstance(inner, Mapping) else ()
-    items = part.get("prefixItems")
-    yield from ((f"[{number}]", one) for number, one in enumerate(items)) if isinstance(items, list) else ()
+    for word in _TUPLES:
+        items = part.get(word)
+        yield from ((f"[{number}]", one) for number, one in enumerate(items)) if isinstance(items, list) else ()

@@ -1,4 +1,5 @@
-"""``params`` and ``returns`` as JSON Schema 2020-12, with the JSON pointer of what is wrong (R-SK-4).
+"""``params`` and ``returns`` as JSON Schema, with the JSON pointer of what is wrong (R-SK-4). ``$schema`` says which
+draft a schema is written in; 2020-12 where it does not.
 
 Most schemas use a dozen keywords: ``_is_plain`` accepts these in microseconds. Anything else goes through the
 metaschema and the compiler of ``jsonschema_rs``, once for each text. Nothing is ever fetched: a reference out of the
@@ -10,13 +11,14 @@ from __future__ import annotations
 import importlib
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
 from desktop.skills.formats.problems import Keys, shown
-from desktop.skills.formats.schema_cost import MAX_STEPS, SchemaCost, follow
+from desktop.skills.formats.schema_cost import MAX_STEPS, SchemaCost
+from desktop.skills.formats.schema_drafts import LATEST, REFERENCES, Draft, Part, draft_of, schemas_in
 
 MAX_PROBLEMS = 5
 MAX_EXPRESSIONS = 20
@@ -25,9 +27,6 @@ MAX_EXPRESSIONS_SIZE = 4_000_000
 """Bytes of one compiled regular expression, and of all; compiling holds the interpreter, some 5 ms for a megabyte."""
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
-_REFERENCES = ("$ref", "$dynamicRef")
-_DATA = frozenset({"const", "enum", "default", "examples"})
-"""Keywords whose values are no schemas, whatever they look like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ def check(schema: Any, *, arguments: bool) -> tuple[SchemaProblem, ...]:
     """What is wrong with a schema; ``arguments``: it has to describe an object. May load a library: not on the loop."""
     if not isinstance(schema, dict):
         return (SchemaProblem((), f"a mapping is needed, not {shown(schema)}"),)
-    found = () if _is_plain(schema) else _thoroughly(json.dumps(schema, sort_keys=True))
+    found = () if _is_plain(schema) else _beyond_plain(schema)
     kind = schema.get("type", "object")
     if not found and arguments and kind != "object" and "object" not in kind:
         return (SchemaProblem(("type",), f"arguments are always an object, not {shown(kind)}"),)
@@ -114,6 +113,17 @@ _PLAIN: dict[str, Callable[[Any], bool]] = {
 # -- the thorough way -------------------------------------------------------------------------------------------------
 
 
+def _beyond_plain(schema: Mapping[str, Any]) -> tuple[SchemaProblem, ...]:
+    try:
+        text = json.dumps(schema, sort_keys=True, ensure_ascii=False)
+        text.encode()  # half a surrogate pair is no text
+    except RecursionError:
+        return (SchemaProblem((), "it is nested too deep"),)
+    except (TypeError, ValueError) as error:
+        return (SchemaProblem((), f"it is not JSON: {str(error)[:200]}"),)
+    return _thoroughly(text)
+
+
 @cache
 def _library() -> Any:
     """The one place of this package that imports ``jsonschema_rs`` (15 to 50 ms): in a thread, please."""
@@ -121,8 +131,8 @@ def _library() -> Any:
 
 
 @cache
-def _metaschema() -> Any:
-    return _library().Draft202012Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"}, offline=True)
+def _metaschema(draft: Draft) -> Any:
+    return getattr(_library(), draft.validator)({"$ref": draft.uri}, offline=True)
 
 
 @lru_cache(maxsize=1_024)
@@ -130,9 +140,13 @@ def _thoroughly(text: str) -> tuple[SchemaProblem, ...]:
     """Regular expressions first, each under a limit; then the metaschema, our rules of references, and the compiler,
     which knows what is left."""
     schema = json.loads(text)
+    draft = draft_of(schema)
+    if draft is None:
+        return (SchemaProblem(("$schema",), f"this draft is too old; write it as {LATEST.uri}"),)
+    parts = schemas_in(schema)
     return (
-        _expressions(schema) or _against_metaschema(schema) or _references(schema) or _branching(schema)
-        or _compiled(schema)
+        _expressions(parts) or _against_metaschema(schema, draft) or _references(parts, draft) or _branching(schema)
+        or _compiled(schema, draft)
     )  # fmt: skip
 
 
@@ -143,10 +157,10 @@ def _branching(schema: Any) -> tuple[SchemaProblem, ...]:
     return (SchemaProblem((), f"references and alternatives make more than {MAX_STEPS:,} steps of one value"),)
 
 
-def _expressions(schema: Any) -> tuple[SchemaProblem, ...]:
+def _expressions(parts: Iterable[Part]) -> tuple[SchemaProblem, ...]:
     """Regular expressions that are none, or that would take long to compile."""
     found: list[tuple[Keys, str]] = []
-    for keys, part in _parts(schema, ()):
+    for keys, part, _ in parts:
         if isinstance(part.get("pattern"), str):
             found.append(((*keys, "pattern"), part["pattern"]))
         if isinstance(part.get("patternProperties"), dict):
@@ -173,8 +187,8 @@ def _compiles(expression: str, limit: int) -> bool:
     return True
 
 
-def _against_metaschema(schema: Any) -> tuple[SchemaProblem, ...]:
-    errors = itertools.islice(_metaschema().iter_errors(schema), MAX_PROBLEMS)
+def _against_metaschema(schema: Any, draft: Draft) -> tuple[SchemaProblem, ...]:
+    errors = itertools.islice(_metaschema(draft).iter_errors(schema), MAX_PROBLEMS)
     return tuple(SchemaProblem(tuple(error.instance_path), _sentence(error)) for error in errors)
 
 
@@ -185,10 +199,10 @@ def _sentence(error: Any) -> str:
     return message if len(message) <= 200 else message[:199] + "…"
 
 
-def _compiled(schema: Any) -> tuple[SchemaProblem, ...]:
+def _compiled(schema: Any, draft: Draft) -> tuple[SchemaProblem, ...]:
     library = _library()
     try:
-        library.Draft202012Validator(
+        getattr(library, draft.validator)(
             schema, offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=100_000)
         )
     except library.ValidationError as error:
@@ -198,37 +212,26 @@ def _compiled(schema: Any) -> tuple[SchemaProblem, ...]:
     return ()
 
 
-def _references(schema: Any) -> tuple[SchemaProblem, ...]:
+def _references(parts: Sequence[Part], draft: Draft) -> tuple[SchemaProblem, ...]:
     """References that lead out of the schema, to nothing, or round in a circle."""
-    parts = dict(_parts(schema, ()))
-    references = [(keys, part, word) for keys, part in parts.items() for word in _REFERENCES if word in part]
-    named = any("$id" in part for part in parts.values())
+    named = any(isinstance(part.schema.get(draft.id_key), str) for part in parts)
     found, local = [], []
-    for keys, part, word in references:
-        reference = part[word]
-        if not reference.startswith("#") and not named:
-            found.append(SchemaProblem((*keys, word), f"{reference[:80]} lies outside; nothing is fetched"))
-        elif reference == "#" or reference.startswith("#/"):
-            target = follow(schema, reference)
-            local.append((keys, word, part, target))
-            if target is None:
-                found.append(SchemaProblem((*keys, word), f"there is no {reference[:80]}"))
-    endless = _endless(parts.values(), [(part, target) for _, _, part, target in local])
-    found += [SchemaProblem((*keys, word), f"{part[word][:80]} leads round in a circle without end")
-              for keys, word, part, target in local if id(part) in endless and id(target) in endless]  # fmt: skip
+    for part in parts:
+        for word in REFERENCES:
+            reference = part.schema.get(word)
+            if not isinstance(reference, str):
+                continue  # the metaschema knows where that is wrong
+            if not reference.startswith("#") and not named:
+                found.append(SchemaProblem((*part.keys, word), f"{reference[:80]} lies outside; nothing is fetched"))
+            elif reference == "#" or reference.startswith("#/"):
+                target = part.target(reference)
+                local.append((part, word, target))
+                if target is None:
+                    found.append(SchemaProblem((*part.keys, word), f"there is no {reference[:80]}"))
+    endless = _endless([part.schema for part in parts], [(part.schema, target) for part, _, target in local])
+    found += [SchemaProblem((*part.keys, word), f"{part.schema[word][:80]} leads round in a circle without end")
+              for part, word, target in local if id(part.schema) in endless and id(target) in endless]  # fmt: skip
     return tuple(found[:MAX_PROBLEMS])
-
-
-def _parts(value: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
-    """Every mapping that may be a schema, with its place."""
-    if isinstance(value, dict):
-        yield keys, value
-        for key, inner in value.items():
-            if key not in _DATA:
-                yield from _parts(inner, (*keys, key))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _parts(inner, (*keys, number))
 
 
 def _endless(parts: Iterable[Mapping[str, Any]], jumps: Iterable[tuple[Any, Any]]) -> set[int]:

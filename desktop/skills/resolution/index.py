@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from desktop.domain.skills import SkillSource
 from desktop.skills.formats import LoadedFile, load_from_bytes, load_skills_from_file
+from desktop.skills.formats.loader import failed
 from desktop.skills.resolution.ignores import ignoring
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.skills.resolution.scan import FileStamp, Hint, Listing, Rules, Scan, owning_skill
@@ -197,7 +198,10 @@ class _Build:
 
     def _file(self, rel: str, stamp: FileStamp) -> list[Row]:
         path = below(self._root.path, rel)
-        loaded, digest = self._read(self._root, path, stamp)
+        try:
+            loaded, digest = self._read(self._root, path, stamp)
+        except Exception as error:  # noqa: BLE001 - one file must never take the others of the folder with it
+            loaded, digest = failed(path, "", error), ""
         if digest:
             self._digests[rel] = digest
         if loaded is None or any(problem.code == "file.gone" for problem in loaded.problems):

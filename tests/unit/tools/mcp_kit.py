@@ -22,6 +22,7 @@ from desktop.safety.permission import PermissionGate
 from desktop.safety.process import held
 from desktop.safety.redaction import Redactor
 from desktop.supervision.tasks import TaskOwner
+from desktop.tools.mcp_offered import SchemaCheck
 from desktop.tools.mcp_pins import McpPins
 from desktop.tools.mcp_server import McpServices
 from desktop.tools.mcp_servers import McpServers, ServerFacts
@@ -78,7 +79,11 @@ class McpBench:
     """``put`` writes mcp.yaml and puts it in force; ``call`` goes through every gate."""
 
     def __init__(
-        self, folder: Path, kinds: tuple[Any, ...] = ("bubblewrap", "landlock"), taken: Callable[[str], str] = str
+        self,
+        folder: Path,
+        kinds: tuple[Any, ...] = ("bubblewrap", "landlock"),
+        taken: Callable[[str], str] = str,
+        check_schema: SchemaCheck = _schema_problem,
     ) -> None:
         self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), Redactor()
@@ -99,7 +104,7 @@ class McpBench:
         self.confinement = Confinement(world.policy, settings, kinds=kinds)
         self.services = McpServices(
             self.host, world.policy, self.confinement, EnvironmentBuilder(settings, keyring=lookup), settings, held,
-            _schema_problem, McpPins(self.pins), self.owner.spawn, self.redactor, upright, 0.05,
+            check_schema, McpPins(self.pins), self.owner.spawn, self.redactor, upright, 0.05,
         )  # fmt: skip
         self.servers = McpServers(
             self.path, self.registry, self.services, needs_admin=needs_admin,

@@ -2,8 +2,9 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,3 +173,41 @@ async def test_servers_that_do_not_want_to_end_are_ended(bench: McpBench) -> Non
     assert bench.host.health.state == "stopped"
     assert "mcp" not in sys.modules  # the library is never in the app's process
     assert "mcp_types" not in sys.modules
+
+
+@pytest.mark.spec("R-LOOP-3")
+@pytest.mark.expects_log("could not be judged")
+async def test_a_tool_that_our_own_code_cannot_judge_is_off_and_its_server_runs(tmp_path: Path) -> None:
+    def check(schema: Mapping[str, Any]) -> str:
+        if "text" in schema.get("properties", {}):
+            raise AttributeError("a mistake of ours")
+        return ""
+
+    bench = McpBench(tmp_path, check_schema=check)
+    await bench.put(declared("tricky"))
+    facts = await bench.running("tricky")
+    broken = [one for one in facts.tools if "made a mistake" in one.off]
+    assert broken
+    assert any(not one.offered.problem for one in facts.tools)
+    await bench.end()
+
+
+@pytest.mark.spec("R-LOOP-3")
+@pytest.mark.expects_log("could not be held")
+async def test_a_server_that_our_own_code_cannot_hold_has_failed_and_does_not_start_for_ever(tmp_path: Path) -> None:
+    bench = McpBench(tmp_path)
+    bench.pins.values = None  # type: ignore[assignment]  # a store that is not what was promised
+    await bench.put(declared("echo"))
+    await bench.until(lambda: bench.server("echo").condition == "failed", "failed")
+    assert "mistake" in bench.server("echo").reason
+    bench.pins.values = {}
+    await bench.servers.restart("echo")
+    await bench.running("echo")
+    await bench.end()
+
+
+@pytest.mark.spec("R-LOOP-3")
+async def test_a_property_called_like_a_keyword_leaves_a_server_running(bench: McpBench) -> None:
+    await bench.put(declared("keywords"))
+    facts = await bench.running("keywords")
+    assert [(one.offered.raw, one.offered.problem) for one in facts.tools] == [("echo", "")]

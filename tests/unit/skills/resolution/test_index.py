@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.skills.formats import load_skills_from_file
+from desktop.domain.skills import SkillSource
+from desktop.skills.formats import LoadedFile, load_skills_from_file
 from desktop.skills.resolution import index_file
 from desktop.skills.resolution.build_index import read_build_index, write_build_index
 from desktop.skills.resolution.index import SkillIndex
@@ -206,3 +207,19 @@ def test_metadata_that_contains_itself_breaks_its_skill_only(root: Path) -> None
     found = snapshot.definition(snapshot.first["one"], mine(root))
     assert found.state == "broken"
     assert found.problems[-1].code == "frontmatter.cyclic"
+
+
+@pytest.mark.spec("R-SK-2")
+@pytest.mark.expects_log("BugError.*could not be read as a skill")
+def test_a_file_that_our_own_code_cannot_cope_with_takes_no_other_file_with_it(root: Path) -> None:
+    bad = skill(root, "worse")
+
+    def load(path: str, *, source: SkillSource, root: str) -> LoadedFile:
+        if path == str(bad):
+            raise AttributeError("a mistake of ours")
+        return load_skills_from_file(path, source=source, root=root)
+
+    snapshot = SkillIndex(load).check(mine(root), ()).snapshot
+    assert set(snapshot.names) == set(checked(root).names) - {"worse"}
+    problems = [one for number in snapshot.rows_of("worse.skill.md") for one in snapshot.problems(number)]
+    assert [(one.path, one.code) for one in problems] == [(str(bad), "file.bug")]
