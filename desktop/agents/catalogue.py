@@ -15,6 +15,7 @@ from desktop.agents.discovery import resolve_visible_tools
 from desktop.domain.errors import ToolFailure
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
+from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skill_context import Context
 from desktop.skills.cascade.cascade import Cascade
 from desktop.skills.names import is_bare_name
@@ -35,17 +36,18 @@ def _listed(ctx: Context, query: str, tags: Sequence[str], include_hidden: bool)
     usable = {tool.spec.name: tool for tool in visible.usable}
     named = [row["name"] for row in fabric.catalog().skill_list(tags, query, include_hidden=True)]
     found = (usable[name] for name in named if name in usable)
-    return [_row(tool) for tool in itertools.islice(found, MAX_ROWS)]
+    return [_row(tool, allowed) for tool in itertools.islice(found, MAX_ROWS)]
 
 
-def _row(tool: Tool) -> dict[str, Any]:
-    spec = tool.spec
+def _row(tool: Tool, allowed: AllowedTools) -> dict[str, Any]:
+    spec, limits = tool.spec, allowed.constraints(tool.spec)
     return {
         "name": spec.name,
         "description": spec.description,
         "tags": list(spec.tags),
         "category": spec.category.value,
         "source": spec.source,
+        **({"constraints": list(limits)} if limits else {}),
     }
 
 
@@ -57,14 +59,11 @@ async def describe_for(ctx: Context, name: str) -> dict[str, Any]:
         raise ToolFailure(f"There is no tool named {name[:64]!r}. skill-list shows what there is.")
     spec = tool.spec
     described: dict[str, Any] = {
-        **_row(tool),
+        **_row(tool, allowed),
         "params": dict(spec.params),
         "returns": dict(spec.returns) if spec.returns is not None else None,
         "visibility": spec.visibility or "shown",
     }
-    constraints = getattr(allowed, "constraints", None)
-    if constraints is not None and (bound := list(constraints(spec))):
-        described["constraints"] = bound
     return described
 
 

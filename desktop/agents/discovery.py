@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from desktop.agents.policy_settings import PROVIDER
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
 from desktop.domain.tools import CommandPart, Tool, ToolSpec
 from desktop.pipeline.names import AllowedTools, ToolTable
+from desktop.pipeline.overrides import activatable
 from desktop.pipeline.skill_tool import SkillTool
 
 EXPLORING = ("skill-list", "skill-describe", "skill-invoke")
@@ -67,7 +69,7 @@ def resolve_visible_tools(
     calls = [tool for tool in permitted if _role(tool) not in NOT_TOOLS]
     usable = [tool for tool in calls if _shown(tool, allowed, serving, hidden=hidden)]
     usable.sort(key=lambda tool: tool.spec.name)
-    middleware = tuple(tool for tool in permitted if _role(tool) == "middleware" and tool.spec.params)
+    middleware = tuple(tool for tool in permitted if activatable(tool, allowed))
     named = _in_list_order([tool for tool in usable if allowed.names(tool.spec.name)], allowed)
     if not allowed.discovers:
         rest = [tool for tool in usable if tool not in named]
@@ -124,10 +126,11 @@ class _OwnCalls:
     def _not_itself(self, spec: ToolSpec) -> bool:
         return spec.name != self.serving or self.own.names(self.serving)
 
+    def denies(self, spec: ToolSpec) -> bool:
+        return self.allowed.denies(spec)
+
     def constraints(self, spec: ToolSpec) -> Sequence[str]:
-        """What the list says of a tool's arguments, for skill-describe."""
-        found = getattr(self.allowed, "constraints", None)
-        return tuple(found(spec)) if found is not None else ()
+        return self.allowed.constraints(spec)
 
     @property
     def discovers(self) -> bool:
@@ -147,6 +150,29 @@ def own_calls(allowed: AllowedTools, own: AllowedTools, serving: str) -> Allowed
 def not_itself(allowed: AllowedTools, serving: str) -> AllowedTools:
     """``own_calls`` where nobody is above."""
     return _OwnCalls(allowed, allowed, serving)
+
+
+@dataclass(frozen=True, slots=True)
+class _ProviderCall(_OwnCalls):
+    """Under what an agent's provider is called: ``own``, where what the app brings along needs no mention, and no
+    denial above. ``by`` is the list of the model that chose it, None where a file did."""
+
+    by: AllowedTools | None
+
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
+        if self.allowed.denies(spec) or self.own.denies(spec):
+            return False
+        if spec.name == PROVIDER:
+            return True
+        if self.by is not None and not self.by.names(spec.name):
+            return False
+        return spec.source == "library" or self.own.permits(spec, arguments)
+
+
+def provider_call(allowed: AllowedTools, own: AllowedTools, by: AllowedTools | None) -> AllowedTools:
+    """The list for the call of an agent's provider: that of the skill that it works on (D-11). A model's own choice
+    has to be named in the model's list (R-AG-7)."""
+    return _ProviderCall(allowed, own, "", by)
 
 
 def is_agent(name: str) -> bool:

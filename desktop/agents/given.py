@@ -6,9 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.errors import ToolFailure
+from desktop.pipeline.skill_context import Context, NotMiddleware
 
 MOST = 1e9
 """No number of a key is larger; what runs may stop earlier."""
+
+
+def config_of(ctx: Context) -> Any:
+    """What the served skill says at this middleware's key. Raises NotMiddleware where it was called by itself."""
+    if not ctx.is_middleware:
+        name = ctx.run.tool.name
+        raise NotMiddleware(f"{name} stands around a call: write it into a skill's metadata, or add it to a call.")
+    return ctx.locals["config"]
 
 
 def options(asked: Any, main: str) -> Mapping[str, Any]:

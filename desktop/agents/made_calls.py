@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from desktop.agents.discovery import Visible
 from desktop.agents.host import HOST, Host
 from desktop.agents.policy_settings import PolicySettings
 from desktop.agents.returning import FINISH, Promise
@@ -35,14 +34,13 @@ class Calls:
 
     def __init__(
         self, host: Host, call: Call, caller: Caller, settings: PolicySettings, promise: Promise | None,
-        visible: Visible, memory: Any,
+        memory: Any,
     ) -> None:  # fmt: skip
         self._host = host
         self._call = call
         self._caller = caller
         self._settings = settings
         self._promise = promise
-        self._activatable = frozenset(tool.spec.name for tool in visible.middleware)
         self._memory: Mapping[str, Any] = memory if isinstance(memory, Mapping) else {}
         self._session: CodeSession | None = None
         self._code_ref = ""
@@ -165,7 +163,7 @@ class Calls:
                 next_step="Use model.toolMode: direct.",
             )
         self._session = self._host.code.session(self._memory)
-        caller = Caller("code", self._caller.chain, self._caller.allowed, self._activatable)
+        caller = Caller("code", self._caller.chain, self._caller.allowed)
         tool = CodeTool(
             CODE, self._session, self._host.pipeline, caller, self.finish, served=self._call.request.serves,
             target=self._call.context.envelope.target if self._call.context is not None else None,

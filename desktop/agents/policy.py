@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.directives import Course, inbox_of
-from desktop.agents.discovery import Visible, own_calls, visible_tools
+from desktop.agents.discovery import Visible, own_calls, provider_call, visible_tools
 from desktop.agents.documents import code_tool, document, finish_tool
 from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.agents.made_calls import Calls
@@ -28,7 +28,7 @@ from desktop.domain.errors import CancellationError, ConfigurationError, KnownEr
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
 from desktop.pipeline.context import Call, CallRequest, Outcome
-from desktop.pipeline.names import Caller, ExactTools
+from desktop.pipeline.names import Caller
 from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.results import NestedFailure
 from desktop.pipeline.skill_context import Context
@@ -68,6 +68,8 @@ class _Agent:
         permitted = own if above is None else host.together(above, own, "both" if self._served is ctx else "child")
         ctx.nonlocals[PERMISSIONS] = permitted
         self._allowed = own_calls(permitted, own, self._served.run.tool.name)
+        caller = seat.call.request.caller
+        self._provider_list = provider_call(permitted, own, None if caller.origin == "skill" else caller.allowed)
         self._host = ctx.nonlocals[HOST] = host
         self._trace = self._made_trace()
 
@@ -95,7 +97,7 @@ class _Agent:
     async def _provided(self, visible: Visible, held: ExitStack, end: dict[str, Any]) -> Any:
         """The provider's work, between two callback refs that live exactly as long."""
         caller = Caller("native", self._call.request.caller.chain, self._allowed)
-        calls = Calls(self._host, self._call, caller, self._settings, self._promise, visible, self._args.get("memory"))
+        calls = Calls(self._host, self._call, caller, self._settings, self._promise, self._args.get("memory"))
         course = Course(self._host, self._call, self._settings, self._promise, calls, self._trace, self._ctx)
         held.callback(lambda: end.update(course.summary()))
         self._ctx.nonlocals[HOST] = replace(self._host, asked=course.asked)
@@ -144,8 +146,9 @@ class _Agent:
         chain = (*request.caller.chain, AGENT)
         return await self._host.pipeline.invoke(
             CallRequest(
-                ToolCallBlock(new_id(), self._settings.provider, arguments), Caller("skill", chain, ExactTools(None)),
-                self._call.invocation, NestedSink(request.sink, request.block.call_id), request.message_id, "", None,
+                ToolCallBlock(new_id(), self._settings.provider, arguments),
+                Caller("skill", chain, self._provider_list), self._call.invocation,
+                NestedSink(request.sink, request.block.call_id), request.message_id, "", None,
                 counted=False,
             )
         )  # fmt: skip
@@ -162,14 +165,25 @@ class _Agent:
         if result.is_error and course.over and self._promise is None:
             return course.last_text()
         if result.is_error:
-            if result.code == NotFound.code and self._host.pipeline.table.find(self._settings.provider) is None:
-                raise _missing(self._settings.provider)
+            self._check_provider()
             raise NestedFailure(f"The agent could not finish: {result.text}", result.code)
         if self._promise is not None:
             raise course.no_result()
         if result.structured is not None:
             return result.structured
         return "" if result.facts.get("empty") else result.text
+
+    def _check_provider(self) -> None:
+        """Raises ConfigurationError where the provider is not there, or may not be called."""
+        name, served = self._settings.provider, self._served.run.tool.name
+        found = self._host.pipeline.table.find(name)
+        if found is None:
+            raise _missing(name)
+        if not self._provider_list.permits(found.spec, {}):
+            raise ConfigurationError(
+                f"{served} is to be worked on by {name} (model.agent), which its list of allowed tools does not allow.",
+                next_step=f"Name {name} in its allowed-tools, or leave model.agent out for the bundled one.",
+            )
 
     # -- what it hangs on --------------------------------------------------------------------------------------------
 

@@ -148,6 +148,14 @@ class ReadOnly:
         """As ``offers``; what a call comes to is judged later."""
         return spec.category is Category.READ and self.allowed.permits(spec, arguments, parts)
 
+    def denies(self, spec: ToolSpec) -> bool:
+        """As the list has it."""
+        return self.allowed.denies(spec)
+
+    def constraints(self, spec: ToolSpec) -> Sequence[str]:
+        """As the list has it."""
+        return self.allowed.constraints(spec)
+
     def names(self, name: str) -> bool:
         """As the list has it."""
         return self.allowed.names(name)

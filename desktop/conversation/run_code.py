@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.agents.discovery import Visible
 from desktop.agents.policy_settings import PolicySettings, ToolMode
 from desktop.domain.code import CodeEngine, CodeSession
 from desktop.domain.errors import ConfigurationError
@@ -26,9 +25,8 @@ class RunCode:
     """Used as a context that opens and closes the sandbox; in direct mode it does nothing at all."""
 
     def __init__(
-        self, mode: ToolMode, engine: CodeEngine | None, pipeline: Pipeline, fabric: SkillFabric, caller: Caller,
-        visible: Visible,
-    ) -> None:  # fmt: skip
+        self, mode: ToolMode, engine: CodeEngine | None, pipeline: Pipeline, fabric: SkillFabric, caller: Caller
+    ) -> None:
         self.mode = mode
         self.finished = False
         self.value: Any = None
@@ -38,8 +36,7 @@ class RunCode:
         self._engine = engine
         self._pipeline = pipeline
         self._fabric = fabric
-        known = frozenset(tool.spec.name for tool in visible.middleware)
-        self._caller = Caller("code", caller.chain, caller.allowed, known)
+        self._caller = Caller("code", caller.chain, caller.allowed)
         self._session: CodeSession | None = None
         self._ref = ""
 

@@ -121,7 +121,7 @@ class SideTurn:
         if self.meta.doubts is None:  # else its caller's hold
             found = await doubts(runtime.store, self.meta.thread_id, given.messages)
             self.meta = replace(self.meta, doubts=found)
-        async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, side.visible) as code:
+        async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller) as code:
             tools = Toolbox(
                 runtime.pipeline, side.caller, self.meta, runtime.bus.publish, self.recorder, self.budget,
                 self._root(side), code,

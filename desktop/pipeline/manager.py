@@ -11,8 +11,9 @@ from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Call, CallRequest, CodePlace
-from desktop.pipeline.names import Caller, ExactTools
+from desktop.pipeline.names import Caller, ExactTools, check_operation
 from desktop.pipeline.nested import NestedSink
+from desktop.pipeline.overrides import overrides_in
 from desktop.pipeline.results import NestedFailure, result_of, value_of
 from desktop.pipeline.skill_context import Context, NotMiddleware, Served, SkillFailed
 from desktop.pipeline.validation import frozen_copy
@@ -20,14 +21,6 @@ from desktop.skills.names import is_bare_name
 
 if TYPE_CHECKING:
     from desktop.pipeline.context import Outcome
-
-CRITICAL = frozenset({
-    "trust", "validate-args", "validate-allowed-tools", "params", "allowed-tools", "$inherit", "$order", "$remove",
-    "paths", "delegate",
-})  # fmt: skip
-"""Keys that no call may set for the skill it calls (R-INV-15). ``delegate`` is among them because it makes the called
-skill call another, with the called skill's list instead of the caller's own (R-INV-3)."""
-
 
 CallerOf = Callable[[SkillDef, tuple[str, ...]], Caller]
 """The caller that a skill's code is, below a chain of names."""
@@ -68,13 +61,15 @@ class Manager:
         """Call a tool through every gate; its structured value where it has one, else its text. A ref that the runtime
         handed out for this code is a function of the runtime, and no tool.
 
-        ``options``: ``frontmatter`` adds middleware keys to the call; ``as_caller`` and ``as_served`` (library skills
-        only) make the call in the name of whoever called this skill, or of the skill it serves; ``in_name_of`` (library
-        only) takes a Caller that was kept. Raises NestedFailure (a ToolFailure) with the call's code.
+        ``options``: ``frontmatter`` adds middleware to the call (see ``overrides``); ``as_caller`` and ``as_served``
+        (library skills only) make the call in the name of whoever called this skill, or of the skill it serves;
+        ``in_name_of`` (library only) takes a Caller that was kept. Raises NestedFailure (a ToolFailure) with the call's
+        code.
         """
         handed = self._handed(ref)
         if handed is not None:
             return await _called_back(handed, self.context, args)
+        check_operation(self._caller.allowed, "invoke")
         return value_of((await self._outcome(ref, dict(args or {}), dict(options or {}), place)).result)
 
     async def _outcome(
@@ -85,13 +80,13 @@ class Manager:
         if self._untrusted and not is_bare_name(ref):
             raise Denied(f"{ref[:64]!r} is not a plain tool name.", code="denied.untrusted_ref")
         caller = self._in_whose_name(options)
-        args, options = _options_of(args, options, caller, own=self._library and caller is self._caller)
+        args, options = _options_of(args, options, own=self._library and caller is self._caller)
         request = self._call.request
         sink = NestedSink(request.sink, request.block.call_id)
         outer = self._call.invocation
         nested = CallRequest(
             ToolCallBlock(new_id(), ref, args), caller, outer, sink, request.message_id, "", request.limits,
-            overrides=options.get("frontmatter") or {}, default_timeout_s=self._default_timeout_s, place=place,
+            overrides=overrides_in(options), default_timeout_s=self._default_timeout_s, place=place,
         )  # fmt: skip
         outcome = await self._hooked(nested, 0)
         self._pipeline.note_nested(self._call, ref, args, outcome)
@@ -164,6 +159,7 @@ class Manager:
 
     def finish(self, value: Any = None) -> None:
         """Record the result of the call at hand, or in middleware of the served one."""
+        check_operation(self._caller.allowed, "finish")
         if self._served is not None:
             self._served.finished, self._served.result = True, value
         else:
@@ -171,6 +167,7 @@ class Manager:
 
     def fail(self, reason: str) -> None:
         """End the (served) call with failure: its token is cancelled, so that an agent at work in it stops."""
+        check_operation(self._caller.allowed, "fail")
         context = self.context
         if context is None:
             raise BugError("a manager without its context")
@@ -182,6 +179,7 @@ class Manager:
 
     async def next(self) -> Any:
         """Go on with the served call (R-INV-4). Twice is an error, but for retry layers (R-INV-5, R-MW-5)."""
+        check_operation(self._caller.allowed, "next")
         served = self._served
         if served is None:
             raise NotMiddleware("next() goes on with a served call; this skill was called directly.")
@@ -208,9 +206,7 @@ async def _called_back(handed: SkillDef, context: Context | None, args: Mapping[
         raise ToolFailure(f"{handed.name} failed: {error}") from error
 
 
-def _options_of(
-    args: dict[str, Any], options: dict[str, Any], caller: Caller, *, own: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _options_of(args: dict[str, Any], options: dict[str, Any], *, own: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """``$name`` arguments are options when the library's own code calls in its own name (``own``), and an error from
     all others (R-INV-15): what a skill passes on may have come from a model."""
     keys = [key for key in args if key.startswith("$")]
@@ -218,21 +214,4 @@ def _options_of(
         raise Denied(f"Arguments may not begin with $ here: {', '.join(keys)[:200]}.", code="denied.untrusted_ref")
     for key in keys:
         options[key[1:]] = args.pop(key)
-    given = options.get("frontmatter")
-    if given is None:
-        return args, options
-    if not isinstance(given, Mapping):
-        raise ToolFailure("frontmatter must be a mapping of middleware keys.")
-    metadata = given.get("metadata", given)
-    if not isinstance(metadata, Mapping):
-        raise ToolFailure("frontmatter must be a mapping of middleware keys.")
-    for key in (*given, *metadata):
-        if key in CRITICAL or str(key).startswith("$"):
-            raise Denied(f"{key} cannot be set for a single call.", code="denied.untrusted_ref")
-    if caller.origin != "skill":
-        unknown = [key for key in metadata if key not in caller.activatable]
-        if unknown:
-            raise Denied(
-                f"These keys cannot be activated here: {', '.join(unknown)[:200]}.", code="denied.untrusted_ref"
-            )
-    return args, {**options, "frontmatter": dict(metadata)}
+    return args, options

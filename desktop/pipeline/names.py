@@ -8,8 +8,9 @@ from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import Denied, NotFound
 from desktop.domain.near import nearest
-from desktop.domain.tools import CommandPart, Tool, ToolSpec
+from desktop.domain.tools import Category, CommandPart, Tool, ToolSpec
 from desktop.skills.names import MAX_NAME, is_bare_name
+from desktop.skills.patterns.lists import CONTEXT_MANAGER
 
 MAX_REF = 4096
 """Characters of a URI or path that a skill may call by."""
@@ -39,6 +40,14 @@ class AllowedTools(Protocol):
         there are none no star covers what joins commands."""
         ...
 
+    def denies(self, spec: ToolSpec) -> bool:
+        """Whether it takes the tool out altogether, rather than just not having it."""
+        ...
+
+    def constraints(self, spec: ToolSpec) -> Sequence[str]:
+        """What each call of the tool has to fit, all of these; one with ``$deny`` none may fit (R-DSC-5)."""
+        ...
+
     def names(self, name: str) -> bool:
         """Whether the tool is named exactly, not by a glob, tag or ``*`` (R-VIS-1)."""
         ...
@@ -61,10 +70,18 @@ class ExactTools:
     entries: tuple[str, ...] | None = None
 
     def offers(self, spec: ToolSpec) -> bool:
+        if spec.name == CONTEXT_MANAGER:  # its operations are there unless one is denied (R-PAT-12)
+            return True
         return self.entries is None or spec.name in self.entries or "*" in self.entries
 
     def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
         return self.offers(spec)
+
+    def denies(self, spec: ToolSpec) -> bool:
+        return False
+
+    def constraints(self, spec: ToolSpec) -> Sequence[str]:
+        return ()
 
     def names(self, name: str) -> bool:
         return self.entries is not None and name in self.entries
@@ -82,14 +99,28 @@ class ExactTools:
 class Caller:
     """Who asks. ``native``: a model's function call; ``code``: model-written code; ``skill``: a trusted skill.
 
-    ``chain`` reads agent, skill, tool from the outside in; a permission request shows it. ``activatable`` are the
-    middleware keys that discovery documented to a model (R-INV-15).
+    ``chain`` reads agent, skill, tool from the outside in; a permission request shows it.
     """
 
     origin: Literal["native", "code", "skill"] = "native"
     chain: tuple[str, ...] = ()
     allowed: AllowedTools = ExactTools()
-    activatable: frozenset[str] = frozenset()
+
+
+OPERATIONS = ToolSpec(CONTEXT_MANAGER, "", {}, Category.READ, tags=("meta-internal",))
+
+
+def check_operation(allowed: AllowedTools, operation: str) -> None:
+    """The one decision about an operation of ``ctx.manager``, whether it comes as a call of context-manager, from code
+    or as the native ``finish``. Raises Denied ``denied.allowed_tools``."""
+    if not allowed.permits(OPERATIONS, {"op": operation}):
+        words = f"The operation {operation} is denied here ({CONTEXT_MANAGER}, op={operation})."
+        raise Denied(words, code="denied.allowed_tools")
+
+
+def may(allowed: AllowedTools, operation: str) -> bool:
+    """``check_operation`` for what is offered and told."""
+    return allowed.permits(OPERATIONS, {"op": operation})
 
 
 def offered(table: ToolTable, allowed: AllowedTools) -> list[Tool]:

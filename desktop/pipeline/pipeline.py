@@ -177,6 +177,7 @@ class Pipeline:
         _refuse_options(call)
         if self._skills is not None:
             side = self._skills
+            await side.check_overrides(call, self.validator)
             call.configure = lambda: side.configure(call)
             await call.configure()
         return call

@@ -9,8 +9,10 @@ from typing import Any
 
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Call
+from desktop.pipeline.overrides import check_overrides
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.pipeline.table import SkillTable
+from desktop.pipeline.validation import Validator
 from desktop.skills.cascade.cascade import Cascades, Promotions
 
 Prompt = Callable[[SkillDef, Mapping[str, Any], Call], Awaitable[str]]
@@ -26,6 +28,12 @@ class SkillSide:
     prompt: Prompt
     promoted: Callable[[], Promotions] = Promotions
 
+    async def check_overrides(self, call: Call, validator: Validator) -> None:
+        """What the call adds to the skill's frontmatter may be added. Raises Denied and ValidationFailure."""
+        if call.request.overrides:
+            base = await asyncio.to_thread(self.cascades.once, _base(call), call.arguments or {})
+            await check_overrides(call, self.table, base, validator)
+
     async def bring(self, ref: str) -> None:
         """Have a reference in memory before it is looked up."""
         await self.table.bring(ref)
@@ -36,7 +44,7 @@ class SkillSide:
         definition = target.definition if isinstance(target, SkillTool) else None
         arguments = call.arguments or {}
         if call.request.overrides:
-            call.cascade = await asyncio.to_thread(self._overridden, call, definition, arguments)
+            call.cascade = await asyncio.to_thread(self._overridden, call, arguments)
         elif definition is not None:
             found = self.cascades.known(definition, arguments)
             if found is None:
@@ -49,8 +57,15 @@ class SkillSide:
         if definition is not None and text:
             call.invocation.local["prompt"] = await self.prompt(definition, arguments, call)
 
-    def _overridden(self, call: Call, definition: SkillDef | None, arguments: Mapping[str, Any]) -> Any:
+    def _overridden(self, call: Call, arguments: Mapping[str, Any]) -> Any:
         """The cascade with middleware that this one call adds; never kept."""
-        spec = call.definition
-        base = definition or SkillDef(spec.name, spec.description, "program", "program")
+        base = _base(call)
         return self.cascades.once(replace(base, metadata={**base.metadata, **call.request.overrides}), arguments)
+
+
+def _base(call: Call) -> SkillDef:
+    """What the overrides come on top of."""
+    if isinstance(call.target, SkillTool):
+        return call.target.definition
+    spec = call.definition
+    return SkillDef(spec.name, spec.description, "program", "program")

@@ -5,7 +5,7 @@ import hashlib
 import json
 import time
 
-from desktop.agents.given import number, options, wrong
+from desktop.agents.given import config_of, number, options, wrong
 
 frontmatter = {
     "name": "cache",
@@ -13,9 +13,17 @@ frontmatter = {
     "metadata": {
         "role": "middleware",
         "category": "read",
-        "visibility": "hidden",
+        "activatable": True,
         "order": {"before": ["retry", "timeout"]},
         "tags": ["meta-internal", "meta-middleware", "meta-metadata"],
+        "params": {
+            "type": "object",
+            "properties": {
+                "ttl": {"type": "number", "minimum": 0, "description": "Seconds to keep a result; else 300."},
+                "maxEntries": {"type": "integer", "minimum": 1, "description": "Results to keep, at most 1000."},
+            },
+            "additionalProperties": False,
+        },
     },
 }
 
@@ -26,10 +34,9 @@ MAX_BYTES = 256_000
 
 async def run(ctx, args):
     """The remembered value, or the call's own. Only reading is remembered: an effect has to happen each time."""
-    target = ctx.envelope.target
+    target, given = ctx.envelope.target, options(config_of(ctx), "ttl")
     if target.run.tool.category.value != "read":
         raise wrong("Only skills of category read can be cached.")
-    given = options(ctx.locals["config"], "ttl")
     ttl = number(given.get("ttl"), "cache.ttl", 300)
     most = min(number(given.get("maxEntries"), "cache.maxEntries", MAX_ENTRIES, least=1, whole=True), MAX_ENTRIES)
     skills = ctx.globals["skills"].globals.cache

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from desktop.agents.given import number, options
+from desktop.agents.given import config_of, number, options
 from desktop.domain.errors import KnownError
 
 frontmatter = {
@@ -11,10 +11,19 @@ frontmatter = {
     "metadata": {
         "role": "middleware",
         "category": "read",
-        "visibility": "hidden",
+        "activatable": True,
         "retries": True,
         "order": {"before": ["timeout"]},
         "tags": ["meta-internal", "meta-middleware", "meta-metadata"],
+        "params": {
+            "type": "object",
+            "properties": {
+                "attempts": {"type": "integer", "minimum": 1, "description": "Tries in all, at most 10; else 3."},
+                "delay": {"type": "number", "minimum": 0, "description": "Seconds before the second try; else 0.5."},
+                "factor": {"type": "number", "minimum": 0, "description": "The delay grows by this; else 2."},
+            },
+            "additionalProperties": False,
+        },
     },
 }
 
@@ -24,7 +33,7 @@ MAX_DELAY_S = 30.0
 
 async def run(ctx, args):
     """The first success; the last failure when there is none. A refusal is an answer and is not tried again."""
-    config = options(ctx.locals["config"], "attempts")
+    config = options(config_of(ctx), "attempts")
     attempts = min(int(number(config.get("attempts"), "retry.attempts", 3, least=1, whole=True)), MAX_ATTEMPTS)
     delay = number(config.get("delay"), "retry.delay", 0.5)
     factor = number(config.get("factor"), "retry.factor", 2)

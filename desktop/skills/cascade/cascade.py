@@ -68,7 +68,8 @@ class ChainEntry:
 @dataclass(frozen=True, slots=True)
 class Cascade:
     """``origins`` names for each key the skill that set it, ``setters`` whose that skill is; ``volatile`` are the
-    argument paths that values depend on (R-INV-14); ``order`` is the whole order with gates, as a person may read it.
+    argument paths that values depend on (R-INV-14); ``order`` is the whole order with gates, as a person may read it;
+    ``removed`` are the keys that the skill wants no middleware for.
     """
 
     metadata: Mapping[str, Any]
@@ -77,6 +78,7 @@ class Cascade:
     order: tuple[str, ...] = ()
     volatile: tuple[str, ...] = ()
     setters: Mapping[str, SkillSource] = field(default_factory=dict)
+    removed: frozenset[str] = frozenset()
 
 
 EMPTY = Cascade({}, {})
@@ -133,7 +135,7 @@ class Cascades:
     def _compute(self, definition: SkillDef, args: Mapping[str, Any]) -> Cascade:
         layers = self._layers(definition)
         metadata, origins = merged([(layer.name, layer.metadata) for layer in layers])
-        removed = set(_names(definition.metadata.get("$remove")))
+        removed = frozenset(_names(definition.metadata.get("$remove")))
         entries = [
             entry
             for key, value in metadata.items()
@@ -153,7 +155,7 @@ class Cascades:
         chain = tuple(_filled(by_name[name], args) for name in order if name in by_name)
         whose = {layer.name: layer.source for layer in layers}
         setters = {key: whose[name] for key, name in origins.items()}
-        return Cascade(metadata, origins, chain, order, volatile, setters)
+        return Cascade(metadata, origins, chain, order, volatile, setters, removed)
 
     def _entry(self, key: str, value: Any) -> ChainEntry | None:
         """The middleware that handles a key, when there is one and the value does not switch it off."""

@@ -53,6 +53,10 @@ class Allows(Protocol):
 
     def permits(self, spec: Named, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool: ...
 
+    def denies(self, spec: Named) -> bool: ...
+
+    def constraints(self, spec: Named) -> Sequence[str]: ...
+
     def names(self, name: str) -> bool: ...
 
     @property
@@ -132,13 +136,17 @@ class AllowedList:
         """Whether this call is allowed; ``parts`` are those of a command that was taken apart."""
         return self.explain(spec, arguments, parts).allowed
 
+    def denies(self, spec: Named) -> bool:
+        """Whether it takes the tool out, whatever the arguments: a malformed list takes out all."""
+        return self.problem is not None or any(not rule.checks for rule in self._about(spec)[1])
+
     def constraints(self, spec: Named) -> tuple[str, ...]:
-        """What its calls must fit, as written; a lister states it beside the tool (R-DSC-5). Denials come with
-        ``$deny``."""
+        """What its calls must fit, as written, alternatives in one text; a lister states it beside the tool (R-DSC-5).
+        Denials come with ``$deny``."""
         allows, denies = self._about(spec)
-        free = any(not rule.checks for rule in allows)
-        shown = [*(() if free else allows), *(rule for rule in denies if rule.checks)]
-        return tuple(rule.text for rule in shown)
+        either = " or ".join(dict.fromkeys(rule.text for rule in allows))
+        free = not allows or any(not rule.checks for rule in allows)
+        return (*(() if free else (either,)), *(rule.text for rule in denies if rule.checks))
 
     def explain(
         self, spec: Named, arguments: Mapping[str, Any] | None = None, parts: Sequence[CommandPart] = ()
@@ -149,8 +157,6 @@ class AllowedList:
         if self._index is None:
             return _NO_LIST
         allows, denies = self._about(spec)
-        if spec.name == CONTEXT_MANAGER:
-            denies = tuple(rule for rule in denies if rule.constrains(_OPERATION))
         call = None if arguments is None else ComparedCall(arguments, spec.params, parts)
         for rule in denies:
             if not rule.checks if call is None else any(call.denied_by(rule, part) for part in call.parts):
@@ -160,10 +166,14 @@ class AllowedList:
         return _allowed(allows, call) if allows else _NOT_LISTED
 
     def _about(self, spec: Named) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-        """The rules that allow the tool, only those of the highest specificity (R-PAT-9), and those that deny it."""
+        """The rules that allow the tool, only those of the highest specificity (R-PAT-9), and those that deny it. About
+        context-manager only denials of an operation count (R-PAT-12)."""
         if self._index is None:
             return (), ()
-        return self._index.sides(spec.name, tuple(spec.tags))
+        allows, denies = self._index.sides(spec.name, tuple(spec.tags))
+        if spec.name == CONTEXT_MANAGER:
+            return (), tuple(rule for rule in denies if rule.constrains(_OPERATION))
+        return allows, denies
 
 
 _NO_LIST = Judged(True, "", "No list of allowed tools is given, so every tool is allowed.")
@@ -241,6 +251,13 @@ class Intersection:
             return self.child.names(name)
         by_parent, by_child = self.parent.names(name), self.child.names(name)
         return by_parent and by_child if self.named_by == "both" else by_parent or by_child
+
+    def denies(self, spec: Named) -> bool:
+        return self.parent.denies(spec) or self.child.denies(spec)
+
+    def constraints(self, spec: Named) -> tuple[str, ...]:
+        """Those of both: each has to hold."""
+        return tuple(dict.fromkeys((*self.parent.constraints(spec), *self.child.constraints(spec))))
 
     def offers(self, spec: Named) -> bool:
         return self.parent.offers(spec) and self.child.offers(spec)

@@ -280,7 +280,7 @@ async def test_documented_middleware_can_be_switched_on_for_a_call_and_no_other_
     tmp_path: Path, engine: JsEngine
 ) -> None:
     code = (
-        "const out = [await ctx.manager.invoke('plain', {}, {frontmatter: {mark: true}})];\n"
+        "const out = [await ctx.manager.invoke('plain', {}, {frontmatter: {mark: {how: 'x'}}})];\n"
         "for (const frontmatter of [{trust: '*'}, {'allowed-tools': '*'}, {other: 1}, {delegate: 'x'}])\n"
         "  try { await ctx.manager.invoke('plain', {}, {frontmatter}); out.push('ran') }\n"
         "  catch (e) { out.push(e.code) }\n"
@@ -295,7 +295,7 @@ async def test_documented_middleware_can_be_switched_on_for_a_call_and_no_other_
         ctx.manager.finish(f"marked {await ctx.manager.next()}")
 
     params = {"type": "object", "properties": {"how": {"type": "string"}}}
-    bench.register("mark", mark, role="middleware", params=params)
+    bench.register("mark", mark, role="middleware", params=params, metadata={"activatable": True})
     await bench.call("task")
     assert "# Middleware" in bench.model.requests[0].system
     assert "## mark\n" in bench.model.requests[0].system

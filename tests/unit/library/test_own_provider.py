@@ -17,7 +17,10 @@ from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.safety.world import World
 
 README = Path(__file__).resolve().parents[3] / "README.md"
-HEAD = "---\nname: task\ndescription: x\nallowed-tools: look write-file\nmetadata:\n  model: {agent: agent-careful}\n"
+HEAD = (
+    "---\nname: task\ndescription: x\nallowed-tools: look write-file agent-careful\nmetadata:\n"
+    "  model: {agent: agent-careful}\n"
+)
 
 
 @pytest.fixture

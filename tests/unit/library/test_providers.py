@@ -65,7 +65,7 @@ class Driver:
 
 @pytest.mark.spec("R-AG-2", "R-AG-3", "R-AG-4", "R-PRV-1")
 async def test_the_named_provider_gets_plain_data_and_its_value_is_the_result(tmp_path: Path) -> None:
-    bench = bench_of(tmp_path, model="{agent: agent-mine}", more='allowed-tools: "look"\n')
+    bench = bench_of(tmp_path, model="{agent: agent-mine}", more='allowed-tools: "look agent-mine"\n')
     given: list[Any] = []
 
     async def provider(_ctx: Any, args: Any) -> Any:

@@ -88,7 +88,7 @@ class SkillBench:
         self, name: str, arguments: Mapping[str, Any] | None = None, *, origin: str = "native",
         allowed: tuple[str, ...] | None = None, **values: Any,
     ) -> Outcome:  # fmt: skip
-        caller = Caller(origin, ("agent",), ExactTools(allowed), values.pop("activatable", frozenset()))  # type: ignore[arg-type]
+        caller = Caller(origin, ("agent",), ExactTools(allowed))  # type: ignore[arg-type]
         block = ToolCallBlock("c1", name, dict(arguments or {}))
         request = CallRequest(block, caller, self.root, self.events.append, "m1", "m2", **values)
         return await self.pipeline.invoke(request)
