@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from desktop.domain.mcp_names import canonical
+
 _log = logging.getLogger(__name__)
 
-MAX_NAME = 64
 MAX_RAW_NAME = 128
 MAX_DESCRIPTION = 2_000
 MAX_TITLE = 120
@@ -77,15 +78,6 @@ def judged(server: str, texts: Iterable[str], check: SchemaCheck, mask: MaskData
         raws.setdefault(one.raw, len(found))
         found.append(one)
     return tuple(found)
-
-
-def canonical(server: str, raw: str) -> str:
-    """``server-tool``: lower case, hyphens, at most 64 characters; a cut name ends in a part of its digest."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", raw).lower()
-    name = re.sub(r"[^a-z0-9]+", "-", f"{server}-{words}").strip("-")
-    if len(name) > MAX_NAME:
-        name = f"{name[: MAX_NAME - 9].rstrip('-')}-{hashlib.sha256(raw.encode()).hexdigest()[:8]}"
-    return name
 
 
 def _judge(server: str, text: str, check: SchemaCheck, mask: MaskData) -> Offered:

@@ -10,8 +10,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from desktop.domain.skills import SkillDef, SkillKind, SkillSource
+from desktop.domain.skills import Severity, SkillDef, SkillKind, SkillSource
 from desktop.skills.formats import schemas
+from desktop.skills.formats.other_tools import forbids, is_foreign, read_list
 from desktop.skills.formats.problems import Keys, Locate, Report, shown
 from desktop.skills.names import is_bare_name, normal_tags
 from desktop.skills.patterns.grammar import parse_patterns
@@ -110,6 +111,14 @@ def _normal(tags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sys.intern(tag) for tag in normal_tags(tags))
 
 
+def _is_pattern(text: str) -> bool:
+    try:
+        parse_patterns(text)
+    except PatternError:
+        return False
+    return True
+
+
 class _Builder:
     """The keys of one mapping. ``taken`` are top-level keys that were read as something of ours."""
 
@@ -202,17 +211,42 @@ class _Builder:
             self._warn("patterns.empty", "allowed-tools has no value, so nothing is allowed", keys)
             return ""
         if isinstance(value, str):
-            return value if _SIMPLE_PATTERNS.match(value) or self._fits(value, keys) else ""
+            return self._pattern_text(value, keys) or ""
         if not isinstance(value, list):
             self._nothing(f"allowed-tools must be text or a list, not {shown(value)}", self._locate(keys))
             return ""
+        found: list[str] = []
         for number, item in enumerate(value):
             if not isinstance(item, str):
                 self._nothing(f"allowed-tools holds {shown(item)}", self._locate((*keys, number)))
                 return ""
-            if not _SIMPLE_PATTERNS.match(item) and not self._fits(item, (*keys, number)):
+            text = self._pattern_text(item, (*keys, number))
+            if text is None:
                 return ""
-        return " ".join(value)
+            found.append(text)
+        return " ".join(found)
+
+    def _pattern_text(self, text: str, keys: Keys) -> str | None:
+        """One text in patterns of ours; None when because of it nothing may be allowed (R-PAT-14)."""
+        if not self._of_others and not is_foreign(text):
+            return text if _SIMPLE_PATTERNS.match(text) or self._fits(text, keys) else None
+        reading = read_list(text, os.path.dirname(self._origin.path), any_case=self._of_others)
+        line, column = self._locate(keys) if reading.unknown else (1, 1)
+        for word, at in reading.unknown:
+            if forbids(word) or not (self._of_others or _is_pattern(word)):
+                self._nothing(f"allowed-tools: {shown(word)} cannot be read", (line, column + at - 1))
+                return None
+            message = f"allowed-tools: {shown(word)} is no tool that is known here; it is left out"
+            self._report.add("patterns.unknown", message, (line, column + at - 1), "warning")
+        if reading.unknown and not reading.patterns:
+            self._warn("patterns.none", "nothing in allowed-tools is known here, so nothing is allowed", keys)
+        return " ".join(reading.patterns)
+
+    @property
+    def _of_others(self) -> bool:
+        """Whether the file is of the Agent Skills format, where ``allowed-tools`` is a hint that other apps read by
+        other rules: what cannot be read of it never keeps a skill from running."""
+        return self._origin.kind == "folder" and self._origin.source != "library"
 
     def _fits(self, text: str, keys: Keys) -> bool:
         """Whether a pattern list can be read; if not, says so at its column."""
@@ -225,7 +259,8 @@ class _Builder:
         return True
 
     def _nothing(self, message: str, where: tuple[int, int]) -> None:
-        self._report.add("patterns.invalid", f"{message}; nothing is allowed", where)
+        severity: Severity = "warning" if self._of_others else "error"
+        self._report.add("patterns.invalid", f"{message}; nothing is allowed", where, severity)
 
     # -- the short ones -----------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from desktop.pipeline.names import Caller
+from desktop.skills.formats.other_tools import read_list
 from desktop.skills.patterns.lists import AllowedList
 from tests.unit.pipeline.kit import Bench as Pipeline
 from tests.unit.pipeline.kit import Person
@@ -44,3 +45,16 @@ async def test_what_is_no_command_is_covered_by_no_constraint(bench: Bench, argu
     pipeline = Pipeline(bench.bash, person=Person())  # type: ignore[arg-type]
     outcome = await pipeline.call("bash", arguments, caller=Caller(allowed=AllowedList.of("bash(command=*)")))
     assert outcome.result.code == "denied.allowed_tools"
+
+
+@pytest.mark.spec("R-PRJ-4", "R-INV-3")
+@pytest.mark.parametrize(
+    ("command", "asked"),
+    [("git status", True), ("git", True), ("gitx", False), ("jq .", False), ("git log; touch PWN", False)],
+)  # fmt: skip
+async def test_a_list_in_the_words_of_other_apps_binds_as_ours_does(bench: Bench, command: str, asked: bool) -> None:
+    person = Person("deny")
+    pipeline = Pipeline(bench.bash, person=person)  # type: ignore[arg-type]
+    patterns = " ".join(read_list("Bash(git:*) Read", "/skills/pdf").patterns)
+    outcome = await pipeline.call("bash", {"command": command}, caller=Caller(allowed=AllowedList.of(patterns)))
+    assert outcome.result.code == ("denied.permission" if asked else "denied.allowed_tools")

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.mcp_names import canonical
 from desktop.domain.tools import Category
 from desktop.presenter.mcp_example import EXAMPLE, with_server
 from desktop.safety.environment import needs_admin
 from desktop.tools.mcp_definitions import McpFile, parse
-from desktop.tools.mcp_offered import canonical, judged
+from desktop.tools.mcp_offered import judged
 
 README = Path(__file__).resolve().parents[3] / "README.md"
 
