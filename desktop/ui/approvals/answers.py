@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QPointF, QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -16,6 +16,7 @@ from desktop.ui.theme import theme
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import Button, Kind, OneClickButton
 from desktop.ui.widgets.patient_button import PatientButton
+from desktop.ui.widgets.slip import last_pressed
 
 ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
 RUN_TIP = "Allow calls like this one until the run ends"
@@ -65,6 +66,9 @@ class Answers(QWidget):
             button.setVisible(is_offered)
         self._is_short = False
         self._offered = [button for button, is_offered in offered if is_offered]
+        self._careful: tuple[PatientButton | AllowButton, ...] = (
+            self.deny, self.reason, *self.more, self.allow_run, self.allow,
+        )  # fmt: skip
         self._connect()
         theme().changed.connect(self._place)
 
@@ -83,10 +87,16 @@ class Answers(QWidget):
         self.allow.arm()
         self.allow_run.arm()
 
-    def pause(self) -> None:
-        """Another request was answered a moment ago: a press may be meant for that one, so no is deaf as well."""
-        for button in (self.deny, self.reason, *self.more):
-            button.pause()
+    def pause(self, at: QPointF | None) -> None:
+        """Another request was answered in this place, by a press at ``at`` or by a key: the next one may be meant for
+        that, so no is deaf as well."""
+        for button in self._careful:
+            button.pause(at)
+
+    @property
+    def pressed_at(self) -> QPointF | None:
+        """Where on the screen the answer was given; None if by a key, or in a dialog."""
+        return last_pressed(self._careful)
 
     def hold(self, held: bool) -> None:
         """There is something that nobody has seen yet: no rule can be made of it either."""

@@ -25,10 +25,10 @@ from desktop.ui.approvals.unknown import unknown_words
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
-from desktop.ui.widgets.patient_button import JustAnswered
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import has_hidden, shown_line
+from desktop.ui.widgets.slip import JustAnswered
 from desktop.ui.widgets.text import Paragraph
 
 ThreadTitle = Callable[[str], str]
@@ -126,7 +126,7 @@ class RequestView(QWidget):
             self._foot_row.addWidget(self._gist)
         self._foot_row.addWidget(self._answers)
         if self._just_answered:
-            self._answers.pause()
+            self._answers.pause(self._just_answered.at)
         self._foot.show()
         if self._words is not None:
             self._words.read.connect(self._read)
@@ -292,7 +292,7 @@ class RequestView(QWidget):
         request = self._request
         if request is None:
             return
-        self._just_answered.note()
+        self._just_answered.note(self._answers.pressed_at if self._answers is not None else None)
         self._approvals.answer(
             request.request_id, choice, digest=request.digest, reason=reason, edited_arguments=edited
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -22,7 +22,8 @@ from desktop.ui.transcript.tool_card import ToolCard
 from desktop.ui.transcript.tool_drawing import head_words
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
-from desktop.ui.widgets.patient_button import JustAnswered, PatientButton
+from desktop.ui.widgets.patient_button import PatientButton
+from desktop.ui.widgets.slip import JustAnswered, last_pressed
 
 if TYPE_CHECKING:
     from desktop.ui.transcript.area import PageArea
@@ -78,10 +79,21 @@ class AnswerBar(QWidget):
             self.allow.setAccessibleName(f"Allow {tool} once")
             self.allow.agreed.connect(lambda: self.answered.emit(self.request_id, "allow_once"))
             row.addWidget(self.allow)
+        self._careful: tuple[PatientButton | AllowButton, ...] = (self.deny, *([self.allow] if self.allow else []))
 
     def buttons(self) -> list[QWidget]:
         """In tab order."""
         return [self.open_button, self.deny, *([self.allow] if self.allow else [])]
+
+    def pause(self, at: QPointF | None) -> None:
+        """It comes to stand where another request was answered, by a press at ``at`` or by a key."""
+        for button in self._careful:
+            button.pause(at)
+
+    @property
+    def pressed_at(self) -> QPointF | None:
+        """Where on the screen it was answered; None if by a key."""
+        return last_pressed(self._careful)
 
     def appear(self, rect: QRect, *, from_top: bool) -> None:
         """Shows it; Allow wakes 400 ms later, or when the card's beginning has come into sight (``from_top``)."""
@@ -214,7 +226,7 @@ class Overlays:
                 bar.answered.connect(self._answer)
                 bar.hide()
                 if self._just_answered:
-                    bar.deny.pause()
+                    bar.pause(self._just_answered.at)
             if room.intersects(rect):
                 seen.add(call_id)
                 bar.appear(rect, from_top=begins >= 0)
@@ -224,10 +236,11 @@ class Overlays:
 
     def _answer(self, request_id: str, answer: str) -> None:
         """On to whoever answers. What moves up into this place is not meant by a second click."""
-        self._just_answered.note()
+        at = next((bar.pressed_at for bar in self.answers.values() if bar.request_id == request_id), None)
+        self._just_answered.note(at)
         for bar in self.answers.values():
             if bar.request_id != request_id:
-                bar.deny.pause()
+                bar.pause(at)
         self._answered(request_id, answer)
 
     def _take_away(self, call_id: str, bar: AnswerBar) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QVariantAnimation, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button, Kind
+from desktop.ui.widgets.slip import NEVER, RESTING_S, Press, RestingTime
 
 _PRESSES = (Qt.Key.Key_Space, Qt.Key.Key_Select, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _MOVES = frozenset({QEvent.Type.Move, QEvent.Type.Resize})
@@ -22,8 +23,8 @@ class AllowButton(Button):
     A press in that time begins it anew, so that steady clicking or a key that is held answers one question and not the
     next ones; ``too_soon`` tells of it, for the buttons beside this one. It also begins anew when the button comes to
     lie elsewhere in its window, whatever moved it, and when the window comes to the front; the click that brings it
-    there is no answer. Connect to ``agreed``, not to ``clicked``. While deaf a line grows along its foot; with less
-    motion it just stands.
+    there is no answer. After ``pause`` it is deaf for 700 ms to the hand that answered the request before. Connect to
+    ``agreed``, not to ``clicked``. While deaf a line grows along its foot; with less motion it just stands.
     """
 
     agreed = Signal()
@@ -33,6 +34,8 @@ class AllowButton(Button):
         super().__init__(text, "deaf", icon=icon, key=key, small=small)
         self._awake: Kind = awake
         self._armed_at: float | None = None
+        self._resting = RestingTime()
+        self.last_press = NEVER
         self._above: list[QWidget] = []
         self._place = QRect()
         self._in_background = False
@@ -48,8 +51,13 @@ class AllowButton(Button):
         self._armed_at = time.monotonic()
         self.set_kind("deaf")
         self._grow.stop()
-        self._grow.setDuration(theme().duration("deaf"))
+        resting = round(RESTING_S * 1000) if self._resting.runs else 0
+        self._grow.setDuration(max(theme().duration("deaf"), resting))
         self._grow.start()
+
+    def pause(self, at: QPointF | None = None) -> None:
+        """It stands where another request was answered just now, by a press at this point of the screen or by a key."""
+        self._resting.begin(at)
 
     def set_awake(self, awake: Kind) -> None:
         """Another look for when it hears."""
@@ -59,7 +67,11 @@ class AllowButton(Button):
 
     @property
     def deaf(self) -> bool:
-        """True until 400 ms after ``arm``, and before it."""
+        """True until 400 ms after ``arm``, and before it; and while a hand may still rest on the answer before."""
+        return self._newly_armed or self._resting.runs
+
+    @property
+    def _newly_armed(self) -> bool:
         return self._armed_at is None or (time.monotonic() - self._armed_at) * 1000 < theme().duration("deaf")
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -143,23 +155,28 @@ class AllowButton(Button):
         if self._in_background and not self.isActiveWindow():
             self._in_background = False
             self._again()
-        if not self._too_soon():
+        if not self._too_soon(event.globalPosition()):
+            self.last_press = Press(event.globalPosition())
             super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """A key that repeats is one that is held: it answers nothing."""
         if event.isAutoRepeat() or (event.key() in _PRESSES and self._too_soon()):
             return
+        self.last_press = Press()
         super().keyPressEvent(event)
 
     def _maybe_agree(self) -> None:
-        if not self._too_soon():
+        if not self._too_soon(self.last_press.at):
             self.agreed.emit()
 
-    def _too_soon(self) -> bool:
-        """Whether it is deaf; then it is so for as long again."""
-        if not self.deaf:
+    def _too_soon(self, at: QPointF | None = None) -> bool:
+        """Whether it is deaf to a press at ``at``, or to a key; then it is so for as long again."""
+        resting = self._resting.catches(at)
+        if not self._newly_armed and not resting:
             return False
+        if resting:
+            self._resting.again()
         if self._armed_at is not None:
             self.arm()
             self.too_soon.emit()

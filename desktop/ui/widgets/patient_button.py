@@ -2,57 +2,46 @@
 
 from __future__ import annotations
 
-import time
-
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QWidget
 
-from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import OneClickButton
-
-JUST_NOW_S = 1.0
-"""Seconds after an answer within which a click on another request may still have been meant for the first."""
+from desktop.ui.widgets.slip import NEVER, Press, RestingTime
 
 
 class PatientButton(OneClickButton):
-    """After ``pause`` it hears nothing for as long as an Allow is deaf (R-PRM-14): a denial that was meant for another
-    request is not one either. Saying no needs no such care otherwise, so it is not deaf by itself."""
+    """After ``pause`` it hears nothing until the pointer has moved or 700 ms have passed (R-PRM-14): a denial that was
+    meant for another request is not one either. Saying no needs no such care otherwise, so it is not deaf by itself."""
 
-    _until = 0.0
+    def __init__(
+        self, text: str, *, key: str = "", tip: str = "", small: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(text, key=key, tip=tip, small=small, parent=parent)
+        self._resting = RestingTime()
+        self.last_press = NEVER
 
-    def pause(self) -> None:
-        """Begin the deaf time."""
-        self._until = time.monotonic() + theme().duration("deaf") / 1000
+    def pause(self, at: QPointF | None = None) -> None:
+        """Begin the deaf time; ``at``: where on the screen the other request was answered."""
+        self._resting.begin(at)
 
     @property
     def deaf(self) -> bool:
-        """Whether it hears nothing now."""
-        return time.monotonic() < self._until
+        """Whether it hears no key, and no press at that place, now."""
+        return self._resting.runs
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Nothing while it is deaf; the press counts, so that its release is none either."""
-        if self.deaf:
+        if self._resting.catches(event.globalPosition()):
             event.accept()
         else:
+            self.last_press = Press(event.globalPosition())
             super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The same for keys."""
-        if self.deaf:
+        if self._resting.catches():
             event.accept()
         else:
+            self.last_press = Press()
             super().keyPressEvent(event)
-
-
-class JustAnswered:
-    """When the last answer was given in one place. Each place keeps its own."""
-
-    def __init__(self) -> None:
-        self._at = float("-inf")
-
-    def note(self) -> None:
-        """An answer was given just now."""
-        self._at = time.monotonic()
-
-    def __bool__(self) -> bool:
-        """Whether that is so little ago that a press may still be meant for what was answered."""
-        return time.monotonic() - self._at < JUST_NOW_S

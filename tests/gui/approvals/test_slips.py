@@ -312,3 +312,59 @@ async def test_the_first_request_of_all_can_be_denied_at_once(desk: Desk, write:
     question = await desk.ask(write)
     QTest.mouseClick(answers(desk).deny, LEFT)
     assert (await asyncio.wait_for(question, PATIENCE)).choice == "deny"
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-8")
+async def test_where_another_request_was_allowed_a_hand_that_has_not_moved_allows_nothing(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    """Also after the 400 ms that hold for every request: the first one's place is where the pointer rests."""
+    question = await desk.ask(write)
+    allow = answers(desk).allow
+    await awake(allow)
+    here = QPointF(allow.mapToGlobal(allow.rect().center()))
+    allow.pause(here)
+    QTest.mouseClick(allow, LEFT)
+    allow.pause(here)
+    QTest.keyClick(allow, Qt.Key.Key_Space)
+    await settled()
+    assert not question.done()
+    await awake(allow)
+    allow.pause(here - QPointF(100, 0))
+    QTest.mouseClick(allow, LEFT)
+    assert (await asyncio.wait_for(question, PATIENCE)).allowed, "a pointer that came from elsewhere means this one"
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-8")
+async def test_a_second_request_hears_a_pointer_that_has_moved_since_the_first_was_answered(
+    desk: Desk, write: PermissionRequest, new_file: PermissionRequest
+) -> None:
+    one, two = [await desk.ask(request) for request in same_thread(new_file, write)]
+    deny = answers(desk).deny
+    left, right = QPoint(6, deny.height() // 2), QPoint(deny.width() - 6, deny.height() // 2)
+    QTest.mouseClick(deny, LEFT, pos=left)
+    await settled()
+    assert one.done()
+    QTest.mouseClick(answers(desk).deny, LEFT, pos=left)
+    await settled()
+    assert not two.done()
+    QTest.mouseClick(answers(desk).deny, LEFT, pos=right)
+    assert not (await asyncio.wait_for(two, PATIENCE)).allowed
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-8")
+async def test_a_request_in_the_place_of_an_allowed_one_rests_longer_than_the_first(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    twin = replace(write, request_id="twin", call_id="twin-call")
+    one, two = await desk.ask(write), await desk.ask(twin)
+    place = answers(desk).allow.mapToGlobal(QPoint(0, 0))
+    assert (await agree(desk, one)).allowed
+    await settled()
+    allow = answers(desk).allow
+    assert allow.mapToGlobal(QPoint(0, 0)) == place
+    began = asyncio.get_running_loop().time()
+    await awake(allow)
+    assert asyncio.get_running_loop().time() - began > 0.5, "longer than the 400 ms of every request"
+    assert not two.done()
+    assert (await agree(desk, two)).allowed

@@ -1,0 +1,79 @@
+"""A press that may still be meant for the request before: the next one stands in its place under a resting hand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QApplication
+
+RESTING_S = 0.7
+"""Seconds for which another request hears no press at the place where the last answer was given, and no key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A press at a point of the screen, or (None) by a key."""
+
+    at: QPointF | None = None
+    when: float = field(default_factory=time.monotonic)
+
+
+NEVER = Press(None, float("-inf"))
+
+
+class Pressed(Protocol):
+    """A button that remembers how it was pressed last."""
+
+    last_press: Press
+
+
+def last_pressed(buttons: Iterable[Pressed]) -> QPointF | None:
+    """Where on the screen the one that was pressed last was pressed; None by a key, or not at all."""
+    return max((button.last_press for button in buttons), key=lambda press: press.when).at
+
+
+class JustAnswered:
+    """Where the last answer was given in one place, if there was one. Each place keeps its own."""
+
+    def __init__(self) -> None:
+        self._given = False
+        self.at: QPointF | None = None
+
+    def note(self, at: QPointF | None = None) -> None:
+        """An answer was given now, by a press at this point of the screen or (None) by a key."""
+        self._given, self.at = True, at
+
+    def __bool__(self) -> bool:
+        """Whether there was one."""
+        return self._given
+
+
+class RestingTime:
+    """Runs from ``begin`` until the pointer has moved from where it answered, or for ``RESTING_S``."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self._at: QPointF | None = None
+
+    def begin(self, at: QPointF | None) -> None:
+        """Another request has come into the place of one that was answered by a press at ``at``, or by a key."""
+        self._until, self._at = time.monotonic() + RESTING_S, at
+
+    def again(self) -> None:
+        """From its beginning, with the same place."""
+        self.begin(self._at)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the time is not over."""
+        return time.monotonic() < self._until
+
+    def catches(self, at: QPointF | None = None) -> bool:
+        """Whether a press at a point of the screen (None: a key) may be meant for the request before."""
+        if not self.runs:
+            return False
+        return at is None or self._at is None or (at - self._at).manhattanLength() < QApplication.startDragDistance()
