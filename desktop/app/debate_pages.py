@@ -40,7 +40,7 @@ class DebatePages:
         """Built when it is first shown."""
         m = self._models
         made: Any = load("desktop.ui.debates.page", "DebatesPage")(m.debates)
-        dialog = LateRequest(made.running, m, self.title, made.running.footer)
+        dialog = LateRequest(made.running, m, self.title, made.running.footer, made.running.conversation)
         dialog.open_inbox.connect(self._show_inbox)
         made.opened.connect(dialog.show_for)
         self._keep_draft()

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.app.view_models import ViewModels
 from desktop.presenter.run_board import RunBoard
 from desktop.supervision.tasks import TaskOwner
+from desktop.ui.widgets.side_room import SideRoom
 
 if TYPE_CHECKING:
     from desktop.ui.approvals.request_dialog import RequestDialog
@@ -43,9 +44,12 @@ class LateRequest(QObject):
 
     open_inbox = Signal(str)
 
-    def __init__(self, host: QWidget, models: ViewModels, title: Callable[[str], str], composer: QWidget) -> None:
+    def __init__(
+        self, host: QWidget, models: ViewModels, title: Callable[[str], str], composer: QWidget, beside: SideRoom
+    ) -> None:
         super().__init__(host)
-        self._host, self._models, self._title, self._composer = host, models, title, composer
+        self._host, self._models, self._title = host, models, title
+        self._composer, self._beside = composer, beside
         self._thread_id: str | None = None
         self.dialog: RequestDialog | None = None
         models.approvals.changed.connect(self._look)
@@ -66,7 +70,9 @@ class LateRequest(QObject):
         """Build it now, unless it is there."""
         if self.dialog is None:
             m = self._models
-            self.dialog = warm().RequestDialog(self._host, m.approvals, self._title, self._composer, m.rules)
+            self.dialog = warm().RequestDialog(
+                self._host, m.approvals, self._title, self._composer, m.rules, self._beside
+            )
             self.dialog.open_inbox.connect(self.open_inbox)
             if self._thread_id is not None:
                 self.dialog.show_for(self._thread_id)

@@ -63,8 +63,8 @@ class Pages(QObject):
                 offers=m.offers, attaching=m.attaching, agents=m.agents, trace=m.trace,
                 modes=m.modes, context=m.context, run_tree=m.run_tree,
             )  # fmt: skip
-            self._chat = ChatPage(bundle)
-            self._dialog = LateRequest(self._chat.pane, m, self._title_of, self._chat.pane.foot)
+            made = self._chat = ChatPage(bundle)
+            self._dialog = LateRequest(made.pane, m, self._title_of, made.pane.foot, made.pane.conversation)
             self._dialog.open_inbox.connect(self.show_inbox)
             m.chat.opened.connect(self._dialog.show_for)
             self._dialog.show_for(m.chat.thread_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequence, QMouseEvent, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
@@ -24,16 +24,23 @@ from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shadow import REACH, RaisedBox
 from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.side_room import SideRoom
 from desktop.ui.widgets.text import Text
 
-WIDTH, TOP, HEIGHT = 720, 56, 600
+WIDTH, TOP, HEIGHT, HEIGHT_BESIDE = 720, 56, 600, 800
+BESIDE, NARROWEST, READABLE, EDGE = 1280, 340, 472, 16
+"""Pixels at 100 %: from this width of the window on it stands beside the conversation that explains it, at least so
+wide, and leaves it this width where it can; so far from the edge."""
+LINGER_MS = 2000
+"""How long the conversation stays narrow after a request: the next one often follows, and reading should not jump."""
 MAY_IT = "May it do this?"
 
 
 class RequestDialog(RaisedBox):
     """Lies over ``host`` (the chat page's work pane). ``show_for(thread_id)`` says which thread is open there.
 
-    It stays above ``composer``, so that no answer comes to lie where a person is just pressing Send or Stop.
+    It stays above ``composer``, so that no answer comes to lie where a person is just pressing Send or Stop, and in a
+    wide window beside ``conversation``, which explains it.
 
     ``open_inbox`` carries a request id. ``put_aside`` hides one request until the person asks for it again.
     """
@@ -47,10 +54,14 @@ class RequestDialog(RaisedBox):
         thread_title: Callable[[str], str] = str,
         composer: QWidget | None = None,
         rules: RulesModels | None = None,
+        conversation: SideRoom | None = None,
     ) -> None:
         super().__init__(host)
         self._host = host
         self._composer = composer
+        self._conversation = conversation
+        self._linger = QTimer(self, singleShot=True, interval=LINGER_MS)
+        self._linger.timeout.connect(lambda: self._keep_room(0))
         self._approvals = approvals
         self._thread_id: str | None = None
         self._aside: set[str] = set()
@@ -69,8 +80,9 @@ class RequestDialog(RaisedBox):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._focus_changed)
-        for moves in (host, composer) if composer is not None else (host,):
-            moves.installEventFilter(self)
+        for moves in (host, composer, conversation):
+            if moves is not None:
+                moves.installEventFilter(self)
         self.hide()
 
     def _make_head(self) -> QWidget:
@@ -105,6 +117,8 @@ class RequestDialog(RaisedBox):
         """Another thread is open: only its requests are shown here."""
         self._thread_id = thread_id
         self.refresh()
+        if self.isHidden():
+            self._keep_room(0)
 
     def reopen(self, request_id: str) -> None:
         """The person asked for a request that was put aside, as with Open request on its card."""
@@ -128,6 +142,7 @@ class RequestDialog(RaisedBox):
             self._give_keys_back()
             self.hide()
             self.view.clear()
+            self._linger.start()
             return
         fresh = self.view.request is None or self.view.request.request_id != current.request_id
         had_keys = self.isAncestorOf(self.window().focusWidget() or self)
@@ -208,16 +223,31 @@ class RequestDialog(RaisedBox):
 
     def _place(self) -> None:
         px = theme().px
-        end = self._host.height() - px(16)
+        end = self._host.height() - px(EDGE)
         if self._composer is not None and self._composer.isVisible():
             end = self._composer.mapTo(self._host, QPoint(0, 0)).y()
-        width = min(px(WIDTH), self._host.width() - px(32))
         needed = self.minimumSizeHint().height() - 2 * px(REACH)
         if needed > end:
             self._cramped_at = end
             self.view.set_cramped(True)
         elif end > self._cramped_at:
             self.view.set_cramped(False)
-        top = min(px(TOP), end // 12, max(0, end - needed))
-        height = min(px(HEIGHT), end - top)
-        self.place(QRect((self._host.width() - width) // 2, top, width, height))
+        beside = self._width_beside()
+        self._keep_room(beside + px(EDGE) if beside else 0)
+        width = beside or min(px(WIDTH), self._host.width() - 2 * px(EDGE))
+        left = self._host.width() - px(EDGE) - width if beside else (self._host.width() - width) // 2
+        top = min(px(TOP) if beside else min(px(TOP), end // 12), max(0, end - needed))
+        height = min(px(HEIGHT_BESIDE if beside else HEIGHT), end - top)
+        self.place(QRect(left, top, width, height))
+
+    def _width_beside(self) -> int:
+        """Its width beside the conversation; 0 where it has to lie over it, for want of room."""
+        px, room = theme().px, self._host.width() - 2 * theme().px(EDGE)
+        if self._conversation is None or self.window().width() < px(BESIDE) or room < 2 * px(NARROWEST):
+            return 0
+        return max(px(NARROWEST), min(px(WIDTH), room - px(READABLE)))
+
+    def _keep_room(self, width: int) -> None:
+        self._linger.stop()
+        if self._conversation is not None and self._conversation.kept != width:
+            self._conversation.keep(width)

@@ -21,6 +21,7 @@ from desktop.ui.transcript.tool_card import OPEN
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.side_room import SideRoom
 
 EMPTY = "What should be done?"
 DEMO_EMPTY = "The demo is ready"
@@ -56,8 +57,8 @@ class ThreadPane(QFrame):
         column = Column(self, spacing=0)
         for widget in (self.header, self.job_strip, self.find_bar):
             column.addWidget(widget)
-        column.addWidget(self.transcript, 1)
-        column.addWidget(self.empty, 1)
+        self.conversation = SideRoom(self.transcript, self.empty)
+        column.addWidget(self.conversation, 1)
         column.addWidget(self.foot)
         self._connect()
         self._leave_room()

@@ -25,6 +25,7 @@ from desktop.ui.debates.side_view import SideView
 from desktop.ui.theme import theme
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.side_room import SideRoom
 
 NARROW = 900
 
@@ -57,7 +58,8 @@ class RunningPage(QFrame):
         self._stack = QStackedLayout(holder)
         for widget in (self.view, self.side_view, self.comparison):
             self._stack.addWidget(widget)
-        column.addWidget(holder, 1)
+        self.conversation = SideRoom(holder)
+        column.addWidget(self.conversation, 1)
         column.addWidget(self.footer)
         self._connect()
 

@@ -1,0 +1,75 @@
+"""Where a request stands: beside the conversation that explains it, where the window has room for both."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QWidget
+
+from tests.gui.app.kit import HELLO, Running, call
+
+WRITE = call("write-file", path="a.txt", content="x\n" * 30)
+
+
+def place(app: Running, widget: QWidget) -> QRect:
+    return QRect(widget.mapTo(app.window, QPoint(0, 0)), widget.size())
+
+
+def box(app: Running) -> QRect:
+    """The request without its shadow."""
+    dialog = app.startup._pages._dialog.dialog
+    assert dialog.isVisible()
+    return dialog.box().translated(dialog.mapTo(app.window, QPoint(0, 0)))
+
+
+async def asked(app: Running) -> None:
+    app.say("Write it")
+    await app.asked()
+    await app.until(lambda: app.startup._pages._dialog.dialog is not None, "the request")
+
+
+@pytest.mark.parametrize("panel", ["", "agents"])
+@pytest.mark.parametrize("width", [1280, 1440, 2200])
+async def test_in_a_wide_window_it_covers_nothing_of_the_conversation(
+    start: Callable[..., Any], width: int, panel: str
+) -> None:
+    app = await start(WRITE, HELLO)
+    app.window.resize(width, 800)
+    app.page.show_side(panel)
+    await asked(app)
+    words = app.page.pane.transcript
+    await app.until(lambda: not box(app).intersects(place(app, words)), "both beside each other")
+    assert words.width() >= 340
+    assert box(app).width() >= 340
+    assert box(app).bottom() <= place(app, app.composer).top()
+    assert box(app).right() < app.window.width()
+    before = words.width()
+    (request,) = app.models.approvals.requests
+    app.models.approvals.answer(request.request_id, "deny", digest=request.digest)
+    await app.until(lambda: words.width() > before, "the room again")
+
+
+async def test_in_a_narrow_window_it_lies_over_the_conversation_and_makes_way_when_there_is_room(
+    start: Callable[..., Any],
+) -> None:
+    app = await start(WRITE, HELLO)
+    app.window.resize(1279, 800)
+    await asked(app)
+    words = app.page.pane.transcript
+    await app.until(lambda: box(app).intersects(place(app, words)), "one over the other")
+    app.window.resize(1280, 800)
+    await app.until(lambda: not box(app).intersects(place(app, words)), "both beside each other")
+    app.window.resize(1000, 800)
+    await app.until(lambda: box(app).intersects(place(app, words)), "one over the other")
+    assert words.width() == app.page.pane.width()
+
+
+async def test_another_thread_has_all_its_room(start: Callable[..., Any]) -> None:
+    app = await start(WRITE, HELLO)
+    app.window.resize(1440, 800)
+    await asked(app)
+    pane = app.page.pane
+    await app.until(lambda: pane.conversation.kept > 0, "room beside it")
+    app.page.new_chat()
+    await app.until(lambda: pane.conversation.kept == 0, "no room")
