@@ -25,6 +25,7 @@ from desktop.app.logs import Logs
 from desktop.app.window_watch import WindowWatch
 from desktop.domain.errors import AssentError, BugError
 from desktop.presenter.bridge import Bridge
+from desktop.ui.shell.tray import bring_to_front
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -72,11 +73,7 @@ class Session:
 
     def show(self) -> None:
         """Bring the window to the front."""
-        if self._window.isMinimized():
-            self._window.showNormal()
-        self._window.show()
-        self._window.raise_()
-        self._window.activateWindow()
+        bring_to_front(self._window)
 
     def _failed(self, error: AssentError) -> None:
         """Only what is our fault; what the world did is the window's to tell."""

@@ -105,6 +105,9 @@ class ShellViewModel(QObject):
         self._handlers: dict[str, Callable[[str], None]] = {}
         self._sources: list[Rows] = []
         self.on_close: Callable[[], None] | None = None
+        """The end of the app."""
+        self.on_window_close: Callable[[], None] | None = None
+        """What closing the window does instead; None: it is the end."""
 
     # -- pages ------------------------------------------------------------------------------------------------------
 
@@ -171,8 +174,15 @@ class ShellViewModel(QObject):
             self._handlers[prefix](rest)
         self.command_run.emit(command_id)
 
+    def window_closed(self) -> None:
+        """The person closed the window, which need not be the end."""
+        if self.on_window_close is not None:
+            self.on_window_close()
+        else:
+            self.close_requested()
+
     def close_requested(self) -> None:
-        """The person closes the window or quits: the app decides how to end."""
+        """The person quits: the app decides how to end."""
         if self.on_close is not None:
             self.on_close()
 

@@ -104,6 +104,21 @@ class Person:
         )  # fmt: skip
         self.hooks.quit()
 
+    async def close_and_keep(self) -> None:
+        """Close the window while a run works, keep it working, come back, and wait for the end."""
+        await self.opened()
+        self.say("go")
+        await self.until(lambda: any("One." in text for text in self.shown), "the run under way")
+        self.window.close()
+        (dialog,) = self.window.findChildren(Dialog)
+        label = dialog.buttons["keep"].label
+        dialog.buttons["keep"].click()
+        icon = self.window.notifier.tray.icon
+        await self.until(lambda: not self.window.isVisible() and icon.isVisible(), "the window put away")
+        fact("away", label=label, tip=icon.toolTip())
+        await self.until(self.window.isVisible, "the window back")
+        fact("back", running=self.models.chat.run_state.running, icon=icon.isVisible())
+
     async def stream(self) -> None:
         """Ask, and tell how much of the answer is on screen, until somebody kills this process."""
         await self.opened()

@@ -213,7 +213,7 @@ class MainWindow(QMainWindow):
             event.accept()
         else:
             event.ignore()
-            self._shell.close_requested()
+            self._shell.window_closed()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape that nothing else wanted takes the toast away."""

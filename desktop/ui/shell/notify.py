@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, SignalInstance
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
-from desktop.ui.theme import theme
+from desktop.ui.shell.tray import Tray, bring_to_front
 
 TOGETHER_MS = 250
 """What is asked within this time is told of together; so a burst of requests is one notification."""
+
+WAITING = "waiting"
+"""Why the tray icon is there: somebody is asked something."""
 
 
 class Notes(Protocol):
@@ -46,7 +48,8 @@ class Notifier(QObject):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
-        self._tray: QSystemTrayIcon | None = None
+        self.tray = Tray(window)
+        self.tray.pressed.connect(self._tray_pressed)
         self._notes: Notes | None = None
         self._waiting = 0
         self._told = 0
@@ -81,8 +84,7 @@ class Notifier(QObject):
         self._told = 0
         if self._notes is not None:
             self._notes.withdraw()
-        if self._tray is not None:
-            self._tray.hide()
+        self.tray.leave(WAITING)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The person has come to the window: what was said has reached them."""
@@ -106,21 +108,15 @@ class Notifier(QObject):
             self._by_tray()
 
     def _by_tray(self) -> None:
-        if not self._told or not QSystemTrayIcon.isSystemTrayAvailable():
+        if not self._told or not Tray.available():
             return
-        tray = self._made()
-        tray.setToolTip(f"Assent. {words(self._told)}")
-        tray.show()
-        tray.showMessage("Assent", words(self._told), QSystemTrayIcon.MessageIcon.NoIcon)
+        self.tray.show_for(WAITING, words(self._told))
+        self.tray.speak(words(self._told))
 
-    def _made(self) -> QSystemTrayIcon:
-        if self._tray is None:
-            self._tray = QSystemTrayIcon(QIcon(theme().mark(64)), self)
-            self._tray.activated.connect(self._activated)
-            self._tray.messageClicked.connect(self._activated)
-        return self._tray
+    def _tray_pressed(self) -> None:
+        if self._told:
+            self._activated()
 
     def _activated(self) -> None:
-        self._window.showNormal() if self._window.isMinimized() else self._window.show()
-        self._window.activateWindow()
+        bring_to_front(self._window)
         self.clicked.emit()

@@ -292,9 +292,8 @@ async def test_where_there_is_no_such_service_a_tray_icon_speaks_if_there_is_a_t
     await front.take()
     notifier.waiting(3, allowed=True)
     await rest()
-    tray = notifier._tray
-    assert (tray is not None) == QSystemTrayIcon.isSystemTrayAvailable()
-    made = tray or notifier._made()
+    assert (notifier.tray.icon is not None) == QSystemTrayIcon.isSystemTrayAvailable()
+    made = notifier.tray.made()
     made.messageClicked.emit()
     await until(window.isActiveWindow, "the window in front")
     assert clicks == [True]

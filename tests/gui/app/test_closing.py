@@ -1,0 +1,81 @@
+"""Closing the window while something works asks what becomes of it; quitting does not."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QSystemTrayIcon
+
+from desktop.ui.widgets.dialog import Dialog
+from tests.gui.app.kit import HELLO, Running
+
+LONG = [{"text": "One. "}, {"wait": 600}, {"text": "Two."}]
+
+
+def question(app: Running) -> Any:
+    return next((d for d in app.window.findChildren(Dialog) if d.isVisible() and set(d.buttons) >= {"keep"}), None)
+
+
+async def closed_at_work(start: Any) -> Running:
+    app: Running = await start(LONG)
+    app.say("go")
+    await app.until(lambda: "One." in app.text and app.running, "a run under way")
+    app.window.close()
+    assert question(app) is not None
+    assert app.quits == []
+    return app
+
+
+async def test_with_nothing_at_work_closing_is_the_end(start):
+    app = await start(HELLO)
+    app.say("hello")
+    await app.answered("Hello there.")
+    app.window.close()
+    assert question(app) is None
+    assert app.quits == [True]
+
+
+async def test_closing_while_a_run_works_asks_and_cancelling_changes_nothing(start):
+    app = await closed_at_work(start)
+    asked = question(app)
+    assert asked.accessibleName() == "A run is still at work"
+    assert asked.buttons["stay"].hasFocus()
+    app.window.close()
+    assert [d for d in app.window.findChildren(Dialog) if d.isVisible()] == [asked], "asked once"
+    QTest.keyClick(asked.buttons["stay"], Qt.Key.Key_Escape)
+    await asyncio.sleep(0.05)
+    assert question(app) is None
+    assert app.window.isVisible()
+    assert app.running
+    assert app.quits == []
+
+
+@pytest.mark.spec("R-UI-8")
+async def test_stop_ends_the_app_in_the_orderly_way(start):
+    app = await closed_at_work(start)
+    question(app).buttons["stop"].click()
+    assert app.quits == [True]
+
+
+async def test_without_a_tray_the_window_is_minimised_and_the_run_goes_on(start):
+    assert not QSystemTrayIcon.isSystemTrayAvailable(), "this platform has none"
+    app = await closed_at_work(start)
+    keep = question(app).buttons["keep"]
+    assert keep.label == "Minimise and keep working"
+    keep.click()
+    await app.until(app.window.isMinimized, "minimised")
+    assert app.window.isVisible(), "a hidden window without a tray could not be brought back"
+    assert app.running
+    assert app.quits == []
+
+
+@pytest.mark.spec("R-UI-8")
+async def test_quitting_by_a_command_does_not_ask(start):
+    app: Running = await start(LONG)
+    app.say("go")
+    await app.until(lambda: "One." in app.text and app.running, "a run under way")
+    app.startup._shell.run_command("quit")
+    assert question(app) is None
+    assert app.quits == [True]
