@@ -48,13 +48,13 @@ class Closing(QObject):
             self._joined = True
             tray = self._window.notifier.tray
             tray.pressed.connect(self._come_back)
-            tray.quit_wanted.connect(self._shell.close_requested)
+            tray.quit_wanted.connect(self._quit)
             self._window.installEventFilter(self)
         self._away = True
         self.runs_changed()
         self._window.hide()
 
-    def runs_changed(self) -> None:
+    def runs_changed(self, _thread: str = "") -> None:
         """Some began or ended: the icon of a window that is put away says how many work."""
         if self._away:
             running = self._running()
@@ -63,6 +63,11 @@ class Closing(QObject):
 
     def _come_back(self) -> None:
         bring_to_front(self._window)
+
+    def _quit(self) -> None:
+        """From the tray: back first, for what is not saved is asked about in the window."""
+        bring_to_front(self._window)
+        self._shell.close_requested()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The window is back, however that came."""

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from desktop.app.closing import Closing
 from desktop.app.debate_drafts import DebateDrafts
 from desktop.app.debate_pages import DebatePages
 from desktop.app.late_request import LateRequest, warm_with_first_run
@@ -24,7 +23,6 @@ from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.shell.loading import load, page
 from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
-from desktop.ui.shell.tray import bring_to_front
 from desktop.ui.theme import Theme
 
 OPEN_THREAD = "chat.thread"
@@ -111,11 +109,6 @@ class Pages(QObject):
         close = self._shell.on_close
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
-            closing = Closing(self._window, self._shell, self._runs_under_way)
-            m.board.state_changed.connect(lambda _: closing.runs_changed())
-
-    def _runs_under_way(self) -> int:
-        return len({*self._rooms.service.running(), *self._rooms.debates.running()})
 
     def _skills_page(self) -> QWidget:
         made: QWidget = load("desktop.ui.skills.page", "SkillsPage")(self._models.skills)
@@ -150,7 +143,6 @@ class Pages(QObject):
         )
         for at, (name, made, unsaved) in enumerate(could_lose):
             if at >= asked and made is not None and unsaved:
-                bring_to_front(self._window)  # it may be put away in the tray
                 self._shell.go(name)
                 made.leaving(partial(self._leave, quit_now, at + 1))
                 return

@@ -74,6 +74,7 @@ class Session:
     def show(self) -> None:
         """Bring the window to the front."""
         bring_to_front(self._window)
+        self._window.raise_()
 
     def _failed(self, error: AssentError) -> None:
         """Only what is our fault; what the world did is the window's to tell."""

@@ -91,6 +91,10 @@ class Startup(QObject):
         self._pages = pages_module.Pages(
             self._window, self._shell, self._models, self._theme, self._remembered, rooms
         )
+        closing = (await self._load("desktop.app.closing")).Closing(
+            self._window, self._shell, lambda: len({*rooms.service.running(), *rooms.debates.running()})
+        )
+        self._models.board.state_changed.connect(closing.runs_changed)
         await self._pages.open()
         await asyncio.sleep(PREWARM_AFTER)
         await self._join_desktop()

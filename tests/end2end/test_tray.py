@@ -35,7 +35,8 @@ def test_in_the_tray_it_works_on_comes_back_by_the_icon_and_ends_by_a_signal(
         with subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment, **pipes) as app:
             facts = map(json.loads, app.stdout)
             away = next(facts)
-            assert away == {**away, "kind": "away", "label": "Keep working in the tray", "tip": "Assent. 1 run at work."}
+            words = {"label": "Keep working in the tray", "tip": "Assent. 1 run at work."}
+            assert away == {**away, "kind": "away", **words}
             tray.stdin.write("press\n")
             tray.stdin.flush()
             back = next(facts)

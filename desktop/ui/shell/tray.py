@@ -73,5 +73,4 @@ class Tray(QObject):
 def bring_to_front(window: QWidget) -> None:
     """Show a window that is minimised, put away or behind others, and ask for the keys."""
     window.showNormal() if window.isMinimized() else window.show()
-    window.raise_()
     window.activateWindow()
