@@ -34,6 +34,10 @@ STARTERS = (
     "~/Library/LaunchAgents/assent.plist",
 )  # fmt: skip
 
+# Passwords of the screen and of the session: with one a program on the network types into any window.
+SCREEN_PASSWORDS = ("~/.Xauthority", "~/.ICEauthority")
+_SCREEN_NAMES = ("XAUTHORITY", "ICEAUTHORITY")
+
 _SYSTEM = (
     "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/run", "/System", "/Library",
     "/Applications",
@@ -133,7 +137,7 @@ class PathPolicy:
             workspace=moment.real(base),
             allowed=rules(settings.allowed),
             granted=rules(settings.granted),
-            denied=rules(settings.denied, closing=True),
+            denied=rules((*settings.denied, *screen_passwords()), closing=True),
             protected=(*own.values(), *rules(STARTERS, closing=True)),
             secret=tuple(own[name] for name in SECRET_NAMES),
             home=Rule.of_resolved(home, moment),
@@ -229,6 +233,12 @@ class PathPolicy:
         if workspace != home and paths.is_within(workspace, home) and paths.is_within(resolved, workspace):
             return ""
         return home
+
+
+def screen_passwords() -> tuple[str, ...]:
+    """Denied whatever the settings say, also where the environment of this session has them elsewhere."""
+    named = (os.environ.get(name, "") for name in _SCREEN_NAMES)
+    return (*SCREEN_PASSWORDS, *(path for path in named if os.path.isabs(path)))
 
 
 def workspace_of(settings: SafetySettings) -> str:

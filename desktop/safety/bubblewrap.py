@@ -8,11 +8,10 @@ limits how many processes it can have.
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import replace
 
 from desktop.domain.safety import ProcessSpec
-from desktop.safety.paths import is_within, real
+from desktop.safety.paths import is_within
 from desktop.safety.walls import PRIVATE as _APART
 from desktop.safety.walls import Walls
 
@@ -29,8 +28,11 @@ _BEGIN = (
 _SHELL = "/bin/sh"
 
 
-def in_bubblewrap(base: tuple[str, ...], filter_file: str, spec: ProcessSpec, walls: Walls) -> ProcessSpec:
-    """``base`` is bwrap with the options that work here; ``filter_file`` holds the seccomp program, "" for none."""
+def in_bubblewrap(
+    base: tuple[str, ...], filter_file: str, spec: ProcessSpec, walls: Walls, closing: tuple[str, ...] = ()
+) -> ProcessSpec:
+    """``base`` is bwrap with the options that work here; ``filter_file`` holds the seccomp program, "" for none;
+    ``closing`` starts what follows it with some ports closed, for a process that has the network."""
     argv = [*base, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
     bare = _bare(walls)
     argv += ["--cap-drop", "ALL", *_view(walls, bare)]
@@ -48,6 +50,8 @@ def in_bubblewrap(base: tuple[str, ...], filter_file: str, spec: ProcessSpec, wa
         argv += ["--remount-ro", "/"]
     if filter_file:
         argv = [_SHELL, "-c", _HAND_OVER, filter_file, *argv, "--seccomp", "9"]
+    if walls.network:
+        argv = [*closing, *argv]
     limit = str(MAX_PROCESSES if _counts_apart() else 0)
     argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", _BEGIN, spec.cwd, limit, *spec.argv]
     env = {**spec.env, "TMPDIR": _temporary(walls)}
@@ -110,10 +114,7 @@ def _layers(walls: Walls) -> list[str]:
     argv += _pins(walls.again_writable, closed)
     for path in walls.sealed:
         argv += ["--ro-bind", path, path]
-    hidden = list(walls.hidden)
-    if not walls.network:
-        hidden += _services(walls)
-    for path in hidden:
+    for path in walls.hidden:
         argv += ["--tmpfs", path, "--remount-ro", path] if os.path.isdir(path) else ["--ro-bind", os.devnull, path]
     return argv
 
@@ -132,34 +133,3 @@ def _pins(roots: tuple[str, ...], closed: tuple[str, ...]) -> list[str]:
         path for path in found if not any(is_within(path, place) for place in (*_APART, *_MADE)) or "/" not in roots
     }
     return [word for path in sorted(found, key=len) for word in ("--bind-try", path, path)]
-
-
-def _services(walls: Walls) -> list[str]:
-    """The sockets of this computer's services that the process would find: with the network on it can make no socket
-    that leads there, without it they are laid over."""
-    try:
-        with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().splitlines()[1:]
-    except OSError:
-        return []
-    named = [line.split(None, 7) for line in lines]
-    paths = {real(fields[7]) for fields in named if len(fields) == 8 and fields[7].startswith("/")}
-    return sorted(path for path in paths if _is_found(path, walls) and _is_socket(path))
-
-
-def _is_found(path: str, walls: Walls) -> bool:
-    """Whether the process would find it, before anything is laid over it."""
-    if any(is_within(path, place) for place in walls.hidden):
-        return False
-    if any(is_within(path, root) for root in walls.allowed if root != "/"):
-        return True
-    if any(is_within(path, place) for place in _APART):
-        return False
-    return walls.seen is None or any(is_within(path, place) for place in walls.seen)
-
-
-def _is_socket(path: str) -> bool:
-    try:
-        return stat.S_ISSOCK(os.lstat(path).st_mode)
-    except OSError:
-        return False

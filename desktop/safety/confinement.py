@@ -26,7 +26,7 @@ from desktop.safety import confinement_reports as reports
 from desktop.safety import paths, seatbelt
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.bubblewrap import in_bubblewrap
-from desktop.safety.landlock import in_landlock, usable_abi
+from desktop.safety.landlock import PORTS_ABI, closed_ports, in_landlock, usable_abi
 from desktop.safety.process import default_launcher
 from desktop.safety.syscall_filter import in_bubblewrap as filter_in_bubblewrap
 from desktop.safety.syscall_filter import program, supports
@@ -85,7 +85,8 @@ class Confinement:
         self._bwrap: tuple[str, ...] = ()
         self._report: ConfinementReport | None = None
         self._folders: dict[str, tempfile.TemporaryDirectory[str]] = {}
-        self._filters: dict[bool, str] = {}
+        self._filter = ""
+        self._closing: tuple[str, ...] = ()
 
     def probe(self) -> ConfinementReport:
         """Find the first kind that really refuses a write outside; the answer is kept."""
@@ -121,7 +122,7 @@ class Confinement:
         walls = walls if writes else walls.reading()
         spec, private = self._placed(spec), "commands" if writes else "readers"
         if kind == "bubblewrap":
-            return in_bubblewrap(self._bwrap, self._filter(walls.network), spec, walls)
+            return in_bubblewrap(self._bwrap, self._filter, spec, walls, self._closing)
         if kind == "landlock":
             return in_landlock(self._launcher, self._folder(private), spec, walls)
         if kind == "sandbox-exec":
@@ -139,7 +140,6 @@ class Confinement:
                 with contextlib.suppress(OSError):
                     folder.cleanup()
             self._folders.clear()
-            self._filters.clear()
 
     def _placed(self, spec: ProcessSpec) -> ProcessSpec:
         """Where it starts, without links: whoever starts it looks whether it is still that folder."""
@@ -160,20 +160,13 @@ class Confinement:
             self._folders[use] = tempfile.TemporaryDirectory(prefix=f"assent-{use}-")
         return os.path.realpath(self._folders[use].name)
 
-    def _filter(self, network: bool) -> str:
+    def _filter_made(self, processor: str) -> str:
         """A file with the filter of system calls for bubblewrap; "" for a processor whose calls are not known."""
-        with self._lock:
-            return self._filter_made(network)
-
-    def _filter_made(self, network: bool) -> str:
-        machine = os.uname().machine
-        if not supports(machine):
+        if not supports(processor):
             return ""
-        if network not in self._filters:
-            path = Path(self._folder_made("filters"), "on" if network else "off")
-            path.write_bytes(program(machine, filter_in_bubblewrap(network)))
-            self._filters[network] = str(path)
-        return self._filters[network]
+        path = Path(self._folder_made("filters"), "bubblewrap")
+        path.write_bytes(program(processor, filter_in_bubblewrap()))
+        return str(path)
 
     # -- what works here, under the lock ------------------------------------------------------------------------------
 
@@ -192,15 +185,28 @@ class Confinement:
 
     def _try_bubblewrap(self, found: str, here: Machine) -> ConfinementReport | None:
         user = ("--unshare-user",)
+        self._filter = self._filter_made(here.processor)
         for extra in ((*user, "--disable-userns"), user, ()):
             base = (found, *extra)
-            if refuses_outside(partial(in_bubblewrap, base, self._filter_made(False))):
+            if refuses_outside(partial(in_bubblewrap, base, self._filter)):
                 self._bwrap = base
-                return reports.bubblewrap(filtered=supports(here.processor))
+                self._closing = self._closing_ports(here)
+                return reports.bubblewrap(filtered=bool(self._filter), ports=bool(self._closing))
         return None
 
+    def _closing_ports(self, here: Machine) -> tuple[str, ...]:
+        """The command that closes the ports of screens to bubblewrap, where Landlock can; none, too, where bubblewrap
+        has the rights of its file (setuid), which it would lose by it."""
+        if here.landlock_abi < PORTS_ABI or not self._filter:
+            return ()
+        closing = (*self._launcher, "ports", closed_ports(os.environ))
+        wrap = partial(in_bubblewrap, self._bwrap, self._filter, closing=closing)
+        return closing if refuses_outside(wrap, network=True) else ()
 
-def refuses_outside(wrap: Callable[[ProcessSpec, Walls], ProcessSpec], *, hidden_inside: bool = True) -> bool:
+
+def refuses_outside(
+    wrap: Callable[[ProcessSpec, Walls], ProcessSpec], *, hidden_inside: bool = True, network: bool = False
+) -> bool:
     """Prove it: a command inside may write in its folder, and neither write beside it nor read what is hidden."""
     with tempfile.TemporaryDirectory(prefix="assent-probe-") as name:
         top = Path(os.path.realpath(name))
@@ -217,7 +223,7 @@ def refuses_outside(wrap: Callable[[ProcessSpec, Walls], ProcessSpec], *, hidden
             ("/bin/sh", "-c", script, "sh", str(outside), str(hidden)), str(inside), {"PATH": os.defpath}
         )
         try:
-            wrapped = wrap(spec, Walls((str(inside),), (), (), (str(hidden),), False))
+            wrapped = wrap(spec, Walls((str(inside),), (), (), (str(hidden),), network))
             done = subprocess.run(
                 wrapped.argv, cwd=wrapped.cwd, env=dict(wrapped.env), stdin=subprocess.DEVNULL,
                 capture_output=True, timeout=_PROBE_TIMEOUT_S,

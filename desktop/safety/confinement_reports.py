@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from desktop.domain.safety import ConfinementReport
-from desktop.safety.landlock import SIGNALS_ABI
+from desktop.safety.landlock import PORTS_ABI, SIGNALS_ABI
 
 _SECOND_NAME = (
     "a file in a large denied folder that has a second name (a hard link) in an open one: there it is read like any "
@@ -11,21 +11,29 @@ _SECOND_NAME = (
 )
 
 
-def bubblewrap(*, filtered: bool) -> ConfinementReport:
-    """``filtered``: with a filter of system calls besides."""
+_SERVICES = "services of this computer and of your desktop, and sockets of any other program"
+_SCREENS = "a screen that listens on TCP (ports 6000 to 6063, as ssh -X does), when the network is on"
+
+
+def bubblewrap(*, filtered: bool, ports: bool) -> ConfinementReport:
+    """``filtered``: with a filter of system calls besides. ``ports``: those of screens are closed."""
     return ConfinementReport(
         "bubblewrap",
         "Confined by bubblewrap: commands write only in allowed folders and do not see the denied ones.",
         (
             "writes outside the allowed folders", "denied paths and Assent's own data", "other processes",
-            "services of this computer and of your desktop", "the network, when it is off", "leftover processes",
+            *((_SERVICES,) if filtered else ()), "the network, when it is off", "leftover processes",
+            *((_SCREENS,) if ports else ()),
         ),
         (
             "reading what is neither denied nor Assent's own", _SECOND_NAME,
             "making a denied path that does not exist yet",
             "services on localhost, when the network is on",
-            "services that begin to listen while a command runs, outside /run and /tmp",
-            *(() if filtered else ("the kernel's keyring and virtual machines' sockets",)),
+            *(() if ports else (_SCREENS,)),
+            *(() if filtered else (
+                "services of this computer outside /run and /tmp, and with the network on all of them",
+                "the kernel's keyring and virtual machines' sockets",
+            )),
         ),
     )  # fmt: skip
 
@@ -37,7 +45,7 @@ def landlock(abi: int) -> ConfinementReport:
         "Confined by Landlock: commands write only in allowed folders and cannot open the denied ones.",
         (
             "writes outside the allowed folders", "denied paths and Assent's own data",
-            "services of this computer and of your desktop", "the network, when it is off",
+            _SERVICES, "the network, when it is off", *((_SCREENS,) if abi >= PORTS_ABI else ()),
         ),
         (
             "reading what is neither denied nor Assent's own", _SECOND_NAME,
@@ -46,6 +54,7 @@ def landlock(abi: int) -> ConfinementReport:
             "changing permissions and times of files that are yours",
             "how many processes there are at once",
             "services on localhost, when the network is on",
+            *(() if abi >= PORTS_ABI else (_SCREENS,)),
             *(() if abi >= SIGNALS_ABI else ("ending your other processes, Assent among them",)),
         ),
     )  # fmt: skip

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 
 from desktop.domain.safety import ProcessSpec
@@ -19,7 +21,10 @@ from desktop.safety.walls import Walls
 
 MIN_ABI = 3
 """Before (Linux 6.2) files could be cut to nothing by whoever may read them."""
+PORTS_ABI = 4
 SIGNALS_ABI = 6
+_SCREENS = (6000, 6063)
+"""Where screens listen (X11 by TCP: ``ssh -X``, VcXsrv, Xming): whoever types into windows could allow anything."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 _MAX_SIBLINGS = 2000
 
@@ -45,9 +50,19 @@ def in_landlock(launcher: tuple[str, ...], private: str, spec: ProcessSpec, wall
     read, write = list(dict.fromkeys(_apart_from(read, walls.hidden))), list(dict.fromkeys(write))
     held = syscall_filter.in_landlock(walls.network, frozen=walls.seen is not None)
     code = syscall_filter.program(os.uname().machine, held).hex()
-    numbers = ("1" if walls.network else "0", str(len(read)), str(len(write)))
+    ports = closed_ports(os.environ) if walls.network else "all"
+    numbers = (ports, str(len(read)), str(len(write)))
     argv = (*launcher, "landlock", spec.cwd, code, *numbers, *read, *write, *spec.argv)
     return replace(spec, argv=argv, env={**spec.env, "TMPDIR": private}, contained=True)
+
+
+def closed_ports(environment: Mapping[str, str]) -> str:
+    """The TCP ports that no confined process connects to, as launcher.py takes them: those of screens, and that of the
+    person's own if it has another number."""
+    first, last = _SCREENS
+    own = re.fullmatch(r".*:([0-9]{1,5})(\.[0-9]+)?", environment.get("DISPLAY", ""))
+    port = first + int(own[1]) if own else first
+    return f"{first}-{last}" + (f",{port}-{port}" if last < port < 1 << 16 else "")
 
 
 def _apart_from(paths: list[str], hidden: tuple[str, ...]) -> list[str]:

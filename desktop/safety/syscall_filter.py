@@ -1,9 +1,10 @@
 """Which system calls a confined process may not make: a seccomp program in the kernel's own bytes (Linux).
 
-Pure arithmetic. Namespaces and Landlock hold files; this holds the rest: sockets to services of this computer, the
-kernel's keyring, new namespaces and mounts, other processes' limits and priorities, typing into a terminal. What is
-refused fails with EPERM; ``clone3`` fails with ENOSYS, so that programs fall back to ``clone``, whose flags can be
-read here.
+Pure arithmetic. Namespaces and Landlock hold files; this holds the rest: Unix sockets, which lead to services of this
+computer under names that nobody can list (relative, renamed, linked), the kernel's keyring, new namespaces and mounts,
+other processes' limits and priorities, typing into a terminal. What is refused fails with EPERM; ``clone3`` fails with
+ENOSYS, so that programs fall back to ``clone``, whose flags can be read here. Pairs of Unix sockets (``socketpair``)
+can be made: they lead nowhere else.
 """
 
 from __future__ import annotations
@@ -44,11 +45,14 @@ _FREEZING = (
     (5, 6, 14, 15, 53, 54, 88, 452, 463, 466),
 )
 _SOCKET, _SOCKETPAIR, _IOCTL, _CLONE, _UNSHARE = (41, 198), (53, 199), (16, 29), (56, 220), (272, 97)
+_SENDING = (((44, 206), 3), ((46, 211), 2), ((307, 269), 3))  # sendto, sendmsg, sendmmsg: which argument has the flags
 _CLONE3 = 435
 _NEW_USER = 0x10000000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-_UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
+_INET, _INET6, _NETLINK = 2, 10, 16
 _DATAGRAM = 2
+_FAST_OPEN = 0x20000000
+_OWN_PROTOCOLS = 256
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _MASK, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _ALLOW, _DENY, _ABSENT = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
@@ -67,10 +71,10 @@ class Held:
     frozen: bool = False
 
 
-def in_bubblewrap(network: bool) -> Held:
-    """Without the network a process has sockets and names of its own; with it, it shares those of this computer, and
-    then Unix sockets would lead to the desktop's services. Never vsock: no namespace holds it."""
-    return Held((_INET, _INET6, _NETLINK) if network else (_UNIX, _INET, _INET6, _NETLINK), apart=True)
+def in_bubblewrap() -> Held:
+    """Never Unix sockets: a namespace of one's own holds abstract names, but a path leads to a service in any of them.
+    Never vsock, which no namespace holds."""
+    return Held((_INET, _INET6, _NETLINK), apart=True)
 
 
 def in_landlock(network: bool, frozen: bool) -> Held:
@@ -117,11 +121,13 @@ def _when(number: int, argument: int, tests: list[Step]) -> list[Step]:
 
 
 def _sockets(at: int, held: Held) -> list[Step]:
-    """Only these families; and no pair of datagram sockets, which can be sent on to any address."""
+    """Only these families; no pair of datagram sockets, which can be sent on to any address; and of what connects by
+    TCP nothing that Landlock's rules for ports do not see: MPTCP and SMC (256 and above), data in the first packet."""
     many = len(held.families)
-    tests: list[Step] = [(_EQUAL, many - index, 0, family) for index, family in enumerate(held.families)]
-    made = _when(_SOCKET[at], 0, tests)
-    if _UNIX in held.families:
-        return made
+    family: list[Step] = [(_EQUAL, many - index, 0, family) for index, family in enumerate(held.families)]
+    protocol: list[Step] = [(_RETURN, 0, 0, _DENY), (_LOAD, 0, 0, _ARGUMENTS + 16), (_AT_LEAST, 0, 1, _OWN_PROTOCOLS)]
     pair: list[Step] = [(_MASK, 0, 0, 0xF), (_EQUAL, 0, 1, _DATAGRAM)]
-    return made + _when(_SOCKETPAIR[at], 1, pair)
+    steps = _when(_SOCKET[at], 0, [*family, *protocol]) + _when(_SOCKETPAIR[at], 1, pair)
+    for numbers, flags in _SENDING:
+        steps += _when(numbers[at], flags, [(_ANY_BIT, 0, 1, _FAST_OPEN)])
+    return steps

@@ -128,10 +128,11 @@ def keyring_session(keyring_daemon: KeyringDaemon, monkeypatch: pytest.MonkeyPat
 
 
 @contextlib.contextmanager
-def running_x_server(size: str = "1600x1000x24") -> Iterator[str]:
-    """An Xvfb on a free display; yields the display's name, such as `:99`."""
+def running_x_server(size: str = "1600x1000x24", *, tcp: bool = False) -> Iterator[str]:
+    """An Xvfb on a free display; yields the display's name, such as `:99`. ``tcp``: it listens there, too."""
     read, write = os.pipe()
-    command = [_required("Xvfb"), "-displayfd", str(write), "-screen", "0", size, "-nolisten", "tcp", "-noreset"]
+    command = [_required("Xvfb"), "-displayfd", str(write), "-screen", "0", size, "-noreset"]
+    command += ["-listen" if tcp else "-nolisten", "tcp"]
     server = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(write)
     try:

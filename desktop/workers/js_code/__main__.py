@@ -239,7 +239,7 @@ def shut_in(launcher: str, program: str, limits: dict[str, Any]) -> None:
     _powerless(walls.ctypes, libc)
     walls.prctl(libc, walls.PR_SET_NO_NEW_PRIVS, 1)
     if walls.landlock_abi(libc) > 0:  # a second wall: the filter refuses to open anything
-        walls.landlock(libc, [], [], False)
+        walls.landlock(libc, [], [])
     walls.seccomp(libc, bytes.fromhex(program))
 
 

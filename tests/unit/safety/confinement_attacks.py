@@ -3,7 +3,8 @@
 An attack that worked prints REACHED, or prints a canary (PRIVATE, CONVERSATIONS, ENVIRONMENT), or changes something
 outside, or reaches a listener, or harms the process that stands for the app. Words in capitals between @ are places:
 @OUT@ a folder outside, @SSH@ a denied one, @DATA@ the app's data, @HOME@ the person's home, @APP@ the app's process,
-@TCP@ and @UDP@ ports, @NEAR@ and @FAR@ Unix sockets in /tmp and elsewhere, @GRAM@ a datagram one, @ABSTRACT@ a name.
+@TCP@ and @UDP@ ports, @NEAR@ and @FAR@ Unix sockets in /tmp and elsewhere, @GRAM@ a datagram one, @ABSTRACT@ a name,
+@OPEN@ an allowed folder with sockets whose names the kernel's list does not tell.
 
 ``sh`` runs with bash, ``py`` with Python. ``alone``: not tried without walls, because there it would do harm or prove
 nothing (the machine lacks what it needs). ``network``: with the network on.
@@ -226,6 +227,15 @@ RIGHTS = [
     ),
 ]  # fmt: skip
 
+SOCKETS = ("by a relative name", "renamed", "as ControlMaster makes it", "in a renamed folder/s", "linked",
+           "of another network", "of two\\nlines")  # fmt: skip
+BY_32_BITS = """
+code = bytes.fromhex('53b867010000bb01000000b90100000031d2cd805bc3')  # socket(AF_UNIX, SOCK_STREAM, 0) by int 0x80
+page = mmap.mmap(-1, 4096, prot=7); page.write(code)
+made_it = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
+made_it() >= 0 and reached()
+"""
+
 NETWORK = [
     *sh(
         "network",
@@ -258,6 +268,18 @@ NETWORK = [
         ("a letter from a pair, connected", "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\n"
          "a.connect('@GRAM@'); a.send(b'got out')"),
     ),
+    *py(
+        "network on",
+        *((f"a service {way}", f"made(socket.AF_UNIX).connect('@OPEN@/{way}'); reached()") for way in SOCKETS),
+        ("a service by the 32-bit way", BY_32_BITS),
+        network=True,
+    ),
+    *py(
+        "network",
+        *((f"a service {way}", f"made(socket.AF_UNIX).connect('@OPEN@/{way}'); reached()") for way in SOCKETS),
+        ("a service by the 32-bit way", BY_32_BITS),
+    ),
+    *py("network", ("a socket by the x32 way", "call(0x40000000 + 41, 1, 1, 0); reached()"), alone=True),
     *py("network", ("the kernel's ciphers", "made(38, socket.SOCK_SEQPACKET); reached()"), alone=True),
     *py("network", ("what is open already", "[os.readlink(f'/proc/self/fd/{n}').startswith('socket:') and reached() "
          "for n in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{n}')]"), alone=True),

@@ -308,3 +308,16 @@ def test_judging_a_path_takes_less_than_a_few_milliseconds(world: World) -> None
     for _ in range(50):
         policy.explain("a/b/c/d.txt", WRITE)
     assert (time.perf_counter() - began) / 50 < 0.02
+
+
+@pytest.mark.spec("R-FS-3")
+def test_the_passwords_of_the_screen_are_denied_whatever_the_lists_say(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(world.person))
+    elsewhere = world.outside / "xauth_Ab12"
+    monkeypatch.setenv("XAUTHORITY", str(elsewhere))
+    world.change(allowed=(str(world.person), str(world.outside)), denied=())
+    for path in (world.person / ".Xauthority", world.person / ".ICEauthority", elsewhere):
+        for access in (Access.READ, Access.WRITE):
+            assert world.policy.explain(str(path), access).rule.startswith("denied "), path

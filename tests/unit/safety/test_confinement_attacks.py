@@ -45,14 +45,19 @@ class Field:
         self.far = Path("/var/tmp") / f"assent-{os.getpid()}-{self.near.name}"
         self.far.mkdir()
         self.stack.callback(lambda: subprocess.run(["rm", "-r", str(self.far)], check=True))
+        self.open = self.far / "open"
+        self.open.mkdir()
+        self.world.change(allowed=(*self.world.settings.allowed, str(self.open)))
         self.start()
+        self.hide()
         self.before = self.state()
 
     def start(self) -> None:
         places = {
             "OUT": self.world.outside, "SSH": self.world.ssh, "DATA": self.world.home / "data",
             "HOME": self.world.person, "PYTHON": sys.executable, "NEAR": self.near / "s", "FAR": self.far / "s",
-            "GRAM": self.far / "gram", "ABSTRACT": f"assent-{os.getpid()}", "SHM": f"assent-{os.getpid()}",
+            "GRAM": self.far / "gram", "OPEN": self.open,
+            "ABSTRACT": f"assent-{os.getpid()}", "SHM": f"assent-{os.getpid()}",
         }  # fmt: skip
         self.places = {name: str(value) for name, value in places.items()}
         self.listen(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0), "TCP")
@@ -65,6 +70,30 @@ class Field:
         shared.write_text("x")
         self.stack.callback(shared.unlink)
         self.revive()
+
+    def hide(self) -> None:
+        """Services whose sockets have other names than those they were bound to."""
+        for made, then in (("a", "renamed"), ("b", "as ControlMaster makes it"), ("c", "linked")):
+            self.listen(socket.AF_UNIX, socket.SOCK_STREAM, str(self.open / made))
+            if then == "renamed":
+                (self.open / made).rename(self.open / then)
+            else:
+                (self.open / then).hardlink_to(self.open / made)
+        (self.open / "b").unlink()
+        self.listen(socket.AF_UNIX, socket.SOCK_STREAM, str(self.open / "of two\nlines"))
+        (self.open / "folder").mkdir()
+        self.listen(socket.AF_UNIX, socket.SOCK_STREAM, str(self.open / "folder/s"))
+        (self.open / "folder").rename(self.open / "in a renamed folder")
+        before = os.getcwd()
+        os.chdir(self.open)
+        self.listen(socket.AF_UNIX, socket.SOCK_STREAM, "by a relative name")
+        os.chdir(before)
+        code = "import socket, sys; s = socket.socket(1); s.bind(sys.argv[1]); s.listen(); print(flush=True); input()"
+        argv = ["unshare", "-n", sys.executable, "-I", "-c", code, str(self.open / "of another network")]
+        other = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.stack.callback(other.communicate, b"\n")
+        assert other.stdout is not None
+        other.stdout.readline()
 
     def listen(self, family: int, kind: int, address: object, name: str = "") -> None:
         made = self.stack.enter_context(socket.socket(family, kind))
@@ -323,3 +352,25 @@ async def test_nothing_outlives_an_app_that_is_killed(world: World, kind: Kind) 
     for _, mark in commands.values():
         escapes.tried("leftover processes", mark in left)
     assert left == []
+
+
+@pytest.mark.parametrize("network", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_program_can_make_pairs_of_sockets_for_its_own_processes(
+    world: World, kind: Kind, network: bool
+) -> None:
+    code = (
+        "import asyncio, multiprocessing, socket\n"
+        "a, b = socket.socketpair(); a.send(b'x'); b.recv(1)\n"
+        "async def child():\n    await (await asyncio.create_subprocess_exec('true')).wait()\n"
+        "asyncio.run(child())\n"
+        "mine, other = multiprocessing.Pipe()\n"
+        "child = multiprocessing.get_context('fork').Process(target=other.send, args=('from below',))\n"
+        "child.start(); print(mine.recv()); child.join()"
+    )
+    with closing(Confinement(world.policy, lambda: world.settings, kinds=(kind,))) as made:
+        if made.probe().kind != kind:
+            pytest.skip(f"{kind} does not work here")
+        plain = ProcessSpec((sys.executable, "-I", "-c", code), str(world.workspace), {"PATH": "/usr/bin:/bin"})
+        outcome = await run(made.wrap(plain, network=network))
+    assert outcome.output == "from below\n"
