@@ -59,6 +59,7 @@ from desktop.safety.model_text import MaskedModel
 from desktop.safety.opening import GuardedFiles
 from desktop.safety.permission import PermissionGate
 from desktop.safety.process import ProcessRunner
+from desktop.safety.program_cache import FOLDER as CACHES
 from desktop.safety.redaction import Redactor
 from desktop.safety.secrets import KeyringSecrets
 from desktop.safety.tool_secrets import ToolSecrets
@@ -186,7 +187,7 @@ def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyRooms) -> 
     """The boundary and the tools that live inside it."""
     policy = PathPolicy(str(home), safety)
     files = GuardedFiles(policy)
-    confinement = Confinement(policy, safety)
+    confinement = Confinement(policy, safety, caches=str(home / CACHES))
     environment = EnvironmentBuilder(
         safety, keyring=keys.secrets.lookup, may_read=keys.tools.refusal, is_secret=keys.redactor.contains_known
     )

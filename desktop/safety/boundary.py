@@ -27,6 +27,7 @@ SECRET_NAMES = ("data", "logs")
 # In the home of the app: never writable, whatever the lists say and whether or not they exist yet (R-FS-10).
 PROTECTED_NAMES = (
     "config.yaml", "tools.yaml", "mcp.yaml", "trust.yaml", "jobs.yaml", "agents", "skills", "data", "logs",
+    "cache",
 )  # fmt: skip
 # What starts the app when a person logs in or clicks: writing there would be writing the app's own command line.
 STARTERS = (

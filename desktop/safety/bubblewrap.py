@@ -66,7 +66,7 @@ def _temporary(walls: Walls) -> str:
 def _bare(walls: Walls) -> tuple[str, ...]:
     """Folders of /tmp and /run that the process finds only because something that it may reach lies in them. They hold
     nothing else, and what it wrote there would be gone with it while it was told of success: so they are read-only."""
-    reached = (*walls.allowed, *walls.of_program(*_APART), *(walls.seen or ()))
+    reached = (*walls.allowed, *walls.again_writable, *walls.of_program(*_APART), *(walls.seen or ()))
     found = set()
     for path in reached:
         place = next((place for place in _APART if path != place and is_within(path, place)), None)

@@ -28,6 +28,7 @@ from desktop.safety.boundary import PathPolicy
 from desktop.safety.bubblewrap import in_bubblewrap
 from desktop.safety.landlock import PORTS_ABI, closed_ports, in_landlock, usable_abi
 from desktop.safety.process import default_launcher
+from desktop.safety.program_cache import cache_of, pointed_at
 from desktop.safety.syscall_filter import in_bubblewrap as filter_in_bubblewrap
 from desktop.safety.syscall_filter import program, supports
 from desktop.safety.walls import SYSTEM, Walls, walls_of
@@ -62,7 +63,8 @@ class Machine:
 
 
 class Confinement:
-    """Implements ``domain.safety.Confinement``. ``kinds`` in order of preference, for tests and settings.
+    """Implements ``domain.safety.Confinement``. ``kinds`` in order of preference, for tests and settings; in ``caches``
+    programs have folders of their own ("": they have none).
 
     ``probe`` and ``wrap`` block; ``wrap`` probes first if nobody has.
     """
@@ -74,12 +76,14 @@ class Confinement:
         *,
         kinds: tuple[Kind, ...] = KINDS,
         launcher: tuple[str, ...] | None = None,
+        caches: str = "",
         machine: Callable[[], Machine] = Machine.here,
     ) -> None:
         self._policy = policy
         self._settings = settings
         self._kinds = kinds
         self._launcher = default_launcher() if launcher is None else launcher
+        self._caches = caches
         self._look = machine
         self._lock = threading.Lock()
         self._bwrap: tuple[str, ...] = ()
@@ -105,13 +109,14 @@ class Confinement:
 
     def wrap(
         self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None,
-        writes: bool = True, grants: bool = True,
+        writes: bool = True, grants: bool = True, cache: str = "",
     ) -> ProcessSpec:  # fmt: skip
         """The same process inside the walls of this moment. Raises ToolFailure when they cannot be built.
 
         ``narrow``: beside the allowed folders it sees only the system's programs and libraries and these paths (code
         skills, R-SK-14). ``network`` instead of the setting's. Not ``writes``: what it may write otherwise it can only
         read (calls that are judged as reading). Not ``grants``: what was opened for this session is not open to it.
+        ``cache``: whose cache it gets; what only reads gets none.
         """
         kind = self.probe().kind
         walls = walls_of(self._policy, self._settings, grants=grants)
@@ -120,6 +125,9 @@ class Confinement:
         if narrow is not None:
             walls = replace(walls, seen=tuple(path for path in (*SYSTEM, *narrow) if os.path.exists(path)))
         walls = walls if writes else walls.reading()
+        if cache and writes and self._caches and (folder := cache_of(self._caches, cache)):
+            walls = replace(walls, again_writable=(*walls.again_writable, folder))
+            spec = replace(spec, env=pointed_at(spec.env, folder))
         spec, private = self._placed(spec), "commands" if writes else "readers"
         if kind == "bubblewrap":
             return in_bubblewrap(self._bwrap, self._filter, spec, walls, self._closing)

@@ -290,7 +290,10 @@ class CliTool:
             output_limit=settings.output_limit,
         )  # fmt: skip
         grants = context.meta.unattended is None
-        confined = await asyncio.to_thread(services.confinement.wrap, plain, network=network, grants=grants)
+        cache = f"tool-{self.definition.name} {program}"
+        confined = await asyncio.to_thread(
+            services.confinement.wrap, plain, network=network, grants=grants, cache=cache
+        )
         outcome = await services.runner.run(confined, token, context.progress)
         off = not (settings.shell_network if network is None else network)
         uses_network = off and (await self._read(words, place.resolved)).uses_network

@@ -35,6 +35,8 @@ from desktop.tools.mcp_pins import McpPins, Standing
 _log = logging.getLogger(__name__)
 
 START_PATIENCE_S = 30.0
+GREETING_S = 180.0
+"""Until the first answer: npx and uvx fetch what they run at the first start."""
 BACKOFF_MAX_S = 60.0
 HEALTHY_AFTER_S = 30.0
 ATTEMPTS = 5
@@ -191,7 +193,7 @@ class McpServer:
     async def _launch(self) -> dict[str, Any]:
         """What the MCP host needs to start it. Raises KnownError: a variable, a program or a folder is not there."""
         definition, services = self.definition, self._services
-        base = {"patience": START_PATIENCE_S}
+        base = {"patience": GREETING_S}
         if definition.url:
             self.walls = Walls(self._settings_key())
             declared = {"BEARER": definition.bearer} if definition.bearer else {}
@@ -221,13 +223,18 @@ class McpServer:
                 next_step="Install it, or correct command in mcp.yaml.",
             )  # fmt: skip
         plain_spec = ProcessSpec((program, *definition.args), place.resolved, environment)
-        spec = services.confinement.wrap(plain_spec, network=definition.network)
+        spec = services.confinement.wrap(plain_spec, network=definition.network, cache=self._cache())
         report = services.confinement.probe()
         network = settings.shell_network if definition.network is None else definition.network
         said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'}."
         weak = self._weak(place.resolved, program)
         self.walls = Walls(walls_of(settings), report.sentence + said, report.kind, network, weak)
         return services.hold(spec)
+
+    def _cache(self) -> str:
+        """By what it runs, too: another program under its name does not find what this one fetched."""
+        definition = self.definition
+        return f"mcp-{definition.name} {definition.command} {' '.join(definition.args)}"
 
     def _weak(self, folder: str, program: str) -> str:
         """Whether an agent can change what it runs: then its calls are admin, whatever was configured."""

@@ -162,7 +162,7 @@ class Bash:
             output_limit=settings.output_limit,
         )
         grants = context.meta.unattended is None
-        confined = await asyncio.to_thread(self._confinement.wrap, plain, grants=grants)
+        confined = await asyncio.to_thread(self._confinement.wrap, plain, grants=grants, cache="bash")
         outcome = await self._runner.run(confined, token, context.progress)
         off = again.uses_network and not settings.shell_network
         result = result_of(outcome, timeout_s, NETWORK_IS_OFF if off else "")

@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +13,13 @@ import pytest
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import BoundaryViolation, ToolFailure
-from desktop.domain.safety import ProcessOutcome, ProcessSpec
+from desktop.domain.safety import Access, ProcessOutcome, ProcessSpec
 from desktop.domain.tools import Category, ToolCallContext
 from desktop.safety.confinement import Confinement, Kind
 from desktop.safety.environment import EnvironmentBuilder
 from desktop.safety.landlock import readable
 from desktop.safety.process import ProcessRunner
+from desktop.safety.program_cache import FOLDER
 from desktop.tools.shell import Bash
 from tests.unit.safety.world import World
 
@@ -371,3 +373,54 @@ async def test_what_only_reads_can_write_in_its_temporary_folder_alone(
         outcome = await ProcessRunner().run(wrapped, CancellationToken())
         assert outcome.output.strip() == "x"
     assert not (world.workspace / "new").exists()
+
+
+# -- caches -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def caching(request: pytest.FixtureRequest, world: World) -> Iterator[Confinement]:
+    caches = str(world.home / FOLDER)
+    with closing(Confinement(world.policy, lambda: world.settings, kinds=(request.param,), caches=caches)) as made:
+        if made.probe().kind != request.param:
+            pytest.skip(f"{request.param} does not work here")
+        yield made
+
+
+async def cached(caching: Confinement, world: World, command: str, cache: str, *, writes: bool = True) -> str:
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(world.person)}
+    spec = ProcessSpec(("bash", "--norc", "-c", command), str(world.workspace), env)
+    return (await ProcessRunner().run(caching.wrap(spec, cache=cache, writes=writes), CancellationToken())).output
+
+
+@pytest.mark.parametrize("allowed", ["", "~"])
+async def test_a_program_has_a_cache_of_its_own_that_no_other_writes(
+    caching: Confinement, world: World, allowed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(world.person))
+    world.change(allowed=(str(world.workspace), *([allowed] if allowed else [])))
+    (world.person / ".npm").mkdir()
+    names = ("XDG_CACHE_HOME", "npm_config_cache", "UV_CACHE_DIR", "PIP_CACHE_DIR")
+    made = "; ".join(f'mkdir -p "${name}" && echo first > "${name}/of-{name}"' for name in names)
+    assert await cached(caching, world, f'{made}; cat "$npm_config_cache"/of-*; echo "$npm_config_cache"', "one") == (
+        f"first\n{next((world.home / FOLDER).iterdir()) / 'npm'}\n"
+    )
+    assert await cached(caching, world, 'cat "$UV_CACHE_DIR"/of-*', "one") == "first\n"
+    (place,) = (world.home / FOLDER).iterdir()
+    for poison in (f"{place}/npm/of-npm_config_cache", f"{place}/new", f"{place.parent}/new"):
+        await cached(caching, world, f"echo poison > {poison}", "two")
+    assert {file.read_text() for file in place.rglob("of-*")} == {"first\n"}
+    assert [entry.name for entry in place.parent.iterdir() if entry.name == "new"] == []
+    assert not (place / "new").exists()
+    if not allowed:
+        await cached(caching, world, f"echo poison > {world.person}/.npm/x", "one")
+        assert list((world.person / ".npm").iterdir()) == []
+
+
+async def test_what_only_reads_gets_no_cache(caching: Confinement, world: World) -> None:
+    assert await cached(caching, world, 'echo "[$npm_config_cache]"', "one", writes=False) == "[]\n"
+
+
+async def test_no_file_tool_writes_a_cache(world: World) -> None:
+    world.change(allowed=(str(world.home), str(world.workspace)))
+    assert not world.policy.explain(str(world.home / FOLDER / "x" / "npm"), Access.WRITE).allowed

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -164,10 +165,11 @@ async def test_limits_are_those_of_the_moment(bench: Bench) -> None:
 
 @pytest.mark.spec("R-TMO-7", "R-TOOL-6")
 async def test_an_abort_ends_it_promptly(bench: Bench) -> None:
-    token = CancellationToken()
-    asyncio.get_running_loop().call_later(0.3, token.cancel, "stop")
+    token, args = CancellationToken(), {"command": "echo begun; sleep 4901"}
+    check = await bench.bash.precheck(args)
+    begun = replace(context(token, check.identity), progress=lambda _: token.cancel("stop"))
     with pytest.raises(ToolAborted, match="Operation aborted"):
-        await bench.run(bench.bash, token, command="echo begun; sleep 4901")
+        await bench.bash.execute(args, begun)
     assert b"sleep\x004901" not in b"".join(_command_lines())
 
 
