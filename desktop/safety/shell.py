@@ -25,7 +25,7 @@ from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Parsed, SimpleCommand, parse
 from desktop.safety.shell_targets import Judged, Targets
-from desktop.safety.shell_unwrap import SHELLS, Unwrapped, unwrap
+from desktop.safety.shell_unwrap import ONLY_STARTS, SHELLS, Unwrapped, unwrap
 from desktop.safety.shell_words import Word, base_name
 
 MAX_COMMAND = 100_000
@@ -190,8 +190,13 @@ class _Reading:
             return Effect("deletes", list(inner[1:]), reasons=["rm deletes files for good"])
         if name in ("hash", "enable", "bind", "complete") and any(w.text.startswith("-") for w in inner[1:]):
             return Effect("unknown", reasons=[f"{name} can change what a command name means"])
-        found = unwrapped.options_at(len(unwrapped.layers) - 1)
-        return self._with_options(name, found, effect_of(name, inner[1:]))
+        effect = effect_of(name, inner[1:])
+        for at, words in enumerate(unwrapped.layers):
+            outer = base_name(words[0].text)
+            effect = self._with_options(outer, unwrapped.options_at(at), effect)
+            if effect.kind == "reads" and at + 1 < len(unwrapped.layers) and outer not in ONLY_STARTS:
+                effect.kind = "unknown"
+        return effect
 
     @staticmethod
     def _with_options(name: str, found: Found, effect: Effect) -> Effect:
@@ -207,7 +212,7 @@ class _Reading:
         effect.obeys = found.obeys
         if effect.kind == "reads" and (found.writes or found.changes):
             effect.kind = "writes"
-        elif effect.kind == "reads" and (found.obeys or found.said):
+        elif effect.kind == "reads" and (found.obeys or found.said or found.unlisted):
             effect.kind = "unknown"
         return effect
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from desktop.safety.blocklist import git_command
+from desktop.safety.shell_git import git_words, settings_in
 from desktop.safety.shell_words import Word, base_name, joined, literal
 
 LOADER = re.compile(r"ld(-linux|-musl|64|32)?[\w.+-]*\.so(\.\d+)*")
@@ -23,22 +24,10 @@ COMMAND_NAMES = frozenset(
 _HARMLESS_GIT = re.compile(
     r"GIT_(AUTHOR_|COMMITTER_)(NAME|EMAIL|DATE)|GIT_(TERMINAL_PROMPT|OPTIONAL_LOCKS|MERGE_AUTOEDIT)"
 )
-_RUNS = re.compile(
-    r"(alias|pager|browser|man|trailer|instaweb|sendemail|includeif|protocol)\..+"
-    r"|core\.(pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass|alternaterefscommand|worktree)"
-    r"|sequence\.editor|web\.browser|init\.templatedir|include\.path|interactive\.difffilter|diff\.external"
-    r"|filter\..+\.(clean|smudge|process)|diff\..+\.textconv|merge\..+\.driver|submodule\..+\.update"
-    r"|credential\.helper|gpg\.program|url\..+\.(insteadof|pushinsteadof)|uploadpack\.packobjectshook"
-    r"|(.+\.)?(cmd|command|helper|program|uploadpack|receivepack|vcs|proxy|path)",
-    re.IGNORECASE,
-)
-_READING = frozenset(
-    "--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool --list -l get list".split()
-)
-_CONFIG_VALUED = frozenset(("-f", "--file", "--blob", "--type", "-t", "--default", "--comment", "--value"))
 _SHELL_IN = re.compile(r"\s*(?:platform\s+)?(?:shell\b|!)\s*(.*)", re.DOTALL)
 _OPENED = re.compile(r"--(?:exec|upload-pack|receive-pack|extcmd|open-files-in-pager)=(.*)", re.DOTALL)
 _TRANSPORT = re.compile(r"(?:ext|fd)::", re.IGNORECASE)
+_GIVES = "it gives git a command of its own to run"
 _LASTS = "what it starts goes on after this call, beyond its time limit"
 
 
@@ -89,60 +78,21 @@ def _git(words: Sequence[Word]) -> Carried:
     found = Carried()
     texts = [word.text for word in words]
     for before, word in zip(["", *texts], words, strict=False):
-        if before in ("-c", "--config") and _RUNS.fullmatch(word.text.partition("=")[0]):
-            _setting(word.text.partition("=")[2], found)
         if before in ("-x", "--exec", "foreach", "--upload-pack", "--receive-pack", "--extcmd"):
             found.scripts.append(word)
         if opened := _OPENED.match(word.text):
             found.scripts.append(literal(opened[1]))
-            found.reasons.append("it gives git a command of its own to run")
-        if ("::" in word.text and _TRANSPORT.match(word.text)) or before in ("--config-env", "--exec-path"):
-            found.reasons.append("it gives git a command of its own to run")
+            found.reasons.append(_GIVES)
+        if ("::" in word.text and _TRANSPORT.match(word.text)) or before == "--exec-path":
+            found.reasons.append(_GIVES)
     if "bisect" in texts and "run" in texts:
         behind = tuple(words[texts.index("run") + 1 :])
         found.executed += [behind] if behind else []
-    _git_settings(words, found)
+    settings = settings_in(words)
+    programs = after_option(git_command(words)[1], ("-u",)) if git_command(words)[0] == "clone" else []
+    found.scripts += [*settings.scripts, *programs]
+    found.reasons += [*settings.reasons, *([_GIVES] if programs else [])]
     return found
-
-
-def _git_settings(words: Sequence[Word], found: Carried) -> None:
-    """``git config KEY VALUE`` and ``git clone -u PROGRAM``."""
-    subcommand, rest = git_command(words)
-    if subcommand in ("clone", "fetch", "pull", "ls-remote"):
-        programs = after_option(rest, ("-u",)) if subcommand == "clone" else []
-        found.scripts += programs
-        found.reasons += ["it gives git a command of its own to run"] if programs else []
-    if subcommand != "config":
-        return
-    texts = {word.text for word in rest}
-    if texts & {"-e", "--edit", "edit"}:
-        found.reasons.append("it opens git's settings in an editor")
-    if texts & {"-f", "--file"} or any(text.startswith("--file=") for text in texts):
-        found.reasons.append("it changes settings in another place than the project's")
-    operands = _config_operands(rest)
-    if texts & _READING or len(operands) < 2:
-        return
-    if _RUNS.fullmatch(operands[0].text):
-        _setting(operands[1].text, found)
-
-
-def _config_operands(rest: Sequence[Word]) -> list[Word]:
-    found: list[Word] = []
-    at = 0
-    while at < len(rest):
-        text = rest[at].text
-        if text.startswith("-") and not found:
-            at += 2 if text in _CONFIG_VALUED else 1
-            continue
-        if found or text != "set":
-            found.append(rest[at])
-        at += 1
-    return found
-
-
-def _setting(value: str, found: Carried) -> None:
-    found.scripts.append(literal(value.removeprefix("!")))
-    found.reasons.append("it gives git a command of its own to run")
 
 
 def _options(*names: str) -> Callable[[Sequence[Word]], Carried]:
@@ -187,6 +137,7 @@ def carried(name: str, words: Sequence[Word]) -> Carried:
     """What a program's arguments give it to run."""
     if LOADER.fullmatch(name):
         return Carried(reasons=["the system's loader runs any file as a program"])
+    name, words = git_words(name, words)
     read = CARRIERS.get(name)
     return read(words) if read is not None else Carried()
 

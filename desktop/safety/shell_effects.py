@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from desktop.safety.blocklist import forces_push, git_command
 from desktop.safety.shell_databases import orders_act
+from desktop.safety.shell_git import git_reads, git_words
 from desktop.safety.shell_sed import acts
 from desktop.safety.shell_words import Word
 
@@ -44,7 +45,7 @@ READS = _set("""
     strings join paste fold fmt rev tac yes cal uptime free lsof getent locale cd pushd popd dirs set shopt read return
     exit wait jobs local declare typeset readonly export unset : [ [[ help history hash umask ulimit getopts let shift
     break continue times disown alias unalias mapfile readarray compgen command builtin bc dc factor numfmt shuf split
-    csplit tsort base64 base32 iconv look expand unexpand pr ptx zcat bzcat xzcat zless nm ldd objdump
+    csplit tsort base64 base32 iconv look expand unexpand pr ptx zcat bzcat xzcat zless nm objdump
     size readelf pgrep pidof tty stty clear tput trap wait caller
 """)
 WRITES = _set("""
@@ -105,6 +106,7 @@ _AWK_ACTS = re.compile(r"(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>")
 
 def effect_of(name: str, words: Sequence[Word]) -> Effect:
     """The effect of one command without wrappers. ``name`` is its base name, ``words`` its arguments."""
+    name, words = git_words(name, words)
     special = _SPECIAL.get(name)
     effect = special(name, list(words)) if special else Effect(_kind(name))
     language = re.sub(r"[\d.]+$", "", name)
@@ -226,9 +228,6 @@ def _archive(name: str, words: list[Word]) -> Effect:
     return effect
 
 
-_GIT_READS = _set(
-    "status log diff show branch tag remote rev-parse ls-files ls-tree describe blame grep shortlog reflog"
-)
 _GIT_LOSES = _set(
     "reset clean push checkout switch restore rm branch tag stash reflog gc filter-branch filter-repo update-ref "
     "worktree config"
@@ -239,7 +238,7 @@ _GIT_NETWORK = _set("push pull fetch clone ls-remote")
 def _git(_: str, words: list[Word]) -> Effect:
     subcommand, rest = git_command(words)
     texts = [word.text for word in rest]
-    kind = "network" if subcommand in _GIT_NETWORK else "reads" if subcommand in _GIT_READS else "writes"
+    kind = "network" if subcommand in _GIT_NETWORK else "reads" if git_reads(words) else "writes"
     effect = Effect(kind, recursive=False)
     if why := _git_loss(subcommand, texts, rest):
         effect.kind = "network" if subcommand == "push" else "deletes"

@@ -13,7 +13,7 @@ class Found:
     """``starts``: options that start another program; ``writes``: the files that others write; ``changes``: it changes
     files that stand elsewhere among its arguments; ``obeys``: what it does stands in a file; ``sends``: it sends data
     away; ``said``: words that only a rule which says them covers; ``hidden``: why no rule covers it at all;
-    ``because``: other reasons why it is admin."""
+    ``because``: other reasons why it is admin; ``unlisted``: it has options and there is no table of them."""
 
     starts: list[str] = field(default_factory=list)
     writes: list[Word] = field(default_factory=list)
@@ -23,6 +23,7 @@ class Found:
     sends: bool = False
     hidden: str = ""
     because: list[str] = field(default_factory=list)
+    unlisted: bool = False
 
     def say(self, *options: str) -> None:
         """Only a rule that says these covers it."""
@@ -99,7 +100,8 @@ OPTIONS: dict[str, Options] = {
     "git": _git(orders="-C"),
     "git grep": _git("-O"), "git clone": _git("-u", orders="-c"), "git rebase": _git("-x"), "git difftool": _git("-x"),
     "git archive": _git("", "-o"), "git format-patch": _git("", "-o"),
-    "rg": _of("--pre --hostname-bin"), "ag": _of("--pager"), "ack": _of("--pager", "--output", "", "--ackrc"),
+    "rg": _of("--pre --hostname-bin", orders="--search-zip --ignore-file"),
+    "ag": _of("--pager"), "ack": _of("--pager", "--output", "", "--ackrc"),
     "less": _of("-k --lesskey-file --lesskey-src --lesskey-content", "-o -O --log-file --LOG-FILE"),
     "man": _of("-P --pager -H --html -X", orders="-C --config-file"),
     "tar": _of(
@@ -108,8 +110,8 @@ OPTIONS: dict[str, Options] = {
         "-P --absolute-names --remove-files", "-T --files-from",
     ),
     "zip": _of("--unzip-command", "-b --temp-path --out -O", "-m --move"), "split": _of("--filter"),
-    "sort": _of("--compress-program", "-o --output", "", "--files0-from"),
-    "shuf": _of("", "-o --output"), "tree": _of("", "-o"), "fd": _of("", "", "", "-x -X --exec --exec-batch"),
+    "sort": _of("--compress-program", "-o --output", "-T --temporary-directory", "--files0-from"),
+    "shuf": _of("", "-o --output"), "tree": _of("", "-o", "-R"), "fd": _of("", "", "", "-x -X --exec --exec-batch"),
     "iconv": _of("", "-o --output"), "xmllint": _of("--shell", "-o --output", "", "--load-trace"),
     "yq": _of("", "", "-i --inplace --in-place -s --split-exp", "--from-file --split-exp-file"),
     "info": _of("", "-o --output --dribble", "", "--restore"), "diff": _of("", "--output"),
@@ -170,6 +172,39 @@ OPTIONS: dict[str, Options] = {
     "history": _of("", "", "-w -a", "-r -n"), "jq": _of("", "", "", "-f --from-file -L"),
     "file": _of("", "", "-C --compile", "-m --magic-file"), "date": NONE, "ld": _of("-plugin"),
     "start-stop-daemon": _of("-x --exec -a --startas"),
+    **dict.fromkeys(("diff3", "sdiff"), _of("--diff-program", "-o --output")), "ptx": _of("", "", "-G --traditional"),
+    "ss": _of("", "-D --diag", "-K --kill", "-F --filter"), "lsof": _of("", "", "-D"), "nm": _of("--plugin"),
+    "dmesg": _of("", "", "-C --clear -c --read-clear -n --console-level -D --console-off -E --console-on", "-F --file"),
+    "hostname": _of("", "", "-b --boot", "-F --file"), "wc": _of(orders="--files0-from"),
+    "du": _of(orders="--files0-from"), "install": _of("--strip-program", changes="-s --strip"),
+    **dict.fromkeys(("pip", "pip3"), _of(
+        "--python", "--log --report --cache-dir -t --target --root --prefix --src --build -d --dest -w --wheel-dir", "",
+        "-r --requirement -c --constraint -e --editable -i --index-url --extra-index-url -f --find-links --proxy "
+        "--global-option --build-option --config-settings --install-option",
+    )),
+    **dict.fromkeys(("bat", "batcat"), _of("--pager --diff-so-fancy", "", "--generate-config-file", "--config-file")),
+    "delta": _of("--pager --diff-program", "", "", "--config"),
+    "mypy": _of(
+        "--python-executable", "--html-report --txt-report --xml-report --junit-xml --cobertura-xml-report --any-exprs-"
+        "report --linecount-report --linecoverage-report --lineprecision-report --cache-dir", "--install-types",
+        "--config-file --shadow-file --custom-typeshed-dir --custom-typing-module",
+    ),
+    "eslint": _of(
+        "", "-o --output-file --cache-file --cache-location", "--fix --fix-type --init --cache",
+        "-c --config -f --format --rulesdir --plugin --parser --resolve-plugins-relative-to --ignore-path",
+    ),
+    "prettier": _of(
+        "", "--cache-location", "-w --write --cache", "--plugin --plugin-search-dir --config --ignore-path",
+    ),
+    "clang-format": _of("", "", "-i", "--files", glued=True), "tcpdump": _of("-z", "-w", "", "-F -V"),
+    "exiftool": _of("-if -userParam -config -execute", "-o -w -W -csv -tagsFromFile", "-overwrite_original", "-@"),
+    "pandoc": _of(
+        "-F --filter -L --lua-filter --pdf-engine", "-o --output --extract-media --log", "",
+        "-d --defaults --template -H -B -A --include-in-header --include-before-body --include-after-body "
+        "--syntax-definition --data-dir --metadata-file --csl --bibliography",
+    ),
+    **dict.fromkeys(("strace", "ltrace", "time"), _of("", "-o --output")),
+    "valgrind": _of("--db-command", "--log-file --xml-file --log-socket --massif-out-file --callgrind-out-file"),
     "unset": NONE, "uniq": NONE, "base64": NONE, "grep": NONE,
 }  # fmt: skip
 for _same, _as in (("fdfind", "fd"), ("ginfo", "info"), ("gsed", "sed"), ("py.test", "pytest")):

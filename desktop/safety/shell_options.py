@@ -2,7 +2,8 @@
 takes its orders from one (R-BLK-8, R-PRM-11).
 
 What starts another program makes the command admin. What writes a file, or says nothing of what will be done, is
-covered by no rule that does not name that very option: ``git diff*`` does not stand for ``git diff --output=x``.
+covered by no rule that does not name that very option: ``git diff*`` does not stand for ``git diff --output=x``. So is
+every option that the table of a program does not have (``shell_known``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from desktop.safety.blocklist import git_command
-from desktop.safety.shell_letters import LETTERS, Letters
+from desktop.safety.shell_git import git_words
+from desktop.safety.shell_known import ANY_OPTION, Known, known
+from desktop.safety.shell_letters import Letters
 from desktop.safety.shell_option_tables import GIT, NONE, OPTIONS, Found, Options
 from desktop.safety.shell_programs import MORE
 from desktop.safety.shell_words import Word
@@ -21,6 +24,7 @@ TAKES_ORDERS = frozenset(
     "sqlite3 sqlite psql mysql mariadb dc ed ex ftp lftp sftp gdb lldb telnet expect m4 gnuplot".split()
 )
 """Programs that take what they are fed with for commands, which can start other programs."""
+_NONE_KNOWN = Letters.of("")
 SHORTEST = 3
 """Long options may be shortened: ``--out`` counts as every option that begins so."""
 
@@ -28,6 +32,7 @@ SHORTEST = 3
 def options_of(name: str, words: Sequence[Word]) -> Found:
     """What the options of a program do. ``name`` is its base name, ``words`` its arguments."""
     found = Found()
+    name, words = git_words(name, words)
     bare = name.rstrip("0123456789.-")
     if bare == "git":
         subcommand, rest = git_command(words)
@@ -36,7 +41,7 @@ def options_of(name: str, words: Sequence[Word]) -> Found:
     elif (module := module_of(bare, words)) is not None:
         return options_of(module[0].text, module[1])
     else:
-        _look_at(name if name in OPTIONS or name in LETTERS else bare, words, found)
+        _look_at(name if name in OPTIONS or known(name) else bare, _own(bare, words), found)
     more = MORE.get(name) or MORE.get(bare)
     if more is not None:
         more(words, found)
@@ -57,31 +62,61 @@ def module_of(name: str, words: Sequence[Word]) -> tuple[Word, Sequence[Word]] |
     return None
 
 
+def _own(name: str, words: Sequence[Word]) -> Sequence[Word]:
+    """Without the commands that ``find`` runs: their options are theirs."""
+    if name != "find":
+        return words
+    own: list[Word] = []
+    inside = False
+    for word in words:
+        if not inside:
+            own.append(word)
+        inside = word.text not in (";", "+") if inside else word.text in ("-exec", "-execdir", "-ok", "-okdir")
+    return own
+
+
 def _look_at(name: str, words: Sequence[Word], found: Found) -> None:
     options = OPTIONS.get(name) or (GIT if name.startswith("git ") else None)
-    letters = LETTERS.get(name)
-    if options is None and letters is None:
+    table = known(name)
+    found.unlisted = table is None and name not in ANY_OPTION and any(_is_option(word.text) for word in words)
+    if options is None and table is None:
         return
-    options = options or NONE
+    options, table = options or NONE, table or Known(_NONE_KNOWN, frozenset())
     for at, word in enumerate(words):
         text = word.text
-        if text == "--" and not (at and _may_wait(words[at - 1].text, letters)):
+        if text == "--" and not (at and _may_wait(words[at - 1].text, table.letters)):
             break
-        if text.startswith("-") and len(text) > 1:
-            for wanted, value in _options_in(text, options, letters, found):
+        if _is_option(text):
+            taken = list(_options_in(text, options, table))
+            for wanted, value in taken:
                 _take(wanted, value, word, words[at + 1 : at + 2], options, found)
+            if not taken or not text.startswith("--"):
+                _say_unknown(text, options, table, found)
 
 
-def _may_wait(text: str, letters: Letters | None) -> bool:
+def _is_option(text: str) -> bool:
+    return text.startswith("-") and len(text) > 1 and text != "--"
+
+
+def _say_unknown(text: str, options: Options, table: Known, found: Found) -> None:
+    """An option that is in no table has to stand in the rule."""
+    given = text.partition("=")[0]
+    if table.has(given) or given in options.all or (options.glued and text.startswith(options.single)):
+        return
+    if text.startswith("--") or not all(has for _, _, has in table.letters.split(given)):
+        found.say(given)
+
+
+def _may_wait(text: str, letters: Letters) -> bool:
     """Whether ``--`` behind this word may be the value of an option, and end nothing."""
     if not text.startswith("-") or text == "-":
         return False
     if text.startswith("--"):
         return "=" not in text
-    return letters is None or letters.waits(text)
+    return letters is _NONE_KNOWN or letters.waits(text)
 
 
-def _options_in(text: str, options: Options, letters: Letters | None, found: Found) -> Iterator[tuple[str, str]]:
+def _options_in(text: str, options: Options, table: Known) -> Iterator[tuple[str, str]]:
     """The options of interest that a word is, holds or shortens, each with the value glued to it."""
     given, _, value = text.partition("=")
     if text.startswith("--"):
@@ -93,21 +128,12 @@ def _options_in(text: str, options: Options, letters: Letters | None, found: Fou
         if given == wanted or (options.glued and text.startswith(wanted)):
             yield wanted, value or text[len(wanted) :]
             return
-    yield from _letters_in(text, options, letters, found)
-
-
-def _letters_in(text: str, options: Options, letters: Letters | None, found: Found) -> Iterator[tuple[str, str]]:
-    if letters is None:
-        for wanted in options.short:
-            if text.startswith(wanted) or (options.grouped and wanted[1] in text[1:]):
-                yield wanted, text[2:] if text.startswith(wanted) else ""
+    if text.partition("=")[0] in table.names:
         return
-    given = text.partition("=")[0]
-    for letter, glued, known in letters.split(text):
-        if not known:
-            found.say(given)
-        if f"-{letter}" in options.short:
-            yield f"-{letter}", glued
+    for at, (letter, glued, _) in enumerate(table.letters.split(text)):
+        wanted = f"-{letter}"
+        if wanted in options.short:
+            yield wanted, glued or ("" if letter in table.letters.valued or at else text[2:])
 
 
 def _take(wanted: str, value: str, word: Word, after: Sequence[Word], options: Options, found: Found) -> None:

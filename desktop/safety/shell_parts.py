@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from desktop.domain.tools import CommandPart
 from desktop.safety.blocklist import git_command
+from desktop.safety.shell_git import also_called, git_words
 from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS, options_of
 from desktop.safety.shell_paths import harmless_target
@@ -85,7 +86,7 @@ def _part(
 
 def _other_names(words: Sequence[Word], shown: list[str]) -> Iterator[str]:
     """The same command by other names: without the program's folder, in small letters as some disks take it, of git
-    without the options before its subcommand."""
+    without the options before its subcommand, and by the sub-commands that do the same."""
     if not words:
         return
     name = base_name(words[0].text)
@@ -93,9 +94,11 @@ def _other_names(words: Sequence[Word], shown: list[str]) -> Iterator[str]:
     yield " ".join([name, *rest])
     if small != name:
         yield " ".join([small, *rest])
-    if small == "git":
-        subcommand, after = git_command(words[1:])
-        yield " ".join(["git", subcommand, *shown[len(words) - len(after) :]])
+    program, arguments = git_words(small, words[1:])
+    if program == "git":
+        subcommand, after = git_command(arguments)
+        for one in (subcommand, *also_called(arguments)):
+            yield " ".join(["git", one, *shown[len(words) - len(after) :]])
 
 
 def _shown(word: Word) -> str:

@@ -6,19 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from desktop.safety.blocklist import git_command
+from desktop.safety.shell_git import SUBCOMMANDS
 from desktop.safety.shell_letters import LETTERS
 from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_words import Word
 
 _UNPACKS = "which files it unpacks or changes is not among the words"
 _GIT_STARTS = frozenset("difftool mergetool hook send-email instaweb gui gitk daemon citool".split())
-_GIT_MORE = re.compile(
-    r"shell|remote-.*|merge-index|merge-one-file|merge-(?:ours|resolve|octopus|subtree|recursive)|.*--.*|svn|p4|cvs.*|"
-    r"archimport|quiltimport|http-.*|upload-.*|receive-pack|send-pack|fetch-pack|credential.*|maintenance|bugreport|"
-    r"diagnose|mailsplit|mailinfo|fast-import|checkout-index|sh-.*|imap-send|filter-branch|unpack-objects|for-each-repo|"
-    r"column|merge-file|hook|read-tree|unpack-file|multi-pack-index"
-)
-"""Plumbing that runs or writes what it is given: no rule about git in general stands for it."""
+_GH = frozenset("pr issue repo run release search browse status gist label workflow project org cache".split())
 _STRATEGIES = frozenset("ours recursive resolve octopus subtree ort theirs".split())
 _VALUE_STARTS = re.compile(
     r"(?i)-?o?\s*(ProxyCommand|LocalCommand|PermitLocalCommand|KnownHostsCommand|PKCS11Provider|SecurityKeyProvider|"
@@ -48,7 +43,7 @@ def _git(words: Sequence[Word], found: Found) -> None:
     plain = [text for text in texts if not text.startswith("-")]
     if subcommand in _GIT_STARTS:
         found.starts.append(subcommand)
-    elif _GIT_MORE.fullmatch(subcommand):
+    elif subcommand and subcommand not in SUBCOMMANDS:
         found.say(subcommand)
     if (subcommand, plain[:1]) in (("bisect", ["run"]), ("submodule", ["foreach"])):
         found.starts.append(f"{subcommand} {plain[0]}")
@@ -157,6 +152,11 @@ def _rsync(words: Sequence[Word], found: Found) -> None:
 
 
 def _curl(words: Sequence[Word], found: Found) -> None:
+    """``-w`` writes where its text says so, and takes it from a file."""
+    if any("%output" in word.text or "%{stderr" in word.text for word in words):
+        found.say("%output")
+    if any(value.startswith("@") for value in values(words, "curl", "w", "--write-out")):
+        found.say("-w @")
     if any(value.startswith("@") for value in values(words, "curl", "H", "--header")):
         found.say("@")
         found.sends = True
@@ -218,6 +218,30 @@ def _fc(words: Sequence[Word], found: Found) -> None:
         found.starts.append("fc")
 
 
+def _traced(words: Sequence[Word], found: Found) -> None:
+    """``strace -o '|program'``."""
+    if any(re.match(r"(-\w*o|--output=)?[|!]", word.text) for word in words):
+        found.starts.append("-o |")
+
+
+def _pip(words: Sequence[Word], found: Found) -> None:
+    plain = [word.text for word in words if not word.text.startswith("-")]
+    found.say(*(text for text in plain[:1] if text not in ("list", "show", "freeze", "check", "help", "index")))
+
+
+def _gh(words: Sequence[Word], found: Found) -> None:
+    """What it does by itself is in few words; an alias may be any program, an extension is one."""
+    plain = [word.text for word in words if not word.text.startswith("-")]
+    found.say(*(text for text in plain[:1] if text not in _GH))
+
+
+def _named_value(words: Sequence[Word], found: Found) -> None:
+    """``exiftool -TAG=value`` changes the file."""
+    changing = [word.text for word in words if re.match(r"-[\w:]+[-+^]?<?=", word.text)]
+    found.say(*changing)
+    found.changes = found.changes or bool(changing)
+
+
 def _loads(words: Sequence[Word], found: Found) -> None:
     if any(word.text.startswith("-f") for word in words):
         found.starts.append("-f")
@@ -231,5 +255,7 @@ MORE: dict[str, Callable[[Sequence[Word], Found], None]] = {
     **dict.fromkeys(("7z", "7za", "7zz", "ar", "jar", "unrar", "rar"), _packer), "unsquashfs": _unpacks_unless("ls"),
     "zip": _zip, "rsync": _rsync, "curl": _curl, "date": _date, "rg": _rg, "pytest": _pytest, "py.test": _pytest,
     **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _compiler), "go": _go,
-    **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun"), _npm), "history": _history, "fc": _fc, "enable": _loads,
+    **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun"), _npm), "history": _history, "strace": _traced,
+    "ltrace": _traced, "gh": _gh, "exiftool": _named_value, **dict.fromkeys(("pip", "pip3"), _pip),
+    "fc": _fc, "enable": _loads,
 }  # fmt: skip

@@ -59,6 +59,12 @@ WRAPPERS: dict[str, Wrapper] = {
     "abduco": _wrapper("-n -c -A -a"), _LOADS: _wrapper("--library-path --inhibit-rpath --audit --preload --argv0"),
 }  # fmt: skip
 
+ONLY_STARTS = frozenset(
+    "env nohup setsid builtin command exec time timeout gtimeout nice stdbuf ionice chrt taskset setarch linux32 "
+    "linux64 then do else !".split()
+)
+"""Wrappers that do nothing but start the command behind them: what reads behind one only reads."""
+
 
 @dataclass(slots=True)
 class Unwrapped:
@@ -80,10 +86,12 @@ class Unwrapped:
         return self.layers[-1] if self.layers else ()
 
     def options_at(self, at: int) -> Found:
-        """What the options of one of the layers do. Not to be changed."""
+        """What the options of one of the layers do, its own only. Not to be changed."""
         found = self.options.get(at)
         if found is None:
             words = self.layers[at]
+            if at + 1 < len(self.layers):
+                words = words[: len(words) - len(self.layers[at + 1])]
             found = self.options[at] = options_of(base_name(words[0].text), words[1:]) if words else Found()
         return found
 

@@ -87,14 +87,17 @@ async def lab(tmp_path: Path) -> AsyncIterator[Lab]:
 
 @pytest.mark.spec("R-PRM-11")
 async def test_a_draft_is_tried_on_recorded_calls_and_on_tricks_and_a_verified_one_is_suggested(lab: Lab) -> None:
-    await lab.keep(*map(lab.shell, COMMANDS), times=3)
-    found = await lab.try_on("bash(command=git diff*)")
-    assert (found.recorded, found.passing_count, found.stopped_count) == (33, 12, 0)
-    assert sorted(call.text for call in found.passing) == sorted(COMMANDS[:4])
+    lists = ("ls", "ls --all", "ls -l src")
+    await lab.keep(*map(lab.shell, (*COMMANDS, *lists)), times=3)
+    plain = await lab.try_on("bash(command=git diff*)")
+    assert (plain.recorded, plain.passing_count, plain.stopped_count, plain.through_count) == (42, 12, 0, 0)
+    assert sorted(call.text for call in plain.passing) == sorted(COMMANDS[:4])
+    found = await lab.try_on("bash(command=ls*)")
+    assert sorted(call.text for call in found.passing) == sorted(("ls -la", *lists))
     assert {(call.before, call.after, call.times) for call in found.passing} == {("asks", "passes", 3)}
-    assert [call.text for call in found.through] == ["git diffx", "git diff-evil"]
+    assert [call.text for call in found.through] == ["lsx", "ls-evil"]
     assert found.tricks == found.through_count + found.held_count
-    assert found.suggestion == "bash(command=git diff{, *})"
+    assert found.suggestion == "bash(command=ls{, *})"
     again = await lab.try_on(found.suggestion)
     assert (again.passing_count, again.through_count) == (found.suggestion_lets, 0)
     assert (again.suggestion, again.suggestion_lets) == ("", 0)
