@@ -1,4 +1,4 @@
-"""Whether a job's agent can do anything with the job's list: one that writes code needs the entry for it (R-CRON-2)."""
+"""Whether a job's agent can do anything with the job's list: a list may deny the code that an agent writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from desktop.skills.patterns.paths import Where
 
 
 async def code_problems(runtime: Runtime, job: Job) -> list[DefinitionProblem]:
-    """A warning where the agent calls its tools by code alone and the list does not name that; else nothing. What is
+    """A warning where the agent calls its tools by code alone and the list denies that; else nothing. What is
     wrong with the agent or with the list itself is said elsewhere."""
     if job.policy.allowed_tools is None:
         return []
@@ -27,5 +27,5 @@ async def code_problems(runtime: Runtime, job: Job) -> list[DefinitionProblem]:
         return []
     if mode != "code" or not permission.refusal(CallFacts(CODE_TOOL.name, CODE_TOOL.category)):
         return []
-    words = f"{agent.shown} calls its tools by code: without {CODE_TOOL.name} in the list it can call none."
+    words = f"{agent.shown} calls its tools by code, and the list denies {CODE_TOOL.name}: it can call none."
     return [DefinitionProblem("policy.allowed_tools", "job.code", words, warning=True)]

@@ -18,8 +18,8 @@ from desktop.domain.safety import CallFacts
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category, CommandPart, ToolSpec
 from desktop.pipeline.names import AllowedTools
-from desktop.skills.patterns import PatternError, matching
-from desktop.skills.patterns.grammar import Selector
+from desktop.skills.patterns import PatternError, matching, parse_patterns
+from desktop.skills.patterns.grammar import Pattern, Selector
 from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 
@@ -38,7 +38,7 @@ class JobPermission:
     def __init__(self, policy: JobPolicy, admin_allowed: Callable[[], bool], where: Where) -> None:
         self._policy = policy
         self._admin_allowed = admin_allowed
-        listed = [Entry(read_rule(text, "allow"), Owner()) for text in policy.allowed_tools or ()]
+        listed = [Entry(read_entry(text), Owner()) for text in policy.allowed_tools or ()]
         self._listed = RuleSet(listed, where) if policy.allowed_tools is not None else None
         self.present = False
 
@@ -50,17 +50,23 @@ class JobPermission:
 
     def refusal(self, facts: CallFacts) -> str:
         """Why the call may not be made, or "". The category is that of this very call (R-CRON-4)."""
+        if facts.category is Category.READ:
+            denied = self._policy_of(facts) == "deny"
+            return f"{facts.tool} is denied by the job's list" if denied else ""
         if self._listed is None:
-            reads = facts.category is Category.READ
-            return "" if reads else f"{facts.tool} changes things and is not on the job's list"
+            return f"{facts.tool} changes things and is not on the job's list"
         if facts.category is Category.ADMIN:
             return self._admin(facts)
         return "" if self._fits(facts) else f"{facts.tool} is not on the job's list, or not for this"
 
-    def _fits(self, facts: CallFacts) -> bool:
-        """A pattern of the list fits; beyond reading only one that names the tool (R-CRON-3)."""
+    def _policy_of(self, facts: CallFacts) -> str:
         found = self._listed.match(facts) if self._listed is not None else None
-        return found is not None and (found.specific or facts.category is Category.READ)
+        return found.policy if found is not None else ""
+
+    def _fits(self, facts: CallFacts) -> bool:
+        """A pattern of the list that names the tool fits (R-CRON-3)."""
+        found = self._listed.match(facts) if self._listed is not None else None
+        return found is not None and found.policy == "allow" and found.specific
 
     def _admin(self, facts: CallFacts) -> str:
         """Only by exact name, never by a glob or a tag (R-CRON-3)."""
@@ -69,6 +75,15 @@ class JobPermission:
         if not self._fits(facts):
             return f"{facts.tool} is not on the job's list, or not for this"
         return "" if self._admin_allowed() else "admin calls of jobs are switched off in Settings"
+
+
+def read_entry(text: str) -> Pattern:
+    """An entry of a job's list: it allows, or denies where it says ``$deny``. Raises PatternError for what is not
+    exactly one pattern, and for any other decision."""
+    found = parse_patterns(text).patterns
+    if len(found) == 1 and found[0].policy == "deny":
+        return found[0]
+    return read_rule(text, "allow")
 
 
 def policy_problems(policy: JobPolicy, mask: Mask = lambda text: text) -> Iterator[DefinitionProblem]:
@@ -87,7 +102,7 @@ def policy_problems(policy: JobPolicy, mask: Mask = lambda text: text) -> Iterat
 def _list_problems(policy: JobPolicy, mask: Mask) -> Iterator[DefinitionProblem]:
     for at, text in enumerate((policy.allowed_tools or ())[:MOST]):
         try:
-            read_rule(text, "allow")
+            read_entry(text)
         except PatternError as error:
             yield DefinitionProblem(f"policy.allowed_tools[{at}]", "job.pattern", f"{mask(text)[:80]!r}: {error}")
         if place_of_key(text, mask) is not None:
@@ -107,7 +122,7 @@ def tool_problems(policy: JobPolicy, tools: Iterable[ToolSpec]) -> Iterator[Defi
     known = {tool.name: tool for tool in (CODE_TOOL, *tools)}
     for at, text in enumerate((policy.allowed_tools or ())[:MOST]):
         try:
-            pattern, fits = read_rule(text, "allow"), matching([text], known.values())
+            pattern, fits = read_entry(text), matching([text], known.values())
             sources = {known[name].source for name in fits}
         except PatternError:
             continue
@@ -134,41 +149,79 @@ def _no_tool(path: str, text: str, selector: Selector, known: Iterable[str]) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class ReadOnly:
-    """A list of which only that is left which reads, for a job that lists nothing (R-CRON-2). Implements
-    ``pipeline.AllowedTools``."""
+class _AsListed:
+    """The part of ``pipeline.AllowedTools`` that is as another list has it."""
 
-    allowed: AllowedTools
-
-    def offers(self, spec: ToolSpec) -> bool:
-        """By the category that the tool declares."""
-        return spec.category is Category.READ and self.allowed.offers(spec)
-
-    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
-        """As ``offers``; what a call comes to is judged later."""
-        return spec.category is Category.READ and self.allowed.permits(spec, arguments, parts)
+    listed: AllowedTools
 
     def denies(self, spec: ToolSpec) -> bool:
         """As the list has it."""
-        return self.allowed.denies(spec)
-
-    def constraints(self, spec: ToolSpec) -> Sequence[str]:
-        """As the list has it."""
-        return self.allowed.constraints(spec)
+        return self.listed.denies(spec)
 
     def names(self, name: str) -> bool:
         """As the list has it."""
-        return self.allowed.names(name)
-
-    @property
-    def discovers(self) -> bool:
-        """As the list has it."""
-        return self.allowed.discovers
+        return self.listed.names(name)
 
     @property
     def exact_names(self) -> Sequence[str]:
         """As the list has it."""
-        return self.allowed.exact_names
+        return self.listed.exact_names
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOnly(_AsListed):
+    """A list of which only that is left which reads, for a job that lists nothing (R-CRON-2)."""
+
+    def offers(self, spec: ToolSpec) -> bool:
+        """By the category that the tool declares."""
+        return spec.category is Category.READ and self.listed.offers(spec)
+
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
+        """As ``offers``; what a call comes to is judged later."""
+        return spec.category is Category.READ and self.listed.permits(spec, arguments, parts)
+
+    def constraints(self, spec: ToolSpec) -> Sequence[str]:
+        """As the list has it."""
+        return self.listed.constraints(spec)
+
+    @property
+    def discovers(self) -> bool:
+        """As the list has it."""
+        return self.listed.discovers
+
+
+@dataclass(frozen=True, slots=True)
+class ListedOrReading(_AsListed):
+    """What a job's list allows, and all that reads and is not denied by it."""
+
+    undenied: AllowedTools
+
+    def offers(self, spec: ToolSpec) -> bool:
+        """By the list, or by the category that the tool declares."""
+        return self.listed.offers(spec) or self._may_read(spec)
+
+    def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
+        """As ``offers``; what a call comes to is judged later."""
+        reads = spec.category is Category.READ and self.undenied.permits(spec, arguments, parts)
+        return reads or self.listed.permits(spec, arguments, parts)
+
+    def constraints(self, spec: ToolSpec) -> Sequence[str]:
+        """What reads is bound by what denies alone."""
+        return (self.undenied if self._may_read(spec) else self.listed).constraints(spec)
+
+    @property
+    def discovers(self) -> bool:
+        """What reads and is not offered natively is found by looking for it."""
+        return True
+
+    def _may_read(self, spec: ToolSpec) -> bool:
+        return spec.category is Category.READ and self.undenied.offers(spec)
+
+
+def list_of_job(tools: Sequence[str], read_list: Callable[[str], AllowedTools]) -> AllowedTools:
+    """The patterns of a job's list as a list of a run; ``read_list`` reads patterns. Raises PatternError."""
+    denied = [text for text in tools if read_entry(text).policy == "deny"]
+    return ListedOrReading(read_list(" ".join(tools)), read_list(" ".join(["*", *denied])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,7 +294,7 @@ class RunExecution:
             environment={**agent.environment, **order.environment},
             max_rounds=side.max_rounds,
             usual_rounds=Limit("max_rounds", terms.max_rounds, terms.set_by) if terms else self._runtime.usual_rounds(),
-            tools=terms.tools if terms else None, only_reading=terms is not None and terms.tools is None,
+            terms=terms,
         )  # fmt: skip
 
     async def _given(self) -> Given:

@@ -13,7 +13,7 @@ from desktop.agents.discovery import Visible, not_itself, visible_tools
 from desktop.agents.documents import code_tool, document, finish_tool
 from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.policy_settings import ToolMode
-from desktop.conversation.job_policy import ReadOnly
+from desktop.conversation.job_policy import JobTerms, ReadOnly, list_of_job
 from desktop.conversation.prompts import system_text
 from desktop.conversation.run_code import mode_of
 from desktop.conversation.runtime import Runtime
@@ -41,9 +41,8 @@ class SideSpec:
     """What a side is. ``agent`` is the definition's name and ``shown`` what a person reads as its name; ``where`` is
     the field that names its prompt; ``chain`` are who a request for approval names before the prompt's skill
     (R-AAT-9); ``tools`` are patterns that narrow what that skill allows (None: all of it), ``within`` the caller's own
-    list, for an agent that is called as a tool (R-AAT-4); ``only_reading`` leaves out what changes anything, for a job
-    without a list (R-CRON-2); ``prompt_text`` stands for the skill's body; ``usual_rounds`` hold where there are no
-    ``max_rounds``."""
+    list, for an agent that is called as a tool (R-AAT-4); ``terms`` are those of a job (R-CRON-2); ``prompt_text``
+    stands for the skill's body; ``usual_rounds`` hold where there are no ``max_rounds``."""
 
     agent: str
     shown: str
@@ -54,7 +53,7 @@ class SideSpec:
     chain: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
     within: AllowedTools | None = None
-    only_reading: bool = False
+    terms: JobTerms | None = None
     prompt_text: str = ""
     stop_on_response: bool = True
     stop_tool: str = ""
@@ -91,9 +90,12 @@ async def ready(runtime: Runtime, spec: SideSpec) -> Ready:
     allowed = runtime.skills.allowed_of(skill)
     if spec.tools is not None:
         allowed = runtime.skills.together(allowed, runtime.skills.allowed(" ".join(spec.tools)), "either")
+    listed = spec.terms.tools if spec.terms is not None else None
+    if listed is not None:
+        allowed = runtime.skills.together(allowed, list_of_job(listed, runtime.skills.allowed), "either")
     if spec.within is not None:
         allowed = runtime.skills.together(spec.within, allowed)
-    if spec.only_reading:
+    if spec.terms is not None and listed is None:
         allowed = ReadOnly(allowed)  # here, so that it holds for the agents below too
     above = spec.chain or (spec.agent,)
     chain = above if above[-1] == skill.name else (*above, skill.name)

@@ -39,7 +39,8 @@ class Unattended(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JobPolicy:
-    """What a job may do. ``allowed_tools`` are patterns as in trust rules, None: only what reads (R-CRON-2);
+    """What a job may do. ``allowed_tools`` are patterns as in trust rules, None: only what reads (R-CRON-2). A job
+    always reads, but for what an entry with ``$deny`` names;
     ``allow_admin`` are exact names of tools (R-CRON-3, R-CRON-4), in force only beside a list of tools and while the
     app's switch for it is on.
     ``max_cost`` in USD, ``deadline_s`` in seconds; None: the app's own limits."""

@@ -28,8 +28,9 @@ READS, LISTED = "reads", "listed"
 PASSED = "When its time passed while Assent was closed or the computer slept"
 MISSED = (("skip", "Note it only"), ("once", "Run once when Assent is open again"))
 NOBODY = (
-    "Nobody is asked while a job runs. What its list does not allow is denied, and the model is told so. Folders, the "
-    "blocklist and your rules that deny or ask hold as ever; rules that allow do not count here."
+    "Nobody is asked while a job runs. It may read, and do what its list allows; everything else is denied, and the "
+    "model is told so. NAME($deny) in the list denies a tool that reads. Folders, the blocklist and your rules that "
+    "deny or ask hold as ever; rules that allow do not count here."
 )
 SWITCHED_OFF = "Admin calls of jobs are switched off in Settings, Approvals: they are denied whatever stands here."
 PAIR = 360
@@ -41,7 +42,7 @@ LIMITS = {
     "deadline_s": ("deadline_s", "Time", "No limit"),
 }
 """Fields of the policy: as what they are read, their caption, and what holds while they are empty."""
-HINT = "read-file\nwrite-file(path=~/reports/**)\nbash(command=git *)"
+HINT = "write-file(path=~/reports/**)\nbash(command=git *)"
 Choices = Sequence[tuple[str, str]]
 
 

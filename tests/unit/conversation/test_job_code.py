@@ -1,4 +1,4 @@
-"""A job of an agent that writes code is warned where its list leaves out the entry for code."""
+"""A job of an agent that writes code is warned where its list denies code."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,22 +12,23 @@ from desktop.domain.jobs import JobPolicy
 from tests.unit.conversation.test_jobs import HOURLY, jobs
 
 
-@pytest.mark.spec("R-CRON-2")
 @pytest.mark.parametrize(
     ("mode", "listed", "warned"),
     [
-        ("code", ("write-file",), True), ("code", (), True), ("code", ("agent-code", "write-file"), False),
-        ("code", ("*",), False), ("code", None, False), ("both", ("write-file",), False), ("", ("write-file",), False),
+        ("code", ("write-file",), False), ("code", (), False),
+        ("code", ("agent-code($deny)", "write-file"), True),
+        ("code", ("*($deny)",), True), ("both", ("agent-code($deny)",), False),
+        ("code", None, False), ("both", ("write-file",), False), ("", ("write-file",), False),
     ],
 )  # fmt: skip
-async def test_an_agent_that_writes_code_needs_the_entry_for_it(
+async def test_a_list_that_denies_code_is_told_to_who_has_an_agent_that_writes_it(
     tmp_path: Path, mode: str, listed: tuple[str, ...] | None, warned: bool
 ) -> None:
     async with jobs(tmp_path) as made:
         runtime = replace(made.world.runtime, tool_mode=lambda _agent: mode)
         found = await code_problems(runtime, replace(HOURLY, policy=JobPolicy(listed)))
         assert [(one.path, one.warning) for one in found] == [("policy.allowed_tools", True)] * warned
-        assert all("without agent-code" in one.text for one in found)
+        assert all("denies agent-code" in one.text for one in found)
         assert await code_problems(runtime, replace(HOURLY, agent="nobody", policy=JobPolicy(listed))) == []
 
 

@@ -232,14 +232,26 @@ async def test_a_jobs_deadline_ends_its_run_in_the_middle_of_an_answer(tmp_path:
 
 
 @pytest.mark.spec("R-CRON-2", "R-CRON-3")
-async def test_the_model_sees_only_the_tools_of_the_jobs_list(tmp_path: Path) -> None:
-    tools = tuple(FakeTool(name, category=Category.READ) for name in ("look", "listen"))
-    async with jobs(tmp_path, calls("look", {"path": "a"}), says("Done."), tools=tools) as made:
-        job = await made.service.save(replace(HOURLY, policy=JobPolicy(("listen", "skill-*"))))
+@pytest.mark.parametrize(
+    ("tool", "listed", "code"),
+    [
+        ("look", ("listen", "skill-*"), ""),
+        ("look", ("listen", "look($deny)"), "denied.allowed_tools"),
+        ("change", ("listen", "skill-*"), "denied.allowed_tools"),
+        ("change", ("change",), ""),
+    ],
+)
+async def test_a_job_reads_unlisted_and_does_what_its_list_names(
+    tmp_path: Path, tool: str, listed: tuple[str, ...], code: str
+) -> None:
+    categories = {"look": Category.READ, "listen": Category.READ, "change": Category.WRITE}
+    tools = tuple(FakeTool(name, category=category) for name, category in categories.items())
+    async with jobs(tmp_path, calls(tool, {"path": "a"}), says("Done."), tools=tools) as made:
+        job = await made.service.save(replace(HOURLY, policy=JobPolicy(listed)))
         await made.at(60.1)
         assert await made.history(job) == [("done", 60)]
         codes = [event.code for event in made.world.events if isinstance(event, ToolCallFinished)]
-        assert codes == ["denied.allowed_tools"]  # it never came to the gate that asks a person elsewhere
+        assert codes == [code]  # what is denied never comes to the gate that asks a person elsewhere
 
 
 @pytest.mark.spec("R-SEC-1")

@@ -174,10 +174,11 @@ async def test_what_its_policy_does_not_list_a_job_cannot_do_and_the_model_is_to
             return [event.state for event in ended]
 
     both = JobPolicy(("look", "change", "rule-all"), ("rule-all",))
-    for name in "abcde":
+    for name in "abcdef":
         (tmp_path / name).mkdir()
     assert await states("a", JobPolicy(), admin=True) == ["done", "denied", "denied"]
-    assert await states("b", JobPolicy(("change",)), admin=True) == ["denied", "done", "denied"]
+    assert await states("b", JobPolicy(("change",)), admin=True) == ["done", "done", "denied"]
+    assert await states("f", JobPolicy(("change", "look($deny)")), admin=True) == ["denied", "done", "denied"]
     assert await states("c", both, admin=False) == ["done", "done", "denied"]
     assert await states("d", both, admin=True) == ["done", "done", "done"]
     assert await states("e", JobPolicy(("*", "rule-*")), admin=True) == ["done", "denied", "denied"]
