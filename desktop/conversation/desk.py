@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from desktop.conversation.export import render
+from desktop.conversation.held_queue import HeldQueue
 from desktop.conversation.masking import masked_blocks
 from desktop.conversation.unfinished import unfinished_above
 from desktop.domain.errors import ConfigurationError, KnownError
@@ -32,10 +33,20 @@ class ThreadDesk:
         self._store = store
         self._bus = bus
         self._mask = mask
+        self._queue = HeldQueue(store)
 
     async def queued(self, thread_id: str) -> list[tuple[str, str]]:
         """(queue id, text) of what waits, the next first."""
         return [(record.queue_id, record.text) for record in await self._store.queue.waiting(thread_id=thread_id)]
+
+    async def held(self, thread_id: str) -> frozenset[str]:
+        """The queue ids of what a Stop has held back."""
+        return await self._queue.held(thread_id)
+
+    async def clear_queue(self, thread_id: str) -> None:
+        """Take all waiting messages back."""
+        await self._queue.clear(thread_id)
+        self._changed(thread_id, "queue")
 
     async def remove_queued(self, thread_id: str, queue_id: str) -> bool:
         """Take a waiting message back; False when it has gone out already."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.agent_answer import answer_of, kept
 from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
+from desktop.conversation.held_queue import HeldQueue
 from desktop.conversation.history import Above, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
@@ -325,7 +326,7 @@ class RunExecution:
         """What a person typed while this run was at work goes into it before its next round (S-LOOP-1)."""
         runtime, thread_id = self._runtime, self._order.thread.thread_id
         found: list[ChatMessage] = []
-        for waiting in await runtime.store.queue.waiting(thread_id=thread_id):
+        for waiting in await HeldQueue(runtime.store).ready(thread_id):
             text, blocks = masked(waiting.text, waiting.attachments, runtime.mask)
             taken = await self.recorder.steered(waiting, text, blocks)
             if taken is not None:

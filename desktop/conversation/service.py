@@ -75,11 +75,12 @@ class ConversationService(ThreadDesk):
     # -- runs ---------------------------------------------------------------------------------------------------------
 
     async def send(self, thread_id: str, text: str, blocks: Sequence[Block] = ()) -> Sent:
-        """A person's message: committed before anything is sent, or queued while a run is under way."""
+        """A person's message: committed before anything is sent, or queued while a run is under way. What a Stop holds
+        back stays where it is: this one was said after it."""
         if self._places.get(thread_id) is not None:
             return await self._enqueue(thread_id, text, blocks)
         with self._places.holding(thread_id) as active:
-            if await self._store.queue.waiting(thread_id=thread_id):
+            if await self._queue.ready(thread_id):
                 await self._enqueue(thread_id, text, blocks)
                 return await self._send_next(active)
             thread = await self.thread(thread_id)
@@ -182,12 +183,13 @@ class ConversationService(ThreadDesk):
 
     # -- the queue ----------------------------------------------------------------------------------------------------
 
-    async def release_queue(self, thread_id: str) -> Sent:
-        """Send what waits after a failure or a restart; an empty ``Sent`` when nothing does or a run is under way."""
+    async def release_queue(self, thread_id: str, *, held: bool = True) -> Sent:
+        """Send the next that waits after a stop, a failure or a restart; an empty ``Sent`` when nothing does or a run
+        is under way. ``held`` False: not what a Stop holds back."""
         if self._places.get(thread_id) is not None:
             return Sent()
         with self._places.holding(thread_id) as active:
-            return await self._send_next(active)
+            return await self._send_next(active, held=held)
 
     async def _enqueue(self, thread_id: str, text: str, blocks: Sequence[Block]) -> Sent:
         text, blocks = masked(text, blocks, self._mask)
@@ -197,11 +199,12 @@ class ConversationService(ThreadDesk):
         run_id = active.run_id if active is not None else ""
         self._bus.publish(UserMessageQueued(thread_id=thread_id, run_id=run_id, queue_id=record.queue_id, text=text))
         if active is None:
-            return await self.release_queue(thread_id)
+            return await self.release_queue(thread_id, held=False)
         return Sent(queue_id=record.queue_id)
 
-    async def _send_next(self, active: ActiveRun) -> Sent:
-        waiting = await self._store.queue.waiting(thread_id=active.thread_id)
+    async def _send_next(self, active: ActiveRun, *, held: bool = False) -> Sent:
+        queue = self._store.queue.waiting if held else self._queue.ready
+        waiting = await queue(thread_id=active.thread_id)
         if not waiting:
             self._places.release(active)
             return Sent()
@@ -253,6 +256,8 @@ class ConversationService(ThreadDesk):
         ending = Ending("interrupted")
         try:
             ending = await execution.go()
+            if ending.reason == "cancelled":
+                await self._queue.hold(active.thread_id)
             await self._measures.keep(active.thread_id, execution.recorder.leaf)
             await self._entitle(active.thread_id, execution.recorder.said)
         except Exception as error:  # the boundary of a run: the store refused its end; it is recovered at next start
@@ -282,7 +287,7 @@ class ConversationService(ThreadDesk):
     async def _go_on(self, thread_id: str) -> None:
         """Send the next waiting message; a failure leaves it in the queue."""
         try:
-            await self.release_queue(thread_id)
+            await self.release_queue(thread_id, held=False)
         except KnownError as error:
             _log.info("a waiting message stays queued: %s", error.code)
 

@@ -179,6 +179,17 @@ class ChatViewModel(OpenThread):
         thread_id = self._thread_id
         self._act(lambda: self._service.remove_queued(thread_id, queue_id), "remove queued", reload=False)
 
+    def send_next(self) -> None:
+        """Send the first of what waits while nothing runs."""
+        thread_id = self._thread_id
+        self._act(lambda: self._service.release_queue(thread_id), "send next", reload=False)
+
+    def clear_queue(self) -> None:
+        """Take all back that waits."""
+        self._waiting.show(())
+        thread_id = self._thread_id
+        self._act(lambda: self._service.clear_queue(thread_id), "clear queue", reload=False)
+
     def export(self, fmt: str) -> None:
         """``md``, ``json`` or ``html``: the bytes arrive through ``exported``."""
         thread_id = self._thread_id

@@ -36,10 +36,11 @@ class RunState:
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """Typed during a run; goes out when the run has ended."""
+    """Typed during a run; goes out when the run has ended, or, once a Stop holds it, when the person says so."""
 
     queue_id: str
     text: str
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

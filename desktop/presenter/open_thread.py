@@ -155,9 +155,9 @@ class OpenThread(QObject):
         return with_live(items, state.answer.item(), state.answer.parent_id)
 
     async def _load_queue(self, thread_id: str, opening: int) -> None:
-        waiting = await self._service.queued(thread_id)
+        waiting, held = await self._service.queued(thread_id), await self._service.held(thread_id)
         if opening == self._opening:
-            self._waiting.show(waiting)
+            self._waiting.show(waiting, held)
 
     async def _reload(self) -> None:
         """Draw the active path anew: after an edit, on another branch. A run that ends meanwhile costs another look."""

@@ -18,9 +18,9 @@ class WaitingMessages:
         """For another thread, whose own are read soon; nobody is told."""
         self._all = ()
 
-    def show(self, waiting: Sequence[tuple[str, str]]) -> None:
-        """What the store has: (queue id, text)."""
-        self._now(tuple(QueuedMessage(queue_id, text) for queue_id, text in waiting))
+    def show(self, waiting: Sequence[tuple[str, str]], held: frozenset[str] = frozenset()) -> None:
+        """What the store has: (queue id, text), and which of them a Stop holds back."""
+        self._now(tuple(QueuedMessage(queue_id, text, queue_id in held) for queue_id, text in waiting))
 
     def add(self, queue_id: str, text: str) -> None:
         """One more."""

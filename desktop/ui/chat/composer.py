@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from desktop.domain.messages import Block
 from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
-from desktop.ui.chat.composer_lines import Line, Lines
+from desktop.ui.chat.composer_lines import HeldBar, Line, Lines
 from desktop.ui.chat.composer_text import ComposerText
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import outline
@@ -29,6 +29,8 @@ class Composer(QFrame):
     send = Signal(str, object)
     draft_changed = Signal(str, object)
     queued_removed = Signal(str)
+    send_next = Signal()
+    queue_cleared = Signal()
     offers_wanted = Signal(str, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -38,6 +40,7 @@ class Composer(QFrame):
         self._state = RunState()
         self.text = ComposerText()
         self._queue_lines, self._attachment_lines = Lines(), Lines()
+        self.held = HeldBar(self.send_next.emit, self.queue_cleared.emit)
         self.attach = IconButton("attach", "Attach files or images", side=24)
         self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, shrinks=True)
         self.model = Button("Choose a model", "quiet", icon="model", small=True, chevron=True, shrinks=True)
@@ -57,6 +60,7 @@ class Composer(QFrame):
     def _lay_out(self) -> None:
         column = Column(self, margins=(16, 12, 8, 8), spacing=10)
         column.addWidget(self._queue_lines)
+        column.addWidget(self.held)
         column.addWidget(self._attachment_lines)
         column.addWidget(self.text)
         bar = Row(margins=(0, 0, 0, 0), spacing=2)
@@ -112,6 +116,7 @@ class Composer(QFrame):
         self.stop.set_label("Stopping" if state.stopping else "Stop")
         self._send.set_label("Queue" if state.running else "Send")
         self._send.set_kind("normal" if state.running else "primary")
+        self._show_held()
         self._show_send()
 
     def _show_send(self) -> None:
@@ -138,9 +143,18 @@ class Composer(QFrame):
     def show_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Messages that wait for this run, each with a cross."""
         self._queue = queue
-        lines = [Line("queue", entry.text, "waits for this run", "the queued message") for entry in queue]
+        lines = [Line("queue", entry.text, self._wait_words(entry), "the queued message") for entry in queue]
         self._queue_lines.show_lines(lines, lambda place: self.queued_removed.emit(self._queue[place].queue_id))
+        self._show_held()
         self.updateGeometry()
+
+    def _wait_words(self, entry: QueuedMessage) -> str:
+        return "held" if entry.held else "waits for this run" if self._state.running else "not sent"
+
+    def _show_held(self) -> None:
+        """Whatever waits while nothing runs, or is held back, goes out only when the person says so."""
+        held, running = any(entry.held for entry in self._queue), self._state.running
+        self.held.show_for(len(self._queue) if held or not running else 0, running=running, held=held)
 
     @property
     def attachments(self) -> tuple[Block, ...]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.containers import clear
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Text
+
+SOON_MS = 600
+"""Milliseconds after a run in which the next waiting message usually goes out by itself."""
 
 SHOWN = 4
 """Lines shown by name; more are counted."""
@@ -62,3 +65,33 @@ class Lines(QWidget):
             self._column.addWidget(Text(f"and {len(lines) - SHOWN} more", "small", "3"))
         self.setVisible(bool(lines))
         self.updateGeometry()
+
+
+class HeldBar(QWidget):
+    """What to do with messages that wait while nothing runs."""
+
+    def __init__(self, send_next: Callable[[], None], clear_all: Callable[[], None]) -> None:
+        super().__init__()
+        row = Row(self, spacing=8)
+        self._words = Text("", "small", "2", elide="right")
+        row.addWidget(self._words, 1)
+        self.clear = Button("Clear", "quiet", small=True, tip="Take back all that waits")
+        self.send = Button("Send next", small=True, tip="Send the first of them now")
+        self.clear.clicked.connect(clear_all)
+        self.send.clicked.connect(send_next)
+        row.addWidget(self.clear)
+        row.addWidget(self.send)
+        self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
+        self._soon.timeout.connect(self.show)
+        self.hide()
+
+    def show_for(self, count: int, *, running: bool, held: bool) -> None:
+        """``count`` messages wait for the person; 0: none does. Those that no Stop holds may be going out right now."""
+        noun = "message waits" if count == 1 else "messages wait"
+        self._words.setText(f"{count} {noun} until you send {'it' if count == 1 else 'them'}.")
+        self.send.setEnabled(not running)
+        self._soon.stop()
+        if count and not held and self.isHidden():
+            self._soon.start()
+        else:
+            self.setVisible(count > 0)

@@ -59,6 +59,8 @@ class ComposerPane(QWidget):
         composer.send.connect(self._send)
         composer.stop.clicked.connect(chat.stop)
         composer.queued_removed.connect(chat.remove_queued)
+        composer.send_next.connect(chat.send_next)
+        composer.queue_cleared.connect(chat.clear_queue)
         chat.edit_loaded.connect(self.editing.resume)
         composer.draft_changed.connect(lambda *_: self._draft.start())
         self.editing.changed.connect(self._draft.start)

@@ -188,3 +188,20 @@ def test_everything_in_it_has_a_name(composer):
     ]
     assert unnamed == []
     assert composer.text.accessibleName()
+
+
+def test_what_a_stop_holds_is_sent_or_cleared_by_the_person(composer):
+    pressed = []
+    composer.send_next.connect(lambda: pressed.append("next"))
+    composer.queue_cleared.connect(lambda: pressed.append("clear"))
+    composer.show_state(RunState(running=True))
+    composer.show_queue((QueuedMessage("q1", "one"), QueuedMessage("q2", "two")))
+    assert not composer.held.isVisible(), "they go by themselves when the run has ended"
+    composer.show_state(RunState())
+    composer.show_queue((QueuedMessage("q1", "one", held=True), QueuedMessage("q2", "two", held=True)))
+    assert composer.held.isVisible()
+    QTest.mouseClick(composer.held.send, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(composer.held.clear, Qt.MouseButton.LeftButton)
+    assert pressed == ["next", "clear"]
+    composer.show_queue(())
+    assert not composer.held.isVisible()

@@ -107,6 +107,24 @@ async def test_a_message_typed_during_a_run_is_queued_and_then_sent(make_page):
     assert page.queue == ()
 
 
+@pytest.mark.spec("R-SES-19")
+async def test_a_stop_holds_what_waits_and_send_next_sends_it(make_page):
+    page = await make_page([{"text": "slow"}, {"wait": 300}], says("second answer"))
+    await page.open("")
+    page.chat.send("first")
+    await page.until(lambda: page.texts == ["first", "slow"])
+    page.chat.send("second")
+    await page.until(lambda: [q.text for q in page.queue] == ["second"], "queued")
+    page.chat.stop()
+    await page.until(lambda: [(q.text, q.held) for q in page.queue] == [("second", True)], "held")
+    await page.at_rest()
+    assert page.texts[-1] == "slow"
+    page.chat.send_next()
+    await page.until(lambda: page.texts[-2:] == ["second", "second answer"], "answered")
+    await page.at_rest()
+    assert page.queue == ()
+
+
 async def test_a_message_typed_while_a_tool_works_goes_into_the_run_and_shows_in_its_place(make_page):
     slow = {"call": {"tool": "skill_list", "arguments": {}}}
     page = await make_page([{"text": "looking"}, {"wait": 0.3}, slow], says("as you say"))

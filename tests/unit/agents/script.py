@@ -52,6 +52,8 @@ class Script:
                 except asyncio.CancelledError:
                     self.cancelled += 1
                     raise
+            elif isinstance(item, asyncio.Event):  # the model is silent until the test sets it
+                await item.wait()
             elif isinstance(item, Exception):
                 raise item
             else:
