@@ -91,7 +91,7 @@ def edit_arguments(window: QWidget, request: PermissionRequest, allow: Callable[
     button = dialog.buttons["allow"]
     button.clicked.disconnect()
     button.clicked.connect(lambda: _finish(dialog, edited, request.arguments, allow))
-    dialog.open()
+    dialog.open(focus=next((row.control for row in edited if not row.control.isReadOnly()), None))
     return dialog
 
 

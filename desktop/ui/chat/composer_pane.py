@@ -117,6 +117,7 @@ class ComposerPane(QWidget):
             self._models.shell.run_command(value)
         else:
             self._models.chat.set_model(value)
+            self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _choose_agent(self) -> None:
         agent = self._models.chat.meters.agent
@@ -129,12 +130,14 @@ class ComposerPane(QWidget):
             self.choose_tool_mode()
         else:
             self._models.chat.set_agent(value)
+            self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def choose_tool_mode(self) -> None:
         """Open the ways in which the agent of this thread may call its tools."""
         meters, modes = self._models.chat.meters, self._models.modes
         picker = ToolModePicker(self._page, modes, meters.agent, meters.agent_title)
         picker.chosen.connect(lambda mode: modes.choose(meters.agent, mode))
+        picker.chosen.connect(lambda _: self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason))
         picker.open_at(self.composer.agent)
 
     def _show_agent(self, meters: Meters) -> None:

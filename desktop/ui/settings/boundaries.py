@@ -252,7 +252,8 @@ class BoundaryList(QWidget):
 
     def _put(self, text: str) -> None:
         self.field.clear()
-        self._foot.hide()
+        if self._foot.isVisible():  # hidden with the keys in it, it would hand them to the cross of the first entry
+            self.show_foot(False)
         self.adding.emit(text)
         self.edited.emit((*self._entries, text))
 

@@ -90,3 +90,13 @@ async def test_an_edited_call_says_so_over_its_answers_with_what_the_model_had_a
     assert "path: harmless.txt" in labels
     assert any("Nothing has run yet" in text for text in labels)
     assert not any(text.startswith("content: ") for text in labels), "what was not changed is not named"
+
+
+async def test_the_keys_are_in_the_first_field_and_not_on_an_answer(desk: Desk, write: PermissionRequest) -> None:
+    question = await editing(desk, write)
+    focus = desk.window.focusWidget()
+    assert isinstance(focus, (Field, TextArea))
+    assert focus.accessibleName() == next(iter(write.arguments))
+    QTest.keyClick(focus, Qt.Key.Key_Escape)
+    await settled()
+    assert not question.done()

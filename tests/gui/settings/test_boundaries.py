@@ -237,3 +237,14 @@ async def test_entries_are_described_by_the_function_that_resolves_them(tmp_path
     assert (key, gone.warnings, here.resolved) == (ALLOWED, ("does not exist",), str(tmp_path.resolve()))
     assert "whole computer" in considered[0][1].adding
     await bridge.shutdown(1.0)
+
+
+def test_after_a_folder_was_added_the_keys_are_where_the_next_one_is_added(shown: Boundaries) -> None:
+    editor = shown.editor(DENIED)
+    editor.add_button.setFocus()
+    shown.add(DENIED, "/tmp/a-new-one")
+    for dialog in shown.dialogs:
+        dialog.buttons["add"].click()
+    spin()
+    assert "/tmp/a-new-one" in shown.value(DENIED)
+    assert shown.page.window().focusWidget() is editor.add_button
