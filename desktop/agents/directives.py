@@ -23,8 +23,8 @@ from desktop.pipeline.skill_context import Context
 from desktop.supervision.topics import Subscription, Topics
 
 PERMANENT = frozenset({
-    "model.key_refused", "model.bad_request", "model.unknown", "model.context_too_long", "limit", "limit.budget",
-    "limit.answer_length", "configuration",
+    "model.key_refused", "model.bad_request", "model.unknown", "model.context_too_long", "model.redirected",
+    "limit", "limit.budget", "limit.answer_length", "configuration",
 })  # fmt: skip
 """Codes of errors that a repetition cannot mend (R-PER-5)."""
 BASE_S = 1.0

@@ -83,6 +83,12 @@ class ModelBadRequest(ModelError):
     code = "model.bad_request"
 
 
+class ModelRedirected(ModelError):
+    """The server sends requests on to another address. Never followed: the key would go there."""
+
+    code = "model.redirected"
+
+
 class ModelServerError(ModelError):
     """The provider failed on its side (5xx, overloaded)."""
 

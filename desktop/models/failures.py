@@ -14,6 +14,7 @@ from desktop.domain.errors import (
     ModelHostDied,
     ModelKeyRefused,
     ModelRateLimited,
+    ModelRedirected,
     ModelServerError,
     ModelStreamCut,
     ModelTooSlow,
@@ -66,6 +67,19 @@ _WORDS: Mapping[str, tuple[type[ModelError], str, str]] = {
         "{title} refused the request{number}.{quote}",
         "Try another model, or fewer attachments and tools.",
     ),
+    "model.redirected": (
+        ModelRedirected,
+        "{title} sends requests on to {said}. That was not followed: the key and the conversation would go there.",
+        "If that is the right place, make it the address of the connection. Otherwise ask who runs the server.",
+    ),
+    "model.too_large": (
+        ModelBadRequest, "{title} was cut off: {said}. What came is kept.", "Try again, or choose another model.",
+    ),
+    "model.unreadable": (
+        ModelBadRequest,
+        "The answer of {title} cannot be read: {said}.",
+        "Ask who runs the server, or choose another model.",
+    ),
     "model.server_error": (ModelServerError, "{title} failed on its side{number}.{quote}", "Try again in a moment."),
     "model.stream_cut": (
         ModelStreamCut,
@@ -103,7 +117,7 @@ def _refused(code: str, data: Mapping[str, Any], connection: Connection, model: 
     if code == "model.unreachable":
         return _unreachable(title, connection)
     kind, sentence, step = _WORDS.get(code, _OTHER)
-    words = {"title": title, "number": number, "quote": quote, "model": model or "the model"}
+    words = {"title": title, "number": number, "quote": quote, "model": model or "the model", "said": said}
     return kind(sentence.format(**words), next_step=step, code="model.no_credit" if code == "model.no_credit" else None)
 
 

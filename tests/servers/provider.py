@@ -7,7 +7,8 @@ Control, under ``/s/NAME/control``: ``POST rounds`` (a list: each model request 
 ``POST local`` (what discovery finds), ``GET requests`` (what came in, and how each ended).
 
 A round: ``{"status": 200, "headers": {}, "body": json, "steps": [...], "before": seconds}``. Beside the steps of
-wire.py: ``{"wait": seconds}``, ``{"raw": text}``, ``{"raw_base64": text}``, ``{"hang": true}``, ``{"cut": true}`` (the
+wire.py, which have the format around them unless the round says ``"bare": true`` (then ``"bare_status"`` is its
+status): ``{"wait": seconds}``, ``{"raw": text}``, ``{"raw_base64": text}``, ``{"hang": true}``, ``{"cut": true}`` (the
 stream ends politely, unfinished), ``{"reset": true}`` (the socket is torn), and
 ``{"times": n, "steps": [...], "every": seconds}`` (n = -1: never stops).
 """
@@ -89,7 +90,8 @@ def _numbered(step: Mapping[str, Any], count: int) -> Mapping[str, Any]:
 async def _write(
     response: web.StreamResponse, wire: Wire, round_: Mapping[str, Any], request: web.Request
 ) -> str:
-    await response.write(wire.opening())
+    if not round_.get("bare"):
+        await response.write(wire.opening())
     async for step in _steps(round_.get("steps", ())):
         if "wait" in step:
             await asyncio.sleep(step["wait"])
@@ -105,7 +107,8 @@ async def _write(
             raise Torn
         else:
             await response.write(wire.step(step))
-    await response.write(wire.closing())
+    if not round_.get("bare"):
+        await response.write(wire.closing())
     return "complete"
 
 
@@ -124,7 +127,8 @@ async def _answer(request: web.Request, format_: str) -> web.StreamResponse:
             record["outcome"] = "refused"
             return web.json_response(round_.get("body"), status=round_["status"], headers=round_.get("headers"))
         wire = FORMATS[format_](str(body.get("model", request.match_info.get("model", ""))))
-        response = web.StreamResponse(headers={"Content-Type": wire.content_type, **round_.get("headers", {})})
+        headers = {"Content-Type": wire.content_type, **round_.get("headers", {})}
+        response = web.StreamResponse(status=round_.get("bare_status", 200), headers=headers)
         await response.prepare(request)
         record["outcome"] = await _write(response, wire, round_, request)
         await response.write_eof()

@@ -9,6 +9,7 @@ from desktop.domain.scrub import scrub
 from desktop.workers.inside import CallError
 from desktop.workers.model_host.failures import detail, refusal, retry_after
 from desktop.workers.model_host.http import Answer, Unreachable, fetch
+from desktop.workers.model_host.refusals import Refused
 
 PATIENCE = 20.0  # seconds
 
@@ -27,6 +28,8 @@ async def ask(url: str, headers: Mapping[str, str], secrets: Sequence[str], body
         return await fetch(url, headers=headers, body=body, timeout=PATIENCE)
     except Unreachable as error:
         raise CallError("model.unreachable", "", {"detail": scrub(str(error), secrets)}) from None
+    except Refused as refused:
+        raise CallError(refused.code, "", {"detail": scrub(refused.detail, secrets)}) from None
 
 
 def checked(answer: Answer, secrets: Sequence[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from desktop.workers.model_host.http import Answer, Unreachable, fetch
 from desktop.workers.model_host.limits import MODELS_MAX
+from desktop.workers.model_host.refusals import Refused
 
 PATIENCE = 2.0  # seconds for each question to a local server
 Record = dict[str, Any]
@@ -60,7 +61,7 @@ async def _ollama(base: str) -> list[Record]:
 async def _ollama_loaded(base: str) -> dict[str, int]:
     try:
         running = rows(await fetch(base + "/api/ps", timeout=PATIENCE), "models")
-    except (Unreachable, NotThis):
+    except (Unreachable, NotThis, Refused):
         return {}
     return {str(r.get("name")): context for r in running if (context := positive(r.get("context_length")))}
 
@@ -68,7 +69,7 @@ async def _ollama_loaded(base: str) -> dict[str, int]:
 async def _ollama_show(base: str, name: str) -> Record:
     try:
         answer = await fetch(base + "/api/show", body={"model": name}, timeout=PATIENCE)
-    except Unreachable:
+    except (Unreachable, Refused):
         return {}
     body = answer.body if isinstance(answer.body, dict) else {}
     about: Record = {}
@@ -143,6 +144,8 @@ async def _ask(finder: Callable[[str], Awaitable[list[Record]]], base: str) -> t
         return base, None, ""
     except TimeoutError:
         return base, None, "It answers too slowly."
+    except Refused as refused:
+        return base, None, f"It sends requests on to {refused.detail}, which is not followed."
     except NotThis as other:
         return base, None, f"Another program answers there{f': {other}' if str(other) else ''}."
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from desktop.domain.scrub import scrub, without_paths
 from desktop.workers.inside import CallError
+from desktop.workers.model_host.refusals import refused_by
 
 _TOO_LONG = re.compile(
     r"context.{0,20}(length|window|size|limit)|maximum context|prompt is too long|too many (input )?tokens"
@@ -57,6 +58,9 @@ _AFTER = re.compile(
 
 def failure(error: BaseException, secrets: Sequence[str], *, streaming: bool) -> CallError:
     """The error to answer with. ``streaming``: part of the answer had already come."""
+    if refused := refused_by(error):
+        said = scrub(refused.detail, secrets, limit=400)
+        return CallError(refused.code, said, {"detail": said})
     original = getattr(error, "original_exception", None) or error
     text = scrub(str(original), secrets, limit=8000)
     status = _status(error, original)

@@ -21,6 +21,7 @@ from typing import Any
 import certifi
 
 from desktop.workers.model_host.limits import BODY_MAX
+from desktop.workers.model_host.refusals import Refused, place
 
 _CHUNK = 64 * 1024
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -41,14 +42,20 @@ class Answer:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any, **__: Any) -> None:
+    """Takes the place of the one that follows, and does nothing: a redirect is an error like others."""
+
+    def http_error_302(self, *_: Any, **__: Any) -> Any:
+        """Before its address has been looked at."""
         return None
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
 async def fetch(
     url: str, *, headers: Mapping[str, str] | None = None, body: Any = None, timeout: float = 10.0
 ) -> Answer:
-    """GET, or POST with a JSON ``body``. ``timeout`` (seconds) bounds all of it. Raises Unreachable."""
+    """GET, or POST with a JSON ``body``. ``timeout`` (seconds) bounds all of it. Raises Unreachable, and
+    Refused for a redirect."""
     return await asyncio.to_thread(_fetch, url, dict(headers or {}), body, timeout)
 
 
@@ -65,6 +72,8 @@ def _fetch(url: str, headers: dict[str, str], body: Any, timeout: float) -> Answ
             return _read(response, response.status, time.monotonic() + timeout)
     except urllib.error.HTTPError as error:
         with error:
+            if 300 <= error.code < 400:
+                raise Refused("model.redirected", place(url, error.headers.get("Location", ""))) from None
             return _read(error, error.code, time.monotonic() + timeout)
     except (OSError, ValueError, urllib.error.URLError) as error:
         reason = getattr(error, "reason", None) or error

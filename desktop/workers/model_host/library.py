@@ -32,6 +32,7 @@ class Library:
     def _load(self) -> None:
         began = time.monotonic()
         try:
+            importlib.import_module("desktop.workers.model_host.guard").install()
             module: Any = importlib.import_module("litellm")
             _quiet(module)
             _mend_gemini(module)

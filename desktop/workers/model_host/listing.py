@@ -15,6 +15,7 @@ from desktop.workers.model_host.clouds import Place, azure_deployment, bedrock_m
 from desktop.workers.model_host.discovery import FINDERS, NotThis, Record, positive, record
 from desktop.workers.model_host.http import Unreachable
 from desktop.workers.model_host.limits import MODELS_MAX
+from desktop.workers.model_host.refusals import Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,5 +137,7 @@ async def _local(provider: str, base: str) -> list[Record]:
         return await FINDERS[provider](base.rstrip("/"))
     except Unreachable as error:
         raise CallError("model.unreachable", "", {"detail": str(error)}) from None
+    except Refused as refused:
+        raise CallError(refused.code, "", {"detail": refused.detail}) from None
     except NotThis:
         raise CallError("model.unreachable", "", {"detail": "another program answers there"}) from None

@@ -25,6 +25,7 @@ from desktop.workers.model_host.windows import Windows
 
 CLOSE_SECONDS = 1.0
 PROGRESS_SECONDS = 0.1
+PIECES_KEPT = 64
 OPTIONS = frozenset({
     "temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort", "thinking",
     "tool_choice", "parallel_tool_calls", "frequency_penalty", "presence_penalty", "response_format", "num_ctx",
@@ -82,6 +83,7 @@ class Streamer:
             while not answer.full and (chunk := await _within(_next(response), idle)) is not None:
                 answer.reason = _reason(response) or answer.reason
                 await _take(call, answer, chunk)
+                _forget_pieces(response)
         except (CallError, TimeoutError):
             raise
         except Exception as error:  # the boundary of a foreign library: whatever it raises becomes one of our codes
@@ -115,6 +117,17 @@ async def _next(response: Any) -> Any:
         return await response.__anext__()
     except StopAsyncIteration:
         return None
+
+
+def _forget_pieces(response: Any) -> None:
+    """The library keeps every piece of an answer, each a thousand times its text. Only those with usage are needed,
+    of them the first and the last; and the last two, which it compares."""
+    pieces = getattr(response, "chunks", None)
+    if not isinstance(pieces, list) or len(pieces) < PIECES_KEPT:
+        return
+    counted = [piece for piece in pieces[:-2] if getattr(piece, "usage", None) is not None]
+    keep = PIECES_KEPT // 8
+    pieces[:] = [*counted[:keep], *counted[keep:][-keep:], *pieces[-2:]]
 
 
 async def _close(response: Any) -> None:

@@ -41,8 +41,8 @@ class Odd(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))
         self.came.append((self.path, self.headers.get("authorization", "")))
-        if self.path == "/away":
-            self.send_response(307)
+        if self.path.startswith("/away"):
+            self.send_response(int(self.path.removeprefix("/away")))
             self.send_header("location", f"http://localhost:{self.server.server_address[1]}/stolen")
             self.end_headers()
             return
@@ -94,12 +94,12 @@ async def test_the_key_goes_nowhere_else_and_answers_without_end_are_cut(
     bench: McpBench, odd: tuple[str, list[tuple[str, str]]]
 ) -> None:
     base, came = odd
-    names = ("away", "endless", "words")
+    names = (*(f"away{status}" for status in (301, 302, 303, 307, 308)), "endless", "words")
     await bench.put(*({"name": n, "url": f"{base}/{n}", "bearer": "${keyring:github/ida}"} for n in names))
     for name in names:
         await bench.until(lambda name=name: bench.server(name).condition in ("waiting", "failed"), f"{name} failed")
         assert bench.server(name).reason
-    assert {path for path, _ in came} == {"/away", "/endless", "/words"}
+    assert {path for path, _ in came} == {f"/{name}" for name in names}
     assert KEY not in repr(bench.servers.state)
     assert bench.host.health.restarts == 0
     assert "httpx2" not in sys.modules
