@@ -12,9 +12,8 @@ from typing import Any
 from desktop.agents.host import Host
 from desktop.agents.made_calls import Calls
 from desktop.agents.policy_settings import PolicySettings
-from desktop.agents.returning import MAX_REMINDERS, Promise, json_of
 from desktop.agents.trace import TRACED, Trace
-from desktop.domain.errors import BudgetExhausted, KnownError, LimitReached, ToolFailure, ValidationFailure
+from desktop.domain.errors import BudgetExhausted, KnownError, LimitReached, ToolFailure
 from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
 from desktop.domain.scopes import Interrupt
@@ -42,14 +41,13 @@ class Course:
     """One agent's. ``failure`` is set when it ended without a result that counts."""
 
     def __init__(
-        self, host: Host, call: Call, settings: PolicySettings, promise: Promise | None, calls: Calls, trace: Trace,
-        ctx: Context,
-    ) -> None:  # fmt: skip
+        self, host: Host, call: Call, settings: PolicySettings, calls: Calls, trace: Trace, ctx: Context
+    ) -> None:
         self._host = host
         self._call = call
         self._settings = settings
-        self._promise = promise
         self._calls = calls
+        self._contract = calls.contract
         self._trace = trace
         self._ctx = ctx
         self._round = 0
@@ -147,7 +145,8 @@ class Course:
 
     def no_result(self) -> ToolFailure:
         """The failure of an agent that promised a value and never gave one (R-RET-4)."""
-        problem = self._promise.problem if self._promise is not None else ""
+        promise = self._contract.promise
+        problem = promise.problem if promise is not None else ""
         tail = f" The last one was not accepted: {problem}" if problem else ""
         return ToolFailure(f"The agent ended with {NO_RESULT}.{tail}", code="agent.no_result")
 
@@ -158,41 +157,36 @@ class Course:
         called = bool(event.get("toolCalls"))
         if self.failure is not None:
             return {"stop": True}
-        if self._calls.finished:
+        if self._contract.done:
             return {"stop": True}
         if self._calls.exhausted:
             self._stopped_by(self._settings.calls, "without finishing")
             return {"stop": True}
         if self._settings.persistent:
             return {"continue": True} if called else await self._next_input()
-        if self._promise is not None and not called:
-            return await self._held_to(self._promise, str(event.get("result") or ""))
+        if self._contract.promise is not None and not called:
+            return await self._held_to_promise(str(event.get("result") or ""))
         if self._rounds >= self._settings.rounds.value:
             return self._out_of_rounds(event) if called else {"stop": True, "result": self._text}
         return {}
 
-    async def _held_to(self, promise: Promise, text: str) -> Directive:
+    async def _held_to_promise(self, text: str) -> Directive:
         """A final text where a value was promised: taken if it is that value, else asked for again (R-RET-2)."""
-        is_json, value = json_of(text)
-        if is_json:
-            try:
-                await self._calls.finish(value)
-            except ValidationFailure:
-                pass  # remembered by the promise, and told in the reminder
-            else:
-                return {"stop": True}
+        if await self._contract.finish_with_text(text):
+            return {"stop": True}
         if self._rounds >= self._settings.rounds.value:
             return self._out_of_rounds({})
-        if promise.reminders >= MAX_REMINDERS:
-            self.failure = self.no_result()
-            return {"stop": True}
-        return {"continue": True, "message": promise.reminder(self._settings.mode)}
+        reminder = self._contract.reminder()
+        if reminder:
+            return {"continue": True, "message": reminder}
+        self.failure = self.no_result()
+        return {"stop": True}
 
     def _out_of_rounds(self, event: Mapping[str, Any]) -> Directive:
         """The last text is the result, unless a value was promised (R-RET-4); a final text on the last round is no
         limit stop (R-LIM-3)."""
         self._limit = self._settings.rounds
-        if self._promise is not None:
+        if self._contract.promise is not None:
             self.failure = LimitReached(
                 f"The agent ended with {NO_RESULT}: {self._limit}.", limit=str(self._limit),
             )  # fmt: skip

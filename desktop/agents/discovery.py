@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from desktop.agents.policy_settings import PROVIDER
@@ -27,12 +27,14 @@ NOT_TOOLS = frozenset({"middleware", "context", "main"})
 @dataclass(frozen=True, slots=True)
 class Visible:
     """``usable`` is everything that may be called, ``inlined`` what is shown with its schema, in a stable order
-    (R-DSC-10); ``middleware`` what may be activated (R-DSC-7); ``discovery``: the rest is found by skill-list."""
+    (R-DSC-10); ``middleware`` what may be activated (R-DSC-7); ``discovery``: the rest is found by skill-list.
+    ``limits`` are what the list demands of the calls of those that are shown (R-DSC-5)."""
 
     usable: tuple[Tool, ...]
     inlined: tuple[Tool, ...]
     middleware: tuple[Tool, ...] = ()
     discovery: bool = False
+    limits: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,17 @@ def resolve_visible_tools(
     named = _in_list_order([tool for tool in usable if allowed.names(tool.spec.name)], allowed)
     if not allowed.discovers:
         rest = [tool for tool in usable if tool not in named]
-        return Visible(tuple(usable), (*named, *rest), middleware)
+        return _limited(Visible(tuple(usable), (*named, *rest), middleware), allowed)
     exploring = [tool for tool in permitted if tool.spec.name in EXPLORING and tool not in named]
     exploring.sort(key=lambda tool: EXPLORING.index(tool.spec.name))
     declared = [tool for tool in usable if tool not in named and _is_declared(tool)]
     fitting = _fitting(declared, named, room or Room())
-    return Visible(tuple(usable), (*named, *fitting, *exploring), middleware, discovery=True)
+    return _limited(Visible(tuple(usable), (*named, *fitting, *exploring), middleware, discovery=True), allowed)
+
+
+def _limited(visible: Visible, allowed: AllowedTools) -> Visible:
+    shown = (tool.spec for tool in (*visible.inlined, *visible.middleware))
+    return replace(visible, limits={spec.name: found for spec in shown if (found := allowed.constraints(spec))})
 
 
 def _is_declared(tool: Tool) -> bool:
@@ -107,11 +114,13 @@ def _tokens(tool: Tool) -> float:
 @dataclass(frozen=True, slots=True)
 class _OwnCalls:
     """What an agent may call: ``allowed``, which is ``own`` and what is permitted above it. Whether it named itself,
-    or an agent, is for its own list to say: those above have no reason to."""
+    or an agent, is for its own list to say: those above have no reason to. A list that names the ``provider`` which
+    the agent is worked on by says that it may do that, and not that the model may call it."""
 
     allowed: AllowedTools
     own: AllowedTools
     serving: str
+    provider: str = PROVIDER
 
     def offers(self, spec: ToolSpec) -> bool:
         return self._not_itself(spec) and self.allowed.offers(spec)
@@ -124,6 +133,8 @@ class _OwnCalls:
         return self.own.names(name) if name == self.serving or is_agent(name) else self.allowed.names(name)
 
     def _not_itself(self, spec: ToolSpec) -> bool:
+        if spec.name == self.provider != PROVIDER:
+            return False
         return spec.name != self.serving or self.own.names(self.serving)
 
     def denies(self, spec: ToolSpec) -> bool:
@@ -141,10 +152,10 @@ class _OwnCalls:
         return self.allowed.exact_names
 
 
-def own_calls(allowed: AllowedTools, own: AllowedTools, serving: str) -> AllowedTools:
+def own_calls(allowed: AllowedTools, own: AllowedTools, serving: str, provider: str = PROVIDER) -> AllowedTools:
     """The list for an agent's own calls: within ``allowed``; the skill that it works in, the agent and providers only
     where its ``own`` list names them exactly (R-AG-7, R-AG-8)."""
-    return _OwnCalls(allowed, own, serving)
+    return _OwnCalls(allowed, own, serving, provider)
 
 
 def not_itself(allowed: AllowedTools, serving: str) -> AllowedTools:
@@ -157,7 +168,7 @@ class _ProviderCall(_OwnCalls):
     """Under what an agent's provider is called: ``own``, where what the app brings along needs no mention, and no
     denial above. ``by`` is the list of the model that chose it, None where a file did."""
 
-    by: AllowedTools | None
+    by: AllowedTools | None = None
 
     def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
         if self.allowed.denies(spec) or self.own.denies(spec):
@@ -172,7 +183,7 @@ class _ProviderCall(_OwnCalls):
 def provider_call(allowed: AllowedTools, own: AllowedTools, by: AllowedTools | None) -> AllowedTools:
     """The list for the call of an agent's provider: that of the skill that it works on (D-11). A model's own choice
     has to be named in the model's list (R-AG-7)."""
-    return _ProviderCall(allowed, own, "", by)
+    return _ProviderCall(allowed, own, "", by=by)
 
 
 def is_agent(name: str) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from desktop.agents.discovery import Visible
@@ -32,6 +33,20 @@ These stand around a call when you switch them on for it:
 `await ctx.manager.invoke(name, args, {frontmatter: {"<middleware>": <its parameters>}})`"""
 
 
+def described(tool: Tool, visible: Visible, pipeline: Pipeline) -> dict[str, Any]:
+    """The native schema of a tool, with what its calls have to fit here (R-DSC-5)."""
+    schema, limits = pipeline.schema(tool.spec), limits_in_words(visible.limits.get(tool.spec.name, ()))
+    return {**schema, "description": f"{schema['description']}\n{limits}".strip()} if limits else schema
+
+
+def limits_in_words(limits: Sequence[str]) -> str:
+    """What a list demands of each call of a tool, for a model; "" for nothing."""
+    fit = [text for text in limits if "$deny" not in text]
+    not_fit = [text for text in limits if "$deny" in text]
+    said = [f"Allowed here only as {' and as '.join(fit)}."] if fit else []
+    return " ".join([*said, *([f"Refused here: {'; '.join(not_fit)}."] if not_fit else [])])
+
+
 def code_tool() -> dict[str, Any]:
     """The schema of ``invoke`` (R-COD-1)."""
     description = "Runs JavaScript that calls the documented tools through ctx.manager.invoke(name, args)."
@@ -48,16 +63,17 @@ def document(visible: Visible, pipeline: Pipeline) -> str:
     to switch it on (R-DSC-7)."""
     parts = [_HOW]
     if visible.inlined:
-        parts.append("# Tools\n\n" + "\n\n".join(_entry(tool, pipeline) for tool in visible.inlined))
+        parts.append("# Tools\n\n" + "\n\n".join(_entry(tool, visible, pipeline) for tool in visible.inlined))
     if visible.discovery:
         parts.append("There are more: `skill-list` finds them, `skill-describe` explains one.")
     if visible.middleware:
         ordered = sorted(visible.middleware, key=lambda tool: tool.spec.name)
-        parts.append(_MIDDLEWARE + "\n\n" + "\n\n".join(_entry(tool, pipeline) for tool in ordered))
+        parts.append(_MIDDLEWARE + "\n\n" + "\n\n".join(_entry(tool, visible, pipeline) for tool in ordered))
     return "\n\n".join(parts) + "\n"
 
 
-def _entry(tool: Tool, pipeline: Pipeline) -> str:
-    spec = tool.spec
+def _entry(tool: Tool, visible: Visible, pipeline: Pipeline) -> str:
+    spec, limits = tool.spec, limits_in_words(visible.limits.get(tool.spec.name, ()))
     params = json.dumps(pipeline.validator.schema(spec), ensure_ascii=False, sort_keys=True, default=str)
-    return f"## {spec.name}\n{spec.description[:MAX_DESCRIPTION]}\nParameters: {params}"
+    said = "\n".join(text for text in (spec.description[:MAX_DESCRIPTION], limits) if text)
+    return f"## {spec.name}\n{said}\nParameters: {params}"

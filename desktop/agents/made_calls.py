@@ -12,9 +12,9 @@ from typing import Any
 
 from desktop.agents.host import HOST, Host
 from desktop.agents.policy_settings import PolicySettings
-from desktop.agents.returning import FINISH, Promise
+from desktop.agents.returning import ResultContract
 from desktop.domain.code import CodeSession
-from desktop.domain.errors import ConfigurationError, Denied, ValidationFailure
+from desktop.domain.errors import ConfigurationError, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
 from desktop.pipeline.code_mode import INVOKE, CodeTool
@@ -30,47 +30,22 @@ OVER = "The limit on tool calls is reached: {limit}. Finish now with what you ha
 
 
 class Calls:
-    """``finished`` and ``value``: what the agent finished with. Used as a context that opens and closes the sandbox."""
+    """``contract`` holds what the agent finished with. Used as a context that opens and closes the sandbox."""
 
     def __init__(
-        self, host: Host, call: Call, caller: Caller, settings: PolicySettings, promise: Promise | None,
-        memory: Any,
-    ) -> None:  # fmt: skip
+        self, host: Host, call: Call, caller: Caller, settings: PolicySettings, contract: ResultContract, memory: Any
+    ) -> None:
         self._host = host
         self._call = call
         self._caller = caller
         self._settings = settings
-        self._promise = promise
+        self.contract = contract
         self._memory: Mapping[str, Any] = memory if isinstance(memory, Mapping) else {}
         self._session: CodeSession | None = None
         self._code_ref = ""
-        self._done: tuple[Any] | None = None
         self._below: dict[str, list[Any]] = {}
         self.count = 0
         self.exhausted = False
-
-    @property
-    def finished(self) -> bool:
-        """Whether a value was accepted: from a model's call, from its code, or from code that it called."""
-        served = self._call.request.serves
-        return self._done is not None or (served is not None and served.finished)
-
-    @property
-    def value(self) -> Any:
-        """What it finished with."""
-        served = self._call.request.serves
-        return served.result if served is not None and served.finished else self._done[0] if self._done else None
-
-    async def finish(self, value: Any) -> None:
-        """Accept the value. Raises ValidationFailure for what is not what was promised (R-COD-13, R-RET-3)."""
-        if self.finished:
-            raise Denied("There is a result already.", code="denied.finished")
-        if self._promise is not None:
-            await self._promise.check(value)
-        self._done = (value,)
-        served = self._call.request.serves
-        if served is not None:
-            served.finished, served.result = True, value
 
     async def serve(self, ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
         """One call of the provider's model, as plain data: ``{ok, text, code, state, structured, finished}``."""
@@ -78,12 +53,12 @@ class Calls:
         if self.count > self._settings.calls.value:
             self.exhausted = True
             return _refusal(OVER.format(limit=self._settings.calls), "denied.limit")
-        if self.finished:
+        if self.contract.done:
             return _refusal("There is a result already; nothing more is done.", "denied.finished")
         code, tool = args.get("code"), args.get("tool")
         if isinstance(code, str) and self._session is not None:
             outcome = await self._run(ctx, code)
-        elif tool == FINISH and self._promise is not None and self._settings.mode != "code":
+        elif self.contract.takes(tool):
             return await self._finish_natively(args.get("args"))
         elif isinstance(tool, str) and self._settings.mode != "code":
             outcome = await self._native(ctx, tool, args)
@@ -93,7 +68,7 @@ class Calls:
         result = outcome.result
         return {
             "ok": not result.is_error, "text": result.text, "code": result.code, "state": outcome.state,
-            "structured": result.structured, "finished": self.finished,
+            "structured": result.structured, "finished": self.contract.done,
         }  # fmt: skip
 
     def _keep_below(self, key: str, outcome: Outcome) -> None:
@@ -140,12 +115,9 @@ class Calls:
         return outcome
 
     async def _finish_natively(self, given: Any) -> dict[str, Any]:
-        promise = self._promise
-        assert promise is not None
-        value = given.get("value") if promise.wrapped and isinstance(given, Mapping) else given
         try:
-            await self.finish(value)
-        except ValidationFailure as failure:
+            await self.contract.finish_natively(given)
+        except ToolFailure as failure:
             return _refusal(str(failure), failure.code)
         return {
             "ok": True, "text": "Accepted.", "code": "", "state": "done", "structured": None, "finished": True,
@@ -165,7 +137,7 @@ class Calls:
         self._session = self._host.code.session(self._memory)
         caller = Caller("code", self._caller.chain, self._caller.allowed)
         tool = CodeTool(
-            CODE, self._session, self._host.pipeline, caller, self.finish, served=self._call.request.serves,
+            CODE, self._session, self._host.pipeline, caller, self.contract.finish, served=self._call.request.serves,
             target=self._call.context.envelope.target if self._call.context is not None else None,
         )  # fmt: skip
         self._code_ref = self._fabric.hand_out(CODE, tool=tool)

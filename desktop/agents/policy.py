@@ -17,11 +17,11 @@ from typing import Any
 
 from desktop.agents.directives import Course, inbox_of
 from desktop.agents.discovery import Visible, own_calls, provider_call, visible_tools
-from desktop.agents.documents import code_tool, document, finish_tool
+from desktop.agents.documents import code_tool, described, document, finish_tool
 from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.agents.made_calls import Calls
 from desktop.agents.policy_settings import PolicySettings
-from desktop.agents.returning import Promise
+from desktop.agents.returning import Promise, ResultContract
 from desktop.agents.seat import Seat, seated
 from desktop.agents.trace import Delivery, Trace, Whose
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound, ToolAborted, ToolFailure
@@ -62,13 +62,15 @@ class _Agent:
         self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
         self._served = ctx.envelope.target
         where = f"the skill {self._served.run.tool.name}"
-        self._promise = Promise.of(args.get("returns"), self._served, host.pipeline.validator)
-        self._settings = PolicySettings.of(self._config, where, returns=self._promise is not None)
+        promise = Promise.of(args.get("returns"), self._served, host.pipeline.validator)
+        self._settings = PolicySettings.of(self._config, where, returns=promise is not None)
         own, above = host.allowed_of(args.get("allowedTools")), ctx.nonlocals.get(PERMISSIONS)
         permitted = own if above is None else host.together(above, own, "both" if self._served is ctx else "child")
         ctx.nonlocals[PERMISSIONS] = permitted
-        self._allowed = own_calls(permitted, own, self._served.run.tool.name)
-        caller = seat.call.request.caller
+        self._allowed = own_calls(permitted, own, self._served.run.tool.name, self._settings.provider)
+        request, caller = seat.call.request, seat.call.request.caller
+        self._contract = ResultContract(promise, self._allowed, self._settings.mode, request.serves)
+        ctx.accept = self._contract.finish
         self._provider_list = provider_call(permitted, own, None if caller.origin == "skill" else caller.allowed)
         self._host = ctx.nonlocals[HOST] = host
         self._trace = self._made_trace()
@@ -97,8 +99,8 @@ class _Agent:
     async def _provided(self, visible: Visible, held: ExitStack, end: dict[str, Any]) -> Any:
         """The provider's work, between two callback refs that live exactly as long."""
         caller = Caller("native", self._call.request.caller.chain, self._allowed)
-        calls = Calls(self._host, self._call, caller, self._settings, self._promise, self._args.get("memory"))
-        course = Course(self._host, self._call, self._settings, self._promise, calls, self._trace, self._ctx)
+        calls = Calls(self._host, self._call, caller, self._settings, self._contract, self._args.get("memory"))
+        course = Course(self._host, self._call, self._settings, calls, self._trace, self._ctx)
         held.callback(lambda: end.update(course.summary()))
         self._ctx.nonlocals[HOST] = replace(self._host, asked=course.asked)
         held.callback(course.close)
@@ -108,16 +110,16 @@ class _Agent:
         async with calls:
             arguments = self._for_provider(visible) | {"invokeRef": invoke_ref, "hookRef": hook_ref}
             outcome = await self._asked(arguments)
-            return self._result(outcome, calls, course)
+            return self._result(outcome, course)
 
     def _for_provider(self, visible: Visible) -> dict[str, Any]:
         """Plain data only (R-AG-4). The signal is that of the provider's own call: ``ctx.envelope.signal``."""
         settings, pipeline = self._settings, self._host.pipeline
-        tools = [pipeline.schema(tool.spec) for tool in visible.inlined] if settings.mode != "code" else []
+        tools = [described(tool, visible, pipeline) for tool in visible.inlined] if settings.mode != "code" else []
+        if self._contract.native is not None:
+            tools.append(finish_tool(self._contract.native))
         if settings.mode != "direct":
             tools.append(code_tool())
-        elif self._promise is not None:
-            tools.append(finish_tool(self._promise))
         system = self._host.system(self._prompt(), visible.inlined if settings.mode != "code" else ())
         if settings.mode != "direct":
             system = f"{system}\n{document(visible, pipeline)}"
@@ -129,8 +131,8 @@ class _Agent:
         }  # fmt: skip
 
     def _prompt(self) -> str:
-        text = str(self._args.get("prompt") or "")
-        return text if self._promise is None else f"{text}\n\n{self._promise.words(self._settings.mode)}"
+        text, words = str(self._args.get("prompt") or ""), self._contract.words
+        return f"{text}\n\n{words}" if words else text
 
     def _task(self) -> str:
         """The first message: what the caller said, or the default, and what the skill was called with (R-AG-10)."""
@@ -153,21 +155,21 @@ class _Agent:
             )
         )  # fmt: skip
 
-    def _result(self, outcome: Outcome, calls: Calls, course: Course) -> Any:
+    def _result(self, outcome: Outcome, course: Course) -> Any:
         """The finished value, else what a stop directive gave, else the text (R-AG-11)."""
-        if calls.finished:
-            return calls.value
-        result = outcome.result
+        if self._contract.done:
+            return self._contract.value
+        result, promised = outcome.result, self._contract.promise is not None
         if course.failure is not None:
             raise course.failure
         if result.code == ToolAborted.code:
             raise CancellationError(self._call.meta.cancellation.reason or "stopped")
-        if result.is_error and course.over and self._promise is None:
+        if result.is_error and course.over and not promised:
             return course.last_text()
         if result.is_error:
             self._check_provider()
             raise NestedFailure(f"The agent could not finish: {result.text}", result.code)
-        if self._promise is not None:
+        if promised:
             raise course.no_result()
         if result.structured is not None:
             return result.structured

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.agents.policy_settings import PolicySettings, ToolMode
+from desktop.agents.returning import ResultContract
 from desktop.domain.code import CodeEngine, CodeSession
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
@@ -25,11 +26,11 @@ class RunCode:
     """Used as a context that opens and closes the sandbox; in direct mode it does nothing at all."""
 
     def __init__(
-        self, mode: ToolMode, engine: CodeEngine | None, pipeline: Pipeline, fabric: SkillFabric, caller: Caller
-    ) -> None:
+        self, mode: ToolMode, engine: CodeEngine | None, pipeline: Pipeline, fabric: SkillFabric, caller: Caller,
+        contract: ResultContract,
+    ) -> None:  # fmt: skip
         self.mode = mode
-        self.finished = False
-        self.value: Any = None
+        self._contract = contract
         self.made: list[tuple[ToolCallBlock, ToolResultBlock]] = []
         """The calls that code made itself, with their results, for who judges the round; those of skills that it
         called are not among them."""
@@ -47,7 +48,7 @@ class RunCode:
         if self._engine is None:
             raise ConfigurationError("There is no code sandbox here.", next_step="Use this agent with direct calls.")
         self._session = self._engine.session()
-        tool = CodeTool(LABEL, self._session, _Heard(self._pipeline, self.made), self._caller, self._finish)
+        tool = CodeTool(LABEL, self._session, _Heard(self._pipeline, self.made), self._caller, self._contract.finish)
         self._ref = self._fabric.hand_out(LABEL, tool=tool)
         return self
 
@@ -69,12 +70,7 @@ class RunCode:
     def recall(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
         """Code that ran before the app was started again; what it finished with stands in its result."""
         if self.mode != "direct" and call.tool == INVOKE and result.facts.get("finished"):
-            self.finished = True
-            self.value = result.structured.get("result") if isinstance(result.structured, Mapping) else None
-
-    async def _finish(self, value: Any) -> None:
-        """The run ends after this round. The value is what the turn gave, and stands in the call's result."""
-        self.finished, self.value = True, value
+            self._contract.recall(result.structured.get("result") if isinstance(result.structured, Mapping) else None)
 
 
 class _Heard:

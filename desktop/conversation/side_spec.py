@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from desktop.agents.discovery import Visible, not_itself, visible_tools
-from desktop.agents.documents import code_tool, document, finish_tool
+from desktop.agents.documents import code_tool, described, document, finish_tool
 from desktop.agents.loop import DEFAULT_LIMIT
 from desktop.agents.policy_settings import ToolMode
+from desktop.agents.returning import Promise, ResultContract
 from desktop.conversation.job_policy import JobTerms, ReadOnly, list_of_job
 from desktop.conversation.prompts import system_text
 from desktop.conversation.run_code import mode_of
 from desktop.conversation.runtime import Runtime
-from desktop.conversation.side_returns import SideReturns
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import ConfigurationError, KnownError
@@ -147,20 +147,29 @@ async def check_stops(runtime: Runtime, side: Ready) -> None:
             )
 
 
+def contract_of(runtime: Runtime, side: Ready) -> ResultContract:
+    """What a turn of this side has to give (R-AAT-3)."""
+    skill, promise = side.skill, None
+    if skill.returns is not None:
+        promise = Promise(skill.returns, skill.name, runtime.pipeline.validator)
+    return ResultContract(promise, side.caller.allowed, side.mode)
+
+
 async def request_of(
     runtime: Runtime, side: Ready, token: CancellationToken, brought_in: Sequence[tuple[str, str]] = ()
 ) -> ModelRequest:
     """Model, system text and tools, without messages. Raises ToolFailure when the prompt's text cannot be made."""
     skills, spec = runtime.skills, side.spec
     safety = runtime.safety() if runtime.safety is not None else None
-    schemas = [runtime.pipeline.schema(tool.spec) for tool in side.native]
+    schemas = [described(tool, side.visible, runtime.pipeline) for tool in side.native]
     text = spec.prompt_text or await skills.expanded(side.skill, {}, side.skill.metadata, {}, token=token)
     discovery = side.visible.discovery and side.mode != "code"
     system = system_text(text, side.native, safety, spec.environment, brought_in, discovery=discovery)
-    promise = SideReturns.of(side.skill, side.mode, runtime.pipeline.validator)
-    if promise is not None:
-        schemas.append(finish_tool(promise.promise))
-        system = f"{system}\n{promise.promise.words('direct')}\n"
+    contract = contract_of(runtime, side)
+    if contract.native is not None:
+        schemas.append(finish_tool(contract.native))
+    if contract.words:
+        system = f"{system}\n{contract.words}\n"
     if side.mode != "direct":
         schemas.append(code_tool())
         system = f"{system}\n{document(side.visible, runtime.pipeline)}"

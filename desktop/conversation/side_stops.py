@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from desktop.agents.loop import Verdict
+from desktop.agents.returning import ResultContract
 from desktop.conversation.run_code import RunCode
-from desktop.conversation.side_returns import SideReturns
 from desktop.conversation.side_spec import SideSpec
 from desktop.conversation.toolbox import Toolbox
 from desktop.domain.debates import TurnEnd
+from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.pipeline.names import ToolTable
@@ -24,21 +25,21 @@ class SideStops:
     """Watches the calls of one turn and judges each round; also the loop's way to its tools, for it sees each result.
 
     ``limit`` is asked with the rounds that were made. ``by`` says what ended the turn, empty while nothing here did;
-    ``value`` is what the stop tool's property held and ``missing`` that it was in neither place (R-SES-10). ``returns``
-    is what the prompt promised; ``told`` hears of the call that gives it, which no pipeline sees. ``handed``: another
-    agent has taken the thread over (S-AAT-1).
+    ``value`` is what the stop tool's property held and ``missing`` that it was in neither place (R-SES-10).
+    ``contract`` takes what the prompt promised; ``told`` hears of the call that gives it, which no pipeline sees.
+    ``handed``: another agent has taken the thread over (S-AAT-1).
     """
 
     def __init__(
         self, spec: SideSpec, table: ToolTable, tools: Toolbox, code: RunCode, limit: Callable[[int], Limit],
-        returns: SideReturns | None = None, told: Told = lambda _call, _result: None,
+        contract: ResultContract, told: Told = lambda _call, _result: None,
     ) -> None:  # fmt: skip
         self._spec = spec
         self._table = table
         self._tools = tools
         self._code = code
         self._limit = limit
-        self.returns = returns
+        self._contract = contract
         self._told = told
         self._seen: dict[str, tuple[ToolCallBlock, ToolResultBlock]] = {}
         self.by: TurnEnd | None = None
@@ -50,8 +51,8 @@ class SideStops:
         self, call: ToolCallBlock, again: str = "", original: Mapping[str, Any] | None = None, barred: str = ""
     ) -> ToolResultBlock:
         """One call through the pipeline; a failed one stops nothing (R-SES-12). The rest: see ``CallRequest``."""
-        if self.returns is not None and self.returns.takes(call):
-            result = await self.returns.take(call)
+        if self._contract.takes(call.tool):
+            result = await self._finished_by(call)
             self._told(call, result)
             return result
         result = await self._tools.run(call, again, original, barred)
@@ -60,6 +61,15 @@ class SideStops:
             self._see(*made)
         self._code.made.clear()
         return result
+
+    async def _finished_by(self, call: ToolCallBlock) -> ToolResultBlock:
+        """Accept the value of a native ``finish``, or say what is wrong with it (R-RET-3)."""
+        try:
+            value = await self._contract.finish_natively(call.arguments)
+        except ToolFailure as failure:
+            facts = {"state": "denied" if isinstance(failure, Denied) else "failed", "code": failure.code}
+            return ToolResultBlock(call.call_id, call.tool, str(failure), True, None, facts)
+        return ToolResultBlock(call.call_id, call.tool, "Accepted.", False, value, {"state": "done", "code": ""})
 
     def recall(self, messages: Sequence[ChatMessage]) -> None:
         """The calls of the last round, made before the app was started again. If one gave the conversation away,
@@ -78,8 +88,8 @@ class SideStops:
         """Whether this call ends something; one that code made counts as one of the model's own (R-COD-6)."""
         if result.is_error:
             return
-        if self.returns is not None and self.returns.takes(call):
-            self.returns.done, self.returns.value = True, result.structured
+        if self._contract.takes(call.tool):
+            self._contract.recall(result.structured)
         for wanted in (self._spec.stop_tool, self._spec.end_session_tool):
             if wanted and same_tool(self._table, call.tool, wanted):
                 self._seen.setdefault(wanted, (call, result))
@@ -87,22 +97,22 @@ class SideStops:
     def parallel(self, call: ToolCallBlock) -> bool:
         return self._tools.parallel(call)
 
-    def after(self, message: ChatMessage, number: int) -> Verdict:
+    async def after(self, message: ChatMessage, number: int) -> Verdict:
         """After a round and all of its calls: the end of the session wins over the end of the turn (R-SES-11)."""
-        spec = self._spec
+        spec, contract = self._spec, self._contract
+        if not message.tool_calls:
+            await contract.finish_with_text(message.text)
         if spec.end_session_tool and spec.end_session_tool in self._seen:
             self.by = "end_session_tool"
         elif spec.stop_tool and spec.stop_tool in self._seen:
             self.by = "stop_tool"
             self._extract(*self._seen[spec.stop_tool])
-        elif self.returns is not None and self.returns.done:
-            self.by, self.value = "stop_tool", self.returns.value
-        elif self._code.finished:
-            self.value = self._code.value
-        if self.by is not None or self._code.finished or self.handed:
+        elif contract.done:
+            self.by, self.value = "stop_tool", contract.value
+        if self.by is not None or self.handed:
             return Verdict(stop=True)
-        if self.returns is not None and not message.tool_calls:
-            reminder = self.returns.reminder if number < self._limit(number).value else ""
+        if contract.promise is not None and not message.tool_calls:
+            reminder = contract.reminder() if number < self._limit(number).value else ""
             return Verdict(nudge=reminder) if reminder else Verdict(stop=True)
         if message.tool_calls or spec.stop_on_response:
             return Verdict()

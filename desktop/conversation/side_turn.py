@@ -12,6 +12,7 @@ from desktop.agents.asking import ask_within
 from desktop.agents.host import HOST, PERMISSIONS
 from desktop.agents.loop import LoopConfig, Prepare, RoundLoop
 from desktop.agents.loop_events import LoopResult
+from desktop.agents.returning import ResultContract
 from desktop.agents.summarising import ContextKeeper
 from desktop.agents.window import NOTHING, PromptWindow, View
 from desktop.conversation.activation import named_in
@@ -20,12 +21,12 @@ from desktop.conversation.history import Above
 from desktop.conversation.recorder import RunRecorder
 from desktop.conversation.run_code import RunCode
 from desktop.conversation.runtime import Runtime, host_of
-from desktop.conversation.side_returns import SideReturns
 from desktop.conversation.side_spec import (
     Ready,
     SideSpec,
     TurnRounds,
     check_stops,
+    contract_of,
     few_left,
     ready,
     request_of,
@@ -121,21 +122,23 @@ class SideTurn:
         if self.meta.doubts is None:  # else its caller's hold
             found = await doubts(runtime.store, self.meta.thread_id, given.messages)
             self.meta = replace(self.meta, doubts=found)
-        async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller) as code:
+        contract = contract_of(runtime, side)
+        async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, contract) as code:
             tools = Toolbox(
                 runtime.pipeline, side.caller, self.meta, runtime.bus.publish, self.recorder, self.budget,
                 self._root(side), code,
             )  # fmt: skip
-            return await self._looped(side, tools, code, given)
+            return await self._looped(side, tools, code, contract, given)
 
-    async def _looped(self, side: Ready, tools: Toolbox, code: RunCode, given: Given) -> SideResult:
+    async def _looped(
+        self, side: Ready, tools: Toolbox, code: RunCode, contract: ResultContract, given: Given
+    ) -> SideResult:
         runtime, spec = self.runtime, self.spec
         rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.rounds_used, given.begun)
         node = runtime.live.node_of(self.meta) if runtime.live is not None else None
         if node is not None:
             node.own_rounds = rounds.own
-        returns = SideReturns.of(side.skill, side.mode, runtime.pipeline.validator)
-        stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, returns, self._finished)
+        stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, contract, self._finished)
         request = await request_of(
             runtime, side, self.meta.cancellation, await self._brought_in(given.asked, side.skill)
         )
@@ -156,7 +159,7 @@ class SideTurn:
         result = await loop.run(messages, self._preparation(request, given, rounds), self.meta)
         if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
             _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
-        unmet = returns.unmet if returns is not None and stops.by is None and result.error is None else ""
+        unmet = contract.unmet if stops.by is None and result.error is None else ""
         limit = result.limit or rounds(result.rounds)
         return SideResult(result, limit, stops.by, stops.value, stops.missing, unmet, stops.handed)
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome, CodeSession, lines_of
-from desktop.domain.errors import BugError, Denied
+from desktop.domain.errors import BugError, Denied, KnownError
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import Call, CodePlace
 from desktop.pipeline.execute import cut
@@ -62,6 +62,7 @@ class CodeTool:
         self._target = target
         self._over = False
         self._value: Any = None
+        self._refused = ""
         self._finishing = asyncio.Lock()
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
@@ -73,12 +74,12 @@ class CodeTool:
         call = context.scope
         if not isinstance(call, Call):
             raise BugError("code was run outside the pipeline")
-        code = str(args["code"])
+        code, before, self._refused = str(args["code"]), self._over, ""
         outcome = await self._session.run(code, self._server(call, code))
         failed = call.failure
         if failed is not None:
             raise failed
-        return self._result(outcome)
+        return self._result(outcome, finished=outcome.finished or (self._over and not before))
 
     def _server(self, call: Call, code: str) -> Callable[[CodeCall], Awaitable[Any]]:
         """What answers the code's requests, for this one piece of it."""
@@ -90,6 +91,7 @@ class CodeTool:
         manager.context = ctx
         envelope = ctx.envelope
         ctx.bind(Envelope(envelope.id, self._target or ctx, envelope.parent, envelope.signal), manager)
+        ctx.accept = self._finish_once
         call.invocation.view = call.context = ctx
         lines, made = lines_of(code), [0]
 
@@ -115,10 +117,14 @@ class CodeTool:
         async with self._finishing:
             if self._over:
                 raise Denied("There is a result already.", code="denied.finished")
-            await self._finish(value)
+            try:
+                await self._finish(value)
+            except KnownError as failure:
+                self._refused = str(failure)
+                raise
             self._over, self._value = True, value
 
-    def _result(self, outcome: CodeOutcome) -> ToolResult:
+    def _result(self, outcome: CodeOutcome, *, finished: bool) -> ToolResult:
         """``{ok, value | error, stdout, finished}`` (R-COD-18), and the ``result`` that it finished with."""
         shown: dict[str, Any] = {"ok": outcome.ok}
         if outcome.failure is None:
@@ -126,14 +132,17 @@ class CodeTool:
         else:
             failure = outcome.failure
             shown["error"] = {"name": failure.name, "message": failure.message, "line": failure.line}
-        shown |= {"stdout": "", "finished": outcome.finished}
-        if outcome.finished:
+        shown |= {"stdout": "", "finished": finished}
+        if finished:
             shown["result"] = self._value
-        if outcome.memory_lost:
-            shown["note"] = _LOST
+        notes = [_LOST] if outcome.memory_lost else []
+        if self._refused and not finished:  # code seldom waits for the answer
+            notes.append(f"The result was not accepted: {self._refused}")
+        if notes:
+            shown["note"] = " ".join(notes)
         shown["stdout"] = _fitting(outcome.stdout, self._limits.output_bytes - _bytes(shown) - NOTICE)
         code = "" if outcome.failure is None else outcome.failure.code
-        facts = {"finished": True} if outcome.finished else {}
+        facts = {"finished": True} if finished else {}
         return ToolResult(json.dumps(shown, ensure_ascii=False), not outcome.ok, shown, code, facts)
 
 

@@ -165,6 +165,14 @@ class Manager:
         else:
             self.finished, self.value = True, value
 
+    async def conclude(self, value: Any = None) -> None:
+        """``finish``, judged first by the agent whose context this is."""
+        accept = self.context.accept if self.context is not None else None
+        if accept is None:
+            self.finish(value)
+        else:
+            await accept(value)
+
     def fail(self, reason: str) -> None:
         """End the (served) call with failure: its token is cancelled, so that an agent at work in it stops."""
         check_operation(self._caller.allowed, "fail")

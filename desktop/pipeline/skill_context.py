@@ -65,6 +65,10 @@ class ManagerLike(Protocol):
         """Record the served result; it wins over what the code returns."""
         ...
 
+    async def conclude(self, value: Any = None) -> None:
+        """``finish`` where somebody may judge the value first, as an agent's promise does. Raises ToolFailure."""
+        ...
+
     def fail(self, reason: str) -> None:
         """End the served call with failure and abort its agent. Raises SkillFailed."""
         ...
@@ -90,6 +94,8 @@ class Context:
     wraps: str = ""
     call: Any = None
     """The pipeline's record of the call, for library code; a worker's ``ctx`` does not have it."""
+    accept: Callable[[Any], Awaitable[None]] | None = None
+    """Takes what an agent finishes with, in the agent's own context and in that of its code."""
 
     @property
     def envelope(self) -> Envelope:

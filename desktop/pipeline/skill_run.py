@@ -232,6 +232,9 @@ class _Unmanaged:
     def finish(self, value: Any = None) -> None:
         raise NotMiddleware("Finish through your own manager: it records the served result.")
 
+    async def conclude(self, value: Any = None) -> None:
+        self.finish(value)
+
     def fail(self, reason: str) -> None:
         raise NotMiddleware("Fail through your own manager.")
 

@@ -34,5 +34,5 @@ async def run(ctx, args):
         return await parent.manager.next()
     if args["op"] == "fail":
         parent.manager.fail(args.get("reason", "failed"))
-    parent.manager.finish(args.get("value"))
+    await parent.manager.conclude(args.get("value"))
     return "Finished."

@@ -93,7 +93,7 @@ async def test_code_that_finished_ends_the_run_that_was_cut_off_after_it(tmp_pat
         thread = await cut_off(w, [("c1", "invoke")], lines)
         await w.service.continue_answer(thread)
         await w.settled(thread)
-        assert (model.requests, w.ends()[-1].reason) == ([], "response")
+        assert (model.requests, w.ends()[-1].reason) == ([], "stop_tool")
 
 
 async def test_what_was_chosen_for_an_agent_lasts_and_can_be_taken_back(tmp_path: Path) -> None:
