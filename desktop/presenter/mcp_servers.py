@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.mcp_example import EXAMPLE, with_server
 from desktop.presenter.skills_forms import FormField, fields_of
+from desktop.presenter.skills_words import table_of
 from desktop.presenter.yaml_file import YamlFileViewModel
 from desktop.skills.resolution.pins import Difference, FileDifference
 
@@ -26,7 +28,8 @@ MOST_AT_ONCE = 40
 @dataclass(frozen=True, slots=True)
 class McpToolRow:
     """One tool a server offers. ``server_name`` is the server's name for it; ``off`` why it cannot be called, or "";
-    ``unseen``: it waits to be looked at; ``claims`` are the server's words about it, which decide nothing."""
+    ``unseen``: it waits to be looked at; ``claims`` are the server's words about it, which decide nothing.
+    ``switchable``: the person can put it on or off here; ``params`` is what it takes in words, ``schema`` as JSON."""
 
     name: str
     server_name: str
@@ -35,6 +38,10 @@ class McpToolRow:
     off: str
     unseen: bool
     claims: tuple[str, ...]
+    switchable: bool = True
+    digest: str = ""
+    params: tuple[tuple[str, str, str], ...] = ()
+    schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,11 @@ class McpRow:
     def unseen(self) -> int:
         """How many of its tools wait to be looked at."""
         return sum(tool.unseen for tool in self.tools)
+
+    @property
+    def on(self) -> int:
+        """How many of its tools can be called."""
+        return sum(not tool.off for tool in self.tools)
 
 
 class McpServersViewModel(YamlFileViewModel):
@@ -119,8 +131,33 @@ class McpServersViewModel(YamlFileViewModel):
 
     def look_at(self, name: str) -> None:
         """Show what is new or changed in its tools: ``difference_ready`` follows."""
-        server = self._state.server(name)
-        unseen = [tool for tool in server.tools if tool.standing in ("new", "changed")][:MOST_AT_ONCE]
+        self._look_at(name, [tool for tool in self._state.server(name).tools if tool.standing in ("new", "changed")])
+
+    def look_at_all(self, name: str) -> None:
+        """The same for every tool that could be on and is not."""
+        self._look_at(name, [tool for tool in self._state.server(name).tools if tool.off and not tool.barred])
+
+    def switch(self, name: str, shown: McpToolRow, on: bool) -> None:
+        """The person put one on or off. What is shown of it on the page counts as looked at; what changed since it was
+        on is shown beside what it was, first."""
+        if not on:
+            self.switch_off(name, (shown.server_name,))
+            return
+        tool = next((t for t in self._state.server(name).tools if t.offered.raw == shown.server_name), None)
+        if tool is None:
+            return
+        if tool.standing == "changed" or (tool.standing == "off" and tool.seen_text != tool.offered.text):
+            self._look_at(name, [tool])
+        else:
+            self._spawn(self._service.accept(name, {shown.server_name: shown.digest}), f"switch on a tool of {name}")
+
+    def switch_off(self, name: str, tools: Sequence[str] = ()) -> None:
+        """These, by the server's names, or all."""
+        every = [tool.offered.raw for tool in self._state.server(name).tools if not tool.barred]
+        self._spawn(self._service.switch_off(name, tools or every), f"switch off tools of {name}")
+
+    def _look_at(self, name: str, tools: Sequence[ToolFacts]) -> None:
+        unseen = tools[:MOST_AT_ONCE]
         self._looked_at = (name, {tool.offered.raw: tool.offered.digest for tool in unseen})
         self._difference = compared(name, [(t.offered.name, t.seen_text or None, t.offered.text) for t in unseen])
         self.difference_ready.emit(self._difference)
@@ -169,4 +206,6 @@ def _tool_row(tool: ToolFacts) -> McpToolRow:
     return McpToolRow(
         offered.name or offered.raw, offered.raw, tool.category.value, offered.description, tool.off,
         tool.standing in ("new", "changed") and not offered.problem, offered.claims,
+        not tool.barred, offered.digest, table_of(offered.schema),
+        json.dumps(offered.schema, indent=2, ensure_ascii=False),
     )  # fmt: skip

@@ -13,7 +13,8 @@ from typing import Any, Literal, Protocol
 from desktop.tools.mcp_offered import Offered
 
 KEY = "mcp:"
-Standing = Literal["seen", "new", "changed"]
+Standing = Literal["seen", "new", "changed", "off"]
+"""``off``: the person switched it off, whatever it has become since."""
 
 
 class PinStore(Protocol):
@@ -53,8 +54,8 @@ class McpPins:
             if not isinstance(pin, dict):
                 found[one.raw] = ("new", "")
             else:
-                before = str(pin.get("text", ""))
-                found[one.raw] = ("seen" if pin.get("digest") == one.digest else "changed", before)
+                same: Standing = "seen" if pin.get("digest") == one.digest else "changed"
+                found[one.raw] = ("off" if pin.get("off") is True else same, str(pin.get("text", "")))
         return found
 
     def accept(self, server: str, identity: str, tools: Iterable[Offered]) -> None:
@@ -62,4 +63,13 @@ class McpPins:
         with self._lock:
             seen = dict(self._of(server, identity))
             seen |= {one.raw: {"digest": one.digest, "text": one.text} for one in tools if not one.problem}
+            self._store.put({KEY + server: {"identity": identity, "tools": seen}})
+
+    def switch_off(self, server: str, identity: str, tools: Iterable[str]) -> None:
+        """The person wants none of these, by the server's names, until they accept one again. Raises OSError."""
+        with self._lock:
+            seen = dict(self._of(server, identity))
+            for raw in tools:
+                before = seen.get(raw)
+                seen[raw] = {"digest": "", "text": "", **(before if isinstance(before, dict) else {}), "off": True}
             self._store.put({KEY + server: {"identity": identity, "tools": seen}})

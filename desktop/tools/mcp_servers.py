@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.skills import SkillProblem
@@ -30,6 +31,12 @@ MOST_CALLS = 40
 """Calls of all servers at once; the pipe takes 64."""
 
 
+_STANDING = {
+    "new": "new, not switched on yet", "changed": "it has changed since you switched it on",
+    "off": "you switched it off",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
     """One tool as the page shows it. ``off`` is why it cannot be called, or ""; ``seen_text`` what was seen of it."""
@@ -39,6 +46,8 @@ class ToolFacts:
     standing: Standing | None
     off: str = ""
     seen_text: str = ""
+    barred: bool = False
+    """It could not be on whatever the person says on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,7 @@ class McpServers:
     @property
     def state(self) -> McpState:
         """Everything as it is now."""
-        return McpState(tuple(_facts(one, self._off) for one in self._servers.values()), self._problems, self._kept)
+        return McpState(tuple(_facts(one, self._barred) for one in self._servers.values()), self._problems, self._kept)
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Called on the loop after every change; returns what ends that."""
@@ -116,14 +125,17 @@ class McpServers:
 
     def _off(self, server: McpServer, offered: Offered) -> str:
         """Why a tool is not registered, or ""."""
+        return self._barred(server, offered) or _standing_words(server, offered)
+
+    def _barred(self, server: McpServer, offered: Offered) -> str:
+        """Why it could not be on whatever the person says on the page, or ""."""
         if offered.problem:
             return offered.problem
         if clash := self._clashes.get(offered.name):
             return f"{offered.name} is the name of {clash}"
         if not server.definition.rule(offered.raw).enabled:
             return "switched off in mcp.yaml"
-        standing = server.standings.get(offered.raw, ("new", ""))[0]
-        return {"new": "not looked at yet", "changed": "it has changed since you looked at it"}.get(standing, "")
+        return ""
 
     # -- the file -----------------------------------------------------------------------------------------------------
 
@@ -248,8 +260,14 @@ class McpServers:
         chosen = [now[raw] for raw in digests if raw in now]
         if len(chosen) != len(digests) or any(one.digest != digests[one.raw] for one in chosen):
             raise KnownError("The server has changed them meanwhile.", next_step="Look at them once more.")
-        definition, pins = server.definition, self._services.pins
-        await asyncio.to_thread(pins.accept, definition.name, definition.identity, chosen)
+        await self._pin(server, self._services.pins.accept, chosen)
+
+    async def switch_off(self, name: str, tools: Iterable[str]) -> None:
+        """The person wants none of these, by the server's names."""
+        await self._pin(self._one(name), self._services.pins.switch_off, tuple(tools))
+
+    async def _pin(self, server: McpServer, change: Callable[[str, str, Any], None], tools: Any) -> None:
+        await asyncio.to_thread(change, server.definition.name, server.definition.identity, tools)
         await server.look_at_pins()
         self._rebuild()
 
@@ -317,16 +335,22 @@ class McpServers:
         self._told()
 
 
-def _facts(server: McpServer, off: Callable[[McpServer, Offered], str]) -> ServerFacts:
-    tools = tuple(_tool_facts(server, one, off(server, one)) for one in server.offered)
+def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str]) -> ServerFacts:
+    tools = tuple(_tool_facts(server, one, barred(server, one)) for one in server.offered)
     return ServerFacts(
         server.definition, server.condition, server.reason, server.about, server.walls.sentence, server.walls.weak,
         server.restarts, tools, server.log,
     )  # fmt: skip
 
 
-def _tool_facts(server: McpServer, offered: Offered, off: str) -> ToolFacts:
+def _tool_facts(server: McpServer, offered: Offered, barred: str) -> ToolFacts:
     rule = server.definition.rule(offered.raw)
     category = Category.ADMIN if server.walls.weak else rule.category or server.definition.category
     standing, before = server.standings.get(offered.raw, (None, ""))
-    return ToolFacts(offered, category, standing, off, before)
+    off = barred or _standing_words(server, offered)
+    return ToolFacts(offered, category, standing, off, before, bool(barred))
+
+
+def _standing_words(server: McpServer, offered: Offered) -> str:
+    return _STANDING.get(server.standings.get(offered.raw, ("new", ""))[0], "")
+

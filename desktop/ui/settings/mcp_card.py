@@ -10,14 +10,16 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.presenter.mcp_servers import McpRow, McpToolRow
 from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.settings.mcp_tool_row import ToolRow
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, clear
-from desktop.ui.widgets.marks import Badge, StateLabel
+from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
+WHOSE = "Names and descriptions are the server's own words. Models are told them."
 LOG_ROWS = 14
 TOOLS_AT_FIRST = 20
 LAST_LINES = 4
@@ -29,11 +31,15 @@ STATES = {
 
 
 class ServerCard(QFrame):
-    """``edit`` with the line of its entry, ``attempt`` with a tool's name, ``look`` at what was not seen yet."""
+    """``edit`` with the line of its entry, ``attempt`` with a tool's name, ``look`` at what was not seen yet,
+    ``switched`` with a tool's row."""
 
     edit = Signal(int)
     attempt = Signal(str)
     look = Signal()
+    switched = Signal(object, bool)
+    all_on = Signal()
+    all_off = Signal()
     restart = Signal()
     stop = Signal()
 
@@ -48,6 +54,8 @@ class ServerCard(QFrame):
             column.addLayout(part)
             self._parts[name] = (part, None)
         self._log_open = self._all_tools = False
+        self._open: dict[str, bool] = {}
+        """Of tools, by the server's names: whether what they take is shown, where a person said so."""
 
     def show_row(self, row: McpRow) -> None:
         """Follow; a part is built anew only when something in it changed: a server may write to its log without end."""
@@ -55,7 +63,7 @@ class ServerCard(QFrame):
         broken = row.state in ("waiting", "failed")
         head = replace(row, tools=(), log=row.log[-LAST_LINES:] if broken else ())
         self._part("head", (head, row.unseen, self._log_open), lambda: self._head_widgets(row))
-        self._part("tools", (row.tools, self._all_tools), lambda: self._tool_widgets(row))
+        self._part("tools", (row.tools, self._all_tools, dict(self._open)), lambda: self._tool_widgets(row))
         self._part("log", (self._log_open, row.log if self._log_open else ()), lambda: self._log_widgets(row))
 
     def _part(self, name: str, key: object, build: Callable[[], list[QWidget]]) -> None:
@@ -81,7 +89,8 @@ class ServerCard(QFrame):
 
     def _tool_widgets(self, row: McpRow) -> list[QWidget]:
         tools = row.tools if self._all_tools else row.tools[:TOOLS_AT_FIRST]
-        widgets = [self._tool(tool) for tool in tools]
+        widgets: list[QWidget] = [self._tools_head(row)] if row.tools else []
+        widgets += [self._tool(tool) for tool in tools]
         if len(tools) < len(row.tools):
             more = Button(f"Show all {len(row.tools)} tools", "quiet", small=True)
             more.clicked.connect(self._show_all)
@@ -131,34 +140,40 @@ class ServerCard(QFrame):
 
     def _unseen(self, row: McpRow) -> Notice:
         many = row.unseen != 1
-        strip = Notice("ask", f"{row.unseen} tool{'s' if many else ''} you have not looked at: off until you have.")
+        are, them = ("s are", "them") if many else (" is", "it")
+        strip = Notice("ask", f"{row.unseen} tool{are} new or changed, and off until you switch {them} on.")
         button = Button("Look at them" if many else "Look at it", small=True)
         button.clicked.connect(self.look)
         strip.add(button)
         return strip
 
     def _tool(self, tool: McpToolRow) -> QWidget:
-        holder = pane("row")
-        column = Column(holder, margins=(0, 6, 0, 6), spacing=2)
-        head = Row(spacing=8)
-        head.addWidget(Text(shown_line(tool.name)[:80], "code", "3" if tool.off else "1"))
-        if not tool.off:
-            head.addWidget(Badge(tool.category))
-        head.addStretch(1)
-        if tool.off:
-            head.addWidget(Text("off", "small", "2"))
-        else:
-            attempt = Button("Try it", "quiet", small=True, icon="play", tip=f"Call {tool.name} now")
-            attempt.clicked.connect(lambda: self.attempt.emit(tool.name))
-            head.addWidget(attempt)
-        column.addLayout(head)
-        if tool.description:
-            column.addWidget(Text(shown_line(tool.description), "small", "2", elide="right"))
-        said = f"It says of itself: {', '.join(tool.claims)}." if tool.claims else ""
-        for words in (f"Off: {tool.off}." if tool.off else "", said):
-            if words:
-                column.addWidget(Paragraph(shown(words), "small", "2"))
-        holder.setAccessibleName(f"{shown_line(tool.name)}, {f'off: {tool.off}' if tool.off else tool.category}")
+        name = tool.server_name
+        row = ToolRow(tool, is_open=self._open.get(name, tool.unseen))
+        row.switched.connect(lambda on: self.switched.emit(tool, on))
+        row.attempt.connect(lambda: self.attempt.emit(tool.name))
+        row.opened.connect(lambda is_open: self._open_tool(name, is_open))
+        return row
+
+    def _open_tool(self, name: str, is_open: bool) -> None:
+        self._open[name] = is_open
+        self._again()
+
+    def _tools_head(self, row: McpRow) -> QWidget:
+        """How many are on, and all at once."""
+        holder = QWidget()
+        head = Row(holder, spacing=8)
+        words = f"{row.on} of {len(row.tools)} on. "
+        head.addWidget(Paragraph([(words, "strong"), (WHOSE, "")], "small", "2"), 1)
+        can = [tool for tool in row.tools if tool.switchable]
+        for label, signal, wanted in (
+            ("All on", self.all_on, any(tool.off for tool in can)),
+            ("All off", self.all_off, any(not tool.off for tool in can)),
+        ):
+            button = Button(label, "quiet", small=True, tip=f"{label}: the tools of {row.name}")
+            button.setEnabled(wanted)
+            button.clicked.connect(signal)
+            head.addWidget(button)
         return holder
 
 

@@ -24,14 +24,14 @@ from desktop.ui.widgets.text import Paragraph, Selectable
 from desktop.ui.widgets.toggles import Segmented
 
 INTRO = (
-    "Programs and services that offer tools. Their tools ask as admin until you give them another category, and are "
-    "off until you have looked at them; what changes later is off again. Programs are confined like commands."
+    "Programs and services that offer tools. A tool is off until you switch it on, and off again when it changes. It "
+    "asks as admin until you give it another category in the text. Programs are confined like commands."
 )
 KEPT = "mcp.yaml cannot be read as it is now. The servers below stay in force until it can."
 SOME = "Some entries of mcp.yaml have problems and are left out."
 SEEN_TITLE = "What is new or changed in its tools"
 SEEN_WORDS = (
-    "These are the server's own words about its tools: models are told them. What you have not looked at stays off."
+    "These are the server's own words about its tools. Models are told them."
 )
 
 
@@ -46,7 +46,7 @@ class McpPage(QFrame):
         column = Column(self, spacing=0)
         column.addWidget(self._make_head())
         self.editor, self.trying, self.form = CliEditor(mcp), McpTry(mcp), ServerForm(mcp)
-        self.difference = DifferenceView(mcp, title=SEEN_TITLE, words=SEEN_WORDS, done="I have seen this, use them")
+        self.difference = DifferenceView(mcp, title=SEEN_TITLE, words=SEEN_WORDS, done="I have read this, switch on")
         self._list = Scroller(margins=(24, 20, 24, 24), spacing=12)
         self._top, self._middle = Column(spacing=12), Column(spacing=12)
         self._list.column.addLayout(self._top)
@@ -144,6 +144,9 @@ class McpPage(QFrame):
         card.edit.connect(self._edit)
         card.attempt.connect(self.try_tool)
         card.look.connect(lambda: self._mcp.look_at(name))
+        card.switched.connect(lambda tool, on: self._mcp.switch(name, tool, on))
+        card.all_on.connect(lambda: self._mcp.look_at_all(name))
+        card.all_off.connect(lambda: self._mcp.switch_off(name))
         card.restart.connect(lambda: self._mcp.restart(name))
         card.stop.connect(lambda: self._mcp.stop(name))
         return card

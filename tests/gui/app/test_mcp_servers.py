@@ -1,13 +1,16 @@
 """MCP servers in the whole app: started after the first paint, looked at, called by a model, asked about."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QLabel
 
 from desktop.ui.settings.mcp_page import McpPage
+from desktop.ui.settings.mcp_tool_row import ToolRow
 from desktop.ui.widgets.buttons import Button
 from tests.gui.app.kit import Heartbeat, call
 from tests.servers.mcp import honest, hostile
@@ -49,13 +52,13 @@ async def test_a_model_calls_a_tool_that_the_person_has_looked_at(start, tmp_pat
     mcp = app.models.mcp
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
     assert mcp.rows[1].state == "off"
-    assert all(tool.off == "not looked at yet" for tool in mcp.rows[0].tools)
+    assert all(tool.off == "new, not switched on yet" for tool in mcp.rows[0].tools)
     page = await open_page(app)
     await app.until(
         lambda: page.isVisible() and [b for b in page.findChildren(Button) if b.label == "Look at them"], "it"
     )
     button(page, "Look at them").click()
-    accept = button(page, "I have seen this, use them")
+    accept = button(page, "I have read this, switch on")
     await app.until(accept.isEnabled, "the difference")
     accept.click()
     await app.until(lambda: not any(tool.off for tool in mcp.rows[0].tools), "the tools on")
@@ -134,3 +137,54 @@ async def test_the_qt_thread_works_little_while_servers_start(start, tmp_path):
         await app.until(lambda: [row.state for row in mcp.rows] == ["running", "running"], "the servers")
     beat.says("two servers start, one with 200 tools")
     assert "mcp_types" not in sys.modules
+
+
+def row_of(page: McpPage, name: str) -> ToolRow:
+    return next(r for r in page.findChildren(ToolRow) if r.accessibleName().startswith(f"{name},") and r.isVisible())
+
+
+@pytest.mark.spec("R-FS-10")
+async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_as_json(start, tmp_path):
+    home_with(tmp_path, entry("files", honest()))
+    app = await start([{"text": "Hello."}])
+    mcp = app.models.mcp
+    await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
+    page = await open_page(app)
+    page.window().resize(1280, 800)
+    await app.until(lambda: [r for r in page.findChildren(ToolRow) if r.isVisible()], "the tools")
+    row = row_of(page, "files-add")
+    words = [label.text() for label in row.findChildren(QLabel)]
+    assert {"a", "b", "number, required"} <= set(words) or {"a", "b", "whole number, required"} <= set(words), words
+    assert not row.json.isVisible()
+    row.how.chosen.emit("json")
+    assert row.json.isVisible()
+    assert json.loads(row.json.toPlainText())["properties"].keys() == {"a", "b"}
+    shoot(page, "new")
+    row.switch.click()
+    await app.until(lambda: mcp.tool("files-add"), "it on")
+    assert mcp.tool("files-say") is None, "only the one"
+    await app.until(lambda: row_of(page, "files-add").switch.isChecked() is True, "its switch")
+    shoot(page, "one")
+    button(page, "All on").click()
+    await app.until(button(page, "I have read this, switch on").isEnabled, "all that is off")
+    button(page, "I have read this, switch on").click()
+    await app.until(lambda: not any(tool.off for tool in mcp.rows[0].tools), "all on")
+    row_of(page, "files-say").switch.click()
+    await app.until(lambda: mcp.tool("files-say") is None, "off")
+    assert mcp.rows[0].unseen == 0, "what a person switched off does not wait for them"
+    mcp.restart("files")
+    await app.until(lambda: mcp.rows[0].state != "running", "it ends")
+    await app.until(lambda: mcp.rows[0].state == "running" and mcp.tool("files-add"), "it is back")
+    assert mcp.tool("files-say") is None, "it stays off"
+    await app.until(lambda: not row_of(page, "files-say").switch.isChecked(), "its switch")
+    row_of(page, "files-say").switch.click()
+    await app.until(lambda: mcp.tool("files-say"), "on again, for it is what it was")
+    button(page, "All off").click()
+    await app.until(lambda: all(tool.off == "you switched it off" for tool in mcp.rows[0].tools), "all off")
+    shoot(page, "off")
+
+
+def shoot(page: McpPage, name: str) -> None:
+    """A picture where somebody wants to look: ``ASSENT_SHOTS`` names a folder."""
+    if folder := os.environ.get("ASSENT_SHOTS"):
+        page.window().grab().save(f"{folder}/mcp-{name}.png")

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from desktop.app.skill_rooms import PinFile
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.permission import Decision
 from desktop.domain.tools import Category
+from desktop.tools.mcp_offered import Offered
+from desktop.tools.mcp_pins import McpPins
 from tests.servers.mcp import honest, hostile
 from tests.unit.tools.mcp_kit import KEY, McpBench
 
@@ -178,7 +181,7 @@ async def test_a_tool_is_off_until_it_was_looked_at_and_off_again_when_it_change
     await bench.put({"name": "rug", "command": sys.executable, "args": hostile("changing", str(flag))[1:],
                      "category": "read"})  # fmt: skip
     facts = await bench.running("rug")
-    assert [(tool.standing, tool.off) for tool in facts.tools] == [("new", "not looked at yet")] * 2
+    assert [(tool.standing, tool.off) for tool in facts.tools] == [("new", "new, not switched on yet")] * 2
     assert bench.registry.tools() == []
     await bench.accept("rug")
     assert (await bench.call("rug_echo", text="one")).result.text == "one"  # and the server changes its list
@@ -284,3 +287,18 @@ def processes_naming(text: str) -> list[str]:
         except OSError:
             continue
     return found
+
+
+@pytest.mark.spec("R-FS-10")
+async def test_what_a_person_switched_off_stays_off_also_when_it_changes_until_they_accept_it(
+    tmp_path: Path,
+) -> None:
+    pins = McpPins(PinFile(tmp_path / "pins.json"))
+    one, other = (Offered("say", "files-say", words, digest=words, text=words) for words in ("Says it.", "Sends it."))
+    pins.accept("files", "program", [one])
+    pins.switch_off("files", "program", ["say", "gone"])
+    assert pins.standings("files", "program", [one]) == {"say": ("off", "Says it.")}
+    assert pins.standings("files", "program", [other]) == {"say": ("off", "Says it.")}
+    pins.accept("files", "program", [other])
+    assert pins.standings("files", "program", [one, other])["say"][0] == "seen"
+    assert pins.standings("files", "program", [one]) == {"say": ("changed", "Sends it.")}
