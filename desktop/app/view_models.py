@@ -103,6 +103,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         debates=_debates(rooms, bridge, board, approvals, setup),
         agents_editor=_agents(rooms, bridge, board, setup),
     )
+    setup.demo_started.connect(chat.start_demo)
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))

@@ -29,6 +29,9 @@ async def _just(action: Callable[[], Awaitable[object]]) -> None:
     await action()
 
 
+DEMO_BEGINS = "start"
+"""What the demo model is told to play its scene."""
+
 GONE = "This agent’s conversation is not kept any more: it goes when Assent is closed."
 
 
@@ -78,6 +81,11 @@ class ChatViewModel(OpenThread):
         """Send, or queue while a run is under way. The draft is forgotten once the message is stored."""
         if text.strip() or attachments:
             self._spawn(self._send(self._thread_id, self._opening, Draft(text, attachments)), "send message")
+
+    def start_demo(self) -> None:
+        """A new chat in which the demo model plays its scene."""
+        self.new_thread()
+        self.send(DEMO_BEGINS)
 
     async def _send(self, thread_id: str, opening: int, said: Draft) -> None:
         """Into the thread that was open when it was said, whatever is open by now."""

@@ -43,6 +43,7 @@ class ModelSetupViewModel(QObject):
     changed = Signal()
     tested = Signal(str, bool, str)
     chosen = Signal(str)
+    demo_started = Signal()
 
     def __init__(
         self, catalogue: Catalogue, secrets: SecretStore, bridge: Bridge, saved: Saved, parent: QObject | None = None
@@ -264,16 +265,21 @@ class ModelSetupViewModel(QObject):
     def use(self, ref: str) -> None:
         """Make a model the default and say so."""
 
-        async def work() -> None:
-            await self._saved.keep_default_model(ref)
-            self.changed.emit()
-            self.chosen.emit(ref)
+        self._bridge.spawn(self._use(ref), name="choose model")
 
-        self._bridge.spawn(work(), name="choose model")
+    async def _use(self, ref: str) -> None:
+        await self._saved.keep_default_model(ref)
+        self.changed.emit()
+        self.chosen.emit(ref)
 
     def start_demo(self) -> None:
-        """The built-in demo model: not an AI, offline."""
-        self.use(DEMO_MODEL)
+        """The built-in demo model: not an AI, offline. It begins to play in a chat of its own."""
+
+        async def work() -> None:
+            await self._use(DEMO_MODEL)
+            self.demo_started.emit()
+
+        self._bridge.spawn(work(), name="start demo")
 
 
 def _complete(info: ProviderInfo, fields: Mapping[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 MOST = 40
 """Offers shown for one word."""
+
+_COMMAND = re.compile(r"\s*/(?:skill:)?([a-z0-9]+(?:-[a-z0-9]+)*)(?=\s|$)", re.IGNORECASE)
+"""A message that begins like a command; a path such as /tmp/x is none."""
 
 Source = Callable[[str], Awaitable[Sequence[Offer]]]
 """(what was typed after the prefix) -> everything that might fit; it may itself narrow by folder."""
@@ -30,6 +34,20 @@ class OffersViewModel(QObject):
         self._bridge = bridge
         self._sources = sources
         self._number = 0
+        self._names: frozenset[str] | None = None
+
+    def learn(self) -> None:
+        """Look which names can stand after ``/``, for ``unknown_name``."""
+        self._bridge.spawn(self._learn(), name="names of skills")
+
+    async def _learn(self) -> None:
+        if (source := self._sources.get("/")) is not None:
+            self._names = frozenset(row.label for row in await source(""))
+
+    def unknown_name(self, text: str) -> str:
+        """The name that a message begins with as if it named a skill, where there is none of it; else ""."""
+        begins = _COMMAND.match(text)
+        return begins[1] if begins and self._names is not None and begins[1] not in self._names else ""
 
     def want(self, prefix: str, text: str) -> None:
         """Offer for ``prefix`` and the word typed after it; anything else takes the offers away."""

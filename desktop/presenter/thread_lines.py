@@ -109,7 +109,8 @@ def _folded_in(thread: ThreadRecord) -> str:
 def _thread(thread: ThreadRecord, now: datetime.datetime) -> Row:
     icon = "schedules" if thread.label == JOB_LABEL else ""
     title = thread.title or "New chat"
-    return Row(title, thread.thread_id, time_text(thread.updated_at, now), thread.pinned, icon=icon)
+    state = "interrupted" if thread.state == "interrupted" else ""
+    return Row(title, thread.thread_id, time_text(thread.updated_at, now), thread.pinned, state=state, icon=icon)
 
 
 def _job(job: ThreadJob, runs: Sequence[ThreadRecord], now: datetime.datetime, is_open: bool) -> Iterator[Row]:

@@ -87,6 +87,13 @@ class ThreadListModel(QAbstractListModel):
         """The row of a thread, or of a job by its ``job_key``; -1: it is not listed."""
         return self._places.get(thread_id, -1)
 
+    def neighbour(self, thread_id: str) -> str:
+        """The thread below this one in the list, else the one above, else ""."""
+        listed = [row.thread_id for row in self._rows if row.thread_id]
+        at = listed.index(thread_id) if thread_id in listed else -1
+        beside = [*listed[at + 1 : at + 2], *listed[max(0, at - 1) : max(0, at)]] if at >= 0 else []
+        return next(iter(beside), "")
+
     def refresh_state(self, thread_id: str) -> None:
         """Repaint one thread's state glyph."""
         row = self.place(thread_id)
@@ -119,7 +126,8 @@ class ThreadsViewModel(QObject):
 
     hits_changed = Signal(str, object)
     open_requested = Signal(str)
-    deleted = Signal(str, str)
+    deleted = Signal(str, str, str)
+    """thread, its title, the thread that stood next to it (or "")"""
     rearranged = Signal()
 
     def __init__(
@@ -218,12 +226,13 @@ class ThreadsViewModel(QObject):
 
     def delete(self, thread_id: str) -> None:
         """Take it from the list at once; ``undo_delete`` brings it back until the app is closed."""
+        beside = self._model.neighbour(thread_id)
         record = self._threads.pop(thread_id, None)
         if record is None:
             return
         self._show()
         self._bridge.spawn(self._service.delete(thread_id), name="delete thread")
-        self.deleted.emit(thread_id, record.title or "New chat")
+        self.deleted.emit(thread_id, record.title or "New chat", beside)
 
     def undo_delete(self, thread_id: str) -> None:
         """Bring a deleted thread back."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
@@ -15,6 +17,7 @@ from desktop.ui.theme.paint import outline
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.text import Text
 
 SMALLEST = 300
 """Narrower than this many pixels (at 100 %) it never gets; its bar then shows only what is needed."""
@@ -55,6 +58,9 @@ class Composer(QFrame):
         self.text.focus_changed.connect(lambda _: self.update())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         sized(self, min_width=SMALLEST)
+        self.unknown_name: Callable[[str], str] = lambda _: ""
+        """The name of no skill that a message begins with, or ""."""
+        self._told = ""
         self.show_state(self._state)
 
     def _lay_out(self) -> None:
@@ -62,6 +68,9 @@ class Composer(QFrame):
         column.addWidget(self._queue_lines)
         column.addWidget(self.held)
         column.addWidget(self._attachment_lines)
+        self.note = Text("", "small", "ask", elide="right")
+        self.note.hide()
+        column.addWidget(self.note)
         column.addWidget(self.text)
         bar = Row(margins=(0, 0, 0, 0), spacing=2)
         skill = Button("/ skill", "quiet", small=True, tip="Use a skill (type /)")
@@ -169,6 +178,7 @@ class Composer(QFrame):
         self.text.moveCursor(self.text.textCursor().MoveOperation.End)
         self._attachments = list(attachments)
         self._show_attachments()
+        self._note_unknown(text)
         self.offers_wanted.emit("", "")
 
     def add_attachment(self, block: Block) -> None:
@@ -192,11 +202,22 @@ class Composer(QFrame):
     # -- what a person does -----------------------------------------------------------------------------------------
 
     def submit(self) -> None:
-        """Send or queue what is written; nothing is cleared before it is handed on."""
+        """Send or queue what is written; nothing is cleared before it is handed on. A name of no skill is said
+        first."""
         text = self.text.toPlainText()
+        if self._note_unknown(text):
+            return
         if self._state.can_send and (text.strip() or self._attachments):
             self.send.emit(text, tuple(self._attachments))
             self.load_draft("")
+
+    def _note_unknown(self, text: str) -> bool:
+        """Say that the message begins with the name of no skill; whether that is said only now."""
+        name = self.unknown_name(text)
+        self.note.setText(f"There is no skill “/{name[:60]}” to bring in: this goes as plain text." if name else "")
+        self.note.setVisible(bool(name))
+        fresh, self._told = bool(name) and name != self._told, name
+        return fresh
 
     def give_back(self, text: str, attachments: tuple[Block, ...]) -> None:
         """What could not be sent comes back, before whatever was written since."""
@@ -224,6 +245,8 @@ class Composer(QFrame):
         self._tell_draft()
         word = self.word_at_cursor()
         self.offers_wanted.emit(word[:1], word[1:])
+        if word[:1] != "/":  # it is not being typed any more
+            self._note_unknown(self.text.toPlainText())
 
     def _tell_draft(self) -> None:
         self.draft_changed.emit(self.text.toPlainText(), self.attachments)

@@ -54,6 +54,7 @@ class ComposerPane(QWidget):
         chat.returned.connect(composer.give_back)
         models.attaching.ready.connect(composer.add_attachment)
         models.offers.ready.connect(self._show_offers)
+        composer.unknown_name = models.offers.unknown_name
         self.editing.done.connect(chat.edit)
         self.offers.chosen.connect(composer.complete)
         composer.send.connect(self._send)
@@ -176,7 +177,9 @@ class ComposerPane(QWidget):
 
     def _focus_changed(self, here: bool) -> None:
         """Offers are for the word being typed: elsewhere they only cover what is there."""
-        if not here:
+        if here:
+            self._models.offers.learn()
+        else:
             self._models.offers.want("", "")
 
     def _offer_key(self, key: Qt.Key) -> None:

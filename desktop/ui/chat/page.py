@@ -209,11 +209,12 @@ class ChatPage(QWidget):
         self.open(thread_id)
         self.pane.header.edit_title()
 
-    def _deleted(self, thread_id: str, title: str) -> None:
+    def _deleted(self, thread_id: str, title: str, beside: str) -> None:
+        """Of the open thread its neighbour in the list is shown."""
         self.toast.say(f"“{title[:60]}” deleted", thread_id)
         if thread_id == self._models.chat.thread_id:
             self.pane.foot.keep_draft()
-            self._models.chat.new_thread()
+            self._models.chat.open_thread(beside)
 
     def _save_export(self, fmt: str, data: bytes) -> None:
         dialog = FileDialog(self, "Export this thread")

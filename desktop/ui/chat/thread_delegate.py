@@ -14,7 +14,10 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph
 from desktop.ui.widgets.rows import Index
 
-STATE_GLYPHS = {"waiting": ("ask", "ask"), "running": ("running", "running"), "failed": ("failed", "failed")}
+STATE_GLYPHS = {
+    "waiting": ("ask", "ask"), "running": ("running", "running"), "failed": ("failed", "failed"),
+    "interrupted": ("pause", "ask"),
+}  # fmt: skip
 """State of a thread -> (icon, colour token)."""
 
 

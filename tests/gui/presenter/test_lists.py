@@ -37,6 +37,11 @@ def test_threads_are_grouped_by_day_with_the_pinned_ones_on_top():
     assert [r.thread_id for r in rows if r.thread_id][:3] == ["pinned", "newest", "today"]
 
 
+def test_an_interrupted_thread_carries_a_mark_that_is_read_aloud_too():
+    rows = [row for row in arrange([thread("cut", 1, state="interrupted"), thread("whole", 2)], NOW) if row.thread_id]
+    assert [(row.state, row.spoken) for row in rows] == [("interrupted", "cut, interrupted"), ("", "whole")]
+
+
 def test_ten_thousand_threads_are_arranged_without_trouble():
     rows = arrange([thread(str(n), n) for n in range(10_000)], NOW)
     assert sum(1 for r in rows if r.thread_id) == 10_000

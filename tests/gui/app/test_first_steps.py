@@ -1,0 +1,60 @@
+"""What a person meets in the first hour: the demo plays, slips are said, and what was deleted leaves its neighbour."""
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtTest import QTest
+
+from tests.gui.app.kit import HELLO
+
+
+async def test_start_the_demo_starts_it(start: Callable[..., Any]) -> None:
+    app = await start(HELLO)
+    app.models.setup.start_demo()
+    await app.until(lambda: app.models.chat.meters.model == "demo/demo", "the demo model")
+    await app.until(lambda: app.models.approvals.requests, "the question of the demo")
+    assert app.page.pane.transcript.page.messages[0].source().strip() == "start"
+
+
+async def test_a_name_of_no_skill_is_said_before_it_is_sent(start: Callable[..., Any]) -> None:
+    app = await start(HELLO)
+    app.composer.text.setFocus()
+    await app.until(lambda: app.models.offers._names is not None, "the names")
+    app.composer.text.setPlainText("/no-such-skill do it")
+    assert app.composer.note.isVisible(), "while one types on"
+    assert "no-such-skill" in app.composer.note.text()
+    app.composer.text.setPlainText("")
+    assert not app.composer.note.isVisible()
+    QTest.keyClicks(app.composer.text, "/no-such-skill")
+    assert not app.composer.note.isVisible(), "nor while one types it"
+    app.composer.submit()
+    assert app.composer.note.isVisible(), "the first Enter says it"
+    assert app.composer.text.toPlainText() == "/no-such-skill"
+    app.composer.submit()
+    await app.answered("Hello there.")
+    assert not app.composer.note.isVisible()
+    app.composer.text.setPlainText("/tmp/x is a path")
+    assert not app.composer.note.isVisible()
+
+
+async def test_after_deleting_the_open_thread_its_neighbour_is_shown(start: Callable[..., Any]) -> None:
+    app = await start(HELLO, HELLO, HELLO)
+    made = []
+    for text in ("one", "two", "three"):
+        app.page.new_chat()
+        await app.until(lambda: app.models.chat.thread_id == "", "a new chat")
+        app.say(text)
+        await app.until(lambda text=text: text in app.text and "Hello there." in app.text, text)
+        await app.until(lambda: not app.running, "its end")
+        made.append(app.models.chat.thread_id)
+    await app.until(lambda: app.models.threads.model().place(made[2]) >= 0, "the list")
+    app.page.open(made[1])
+    await app.until(lambda: "two" in app.text, "the second")
+    below = app.models.threads.model().neighbour(made[1])
+    assert below == made[0]
+    app.models.threads.delete(made[1])
+    await app.until(lambda: app.models.chat.thread_id == made[0], "the one below")
+    app.models.threads.delete(made[0])
+    await app.until(lambda: app.models.chat.thread_id == made[2], "the one above, for want of one below")
+    app.models.threads.delete(made[2])
+    await app.until(lambda: app.models.chat.thread_id == "", "a new chat")
