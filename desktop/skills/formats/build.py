@@ -68,6 +68,8 @@ def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: Part, r
     metadata = builder.metadata()
     allowed = builder.allowed_tools(metadata)
     role = builder.role(metadata)
+    if "activatable" in metadata:
+        _check_activatable(metadata, role, locate, report)
     return SkillDef(
         name, description, origin.kind, origin.source, origin.path, _uri(origin.path, name if part.several else ""),
         origin.root, part.entry, allowed, metadata,
@@ -75,6 +77,16 @@ def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: Part, r
         builder.tags(metadata), builder.visibility(metadata), role, builder.category(metadata), origin.stamp,
         part.body_at, part.body_end, tuple(report.found), "broken" if report.found and report.broken else "ready",
     )  # fmt: skip
+
+
+def _check_activatable(metadata: Mapping[str, Any], role: str, locate: Locate, report: Report) -> None:
+    """Says where the key does nothing: only middleware with ``params`` can be switched on for a call (D-11)."""
+    value, keys = metadata["activatable"], ("metadata", "activatable")
+    if not isinstance(value, bool):
+        report.add("activatable.invalid", f"activatable is true or false, not {shown(value)}", locate(keys), "warning")
+    elif value and (role != "middleware" or not isinstance(metadata.get("params"), Mapping)):
+        message = "activatable does nothing here: it is for skills with role: middleware and params"
+        report.add("activatable.useless", message, locate(keys), "warning")
 
 
 def _name(value: Any, locate: Locate, report: Report) -> str:

@@ -14,10 +14,12 @@ from desktop.domain.tools import Category, ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.code_mode import result_in
 from desktop.safety.code_walls import code_walls
+from desktop.skills.resolution.roots import SearchRoot
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.conversation.cut_off import cut_off, line
 from tests.unit.conversation.debate_kit import FREE, answering, debate_world, setup
-from tests.unit.conversation.kit import world
+from tests.unit.conversation.kit import ROOT, agent, world
+from tests.unit.conversation.test_agent_tools import prompts
 from tests.unit.pipeline.kit import FakeTool, Person
 
 
@@ -139,3 +141,28 @@ async def test_a_stop_tool_that_code_calls_ends_the_turn_and_one_that_fails_ther
             ("stop_tool", "bill", 2), ("end_session_tool", "", 2)
         ]  # fmt: skip
         assert state.end_reason == "end_session_tool"
+
+
+@pytest.mark.spec("R-INV-15")
+async def test_code_of_a_chat_activates_what_was_opened_and_sets_nothing_else(tmp_path: Path, engine: JsEngine) -> None:
+    keys = [{"model": {"agent": "agent-demo"}}, {"returns": {}}, {"delegate": "x"}, {"retry": {"attempts": 2}}]
+    code = (
+        f"const out = []; for (const frontmatter of {json.dumps(keys)})"
+        "try { out.push(await ctx.manager.invoke('look', {path: 'a'}, {frontmatter})) } catch (e) { out.push(e.code) }"
+        "return out"
+    )
+    tries: list[int] = []
+
+    def shaky(*_: Any) -> ToolResult:
+        tries.append(1)
+        return ToolResult("not yet", is_error=True) if len(tries) == 1 else ToolResult("seen")
+
+    model = ScriptedModel([runs(code), says("Done.")])
+    options: dict[str, Any] = {"code": engine, "tool_mode": lambda _agent: "code", "agents": agent(prompt="free")}
+    roots = (prompts(tmp_path / "s", free=""), SearchRoot(str(ROOT / "skills"), "library"))
+    async with world(tmp_path, model, FakeTool("look", body=shaky), roots=roots, **options) as w:
+        shown = await w.ask(await w.thread(), "look")
+        assert json.loads(shown[-2].blocks[0].text)["value"] == [*["denied.untrusted_ref"] * 3, "seen"]
+        section = model.requests[0].system.partition("# Middleware")[2]
+        named = [line[3:] for line in section.splitlines() if line.startswith("## ")]
+        assert named == ["cache", "retry", "session", "timeout"]

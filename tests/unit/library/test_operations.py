@@ -124,6 +124,29 @@ async def test_a_native_call_of_context_manager_is_checked_too(tmp_path: Path) -
     assert (refused.is_error, outcome.result.structured) == (True, {"n": 1})
 
 
+@pytest.mark.spec("R-PAT-12", "R-RET-3")
+@pytest.mark.parametrize("through", ["skill_invoke", "context_manager"])
+async def test_an_operation_that_is_passed_on_acts_on_the_agent(tmp_path: Path, through: str) -> None:
+    def passed(n: Any) -> Any:
+        args = {"ref": "context-manager", "args": {"op": "finish", "value": {"n": n}}}
+        return calls(through, args | ({"op": "invoke"} if through == "context_manager" else {}))
+
+    list_ = "* context-manager"
+    bench = bench_of(tmp_path, None, passed("x"), passed(1), list_=list_, mode="direct", metadata=NUMBER)
+    outcome = await bench.call("task", allowed="* context-manager")
+    assert (outcome.result.structured, len(bench.model.requests)) == ({"n": 1}, 2)
+    assert bench.model.requests[1].messages[-1].blocks[0].is_error
+
+
+@pytest.mark.spec("R-PAT-12")
+async def test_an_operation_that_is_denied_is_denied_when_it_is_passed_on(tmp_path: Path) -> None:
+    args = {"ref": "context-manager", "args": {"op": "finish", "value": 1}}
+    list_ = "* context-manager context-manager(op=finish,$deny)"
+    bench = bench_of(tmp_path, None, calls("skill_invoke", args), list_=list_, mode="direct")
+    assert (await bench.call("task", allowed="* context-manager")).result.text == "end"
+    assert "not among the tools allowed" in bench.model.requests[1].messages[-1].blocks[0].text
+
+
 # -- what a list demands, told ----------------------------------------------------------------------------------------
 
 OWN, ABOVE = "look(path=src/*) look(path=doc/*) skill-list skill-describe", "* look(path=*secret*,$deny)"

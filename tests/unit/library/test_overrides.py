@@ -299,6 +299,37 @@ async def test_a_provider_that_a_file_names_is_called_under_that_files_list(
         assert "allowed-tools" in result.text
 
 
+@pytest.mark.spec("R-AG-3", "R-AG-5")
+@pytest.mark.parametrize(("list_", "ran"), [("look", []), ("look agent-hidden", ["agent-hidden"])])
+async def test_a_provider_that_a_skill_of_ones_own_sets_for_a_call_is_called_under_the_called_skills_list(
+    tmp_path: Path, list_: str, ran: list[str]
+) -> None:
+    world = World(tmp_path, None)
+    world.bench.write("served.skill.md", f'---\nname: served\ndescription: x\nallowed-tools: "{list_}"\n---\nDo it.\n')
+
+    async def boss(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("served", {}, {"frontmatter": {"model": {"agent": "agent-hidden"}}})
+
+    world.bench.register("boss", boss, source="mine")
+    result = (await world.bench.call("boss")).result
+    assert (world.ran, result.code) == (ran, "" if ran else "configuration")
+
+
+@pytest.mark.spec("R-DSC-6")
+async def test_the_provider_that_a_list_names_is_no_tool_of_its_model(tmp_path: Path) -> None:
+    world, given = World(tmp_path, None), []
+
+    async def provider(ctx: Any, args: Any) -> Any:
+        given.append([tool["name"] for tool in args["tools"]])
+        return (await ctx.manager.invoke(args["invokeRef"], {"tool": "agent-mine", "args": {}}))["code"]
+
+    world.bench.register("agent-mine", provider)
+    more = 'allowed-tools: "look agent-mine"\n'
+    world.bench.write("served.skill.md", BY_FILE.format(agent="agent-mine", more=more))
+    assert (await world.bench.call("served")).result.text == "denied.allowed_tools"
+    assert given == [["look"]]
+
+
 @pytest.mark.spec("R-AG-3")
 async def test_what_the_app_brings_along_needs_no_mention_and_heeds_a_denial(tmp_path: Path) -> None:
     world = World(tmp_path, None)

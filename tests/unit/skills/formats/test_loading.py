@@ -273,12 +273,21 @@ def test_a_folder_skill_is_context_unless_it_says_otherwise_or_is_the_librarys()
         ("role: boss", "role.invalid"),
         ("visibility: private", "visibility.invalid"),
         ("category: Read", "category.invalid"),
+        ("activatable: often", "activatable.invalid"),
+        ("activatable: true", "activatable.useless"),
     ],
 )
 def test_a_word_that_is_none_of_the_known_ones_is_a_warning_at_its_place(line: str, code: str) -> None:
     loaded = load(markdown(f"metadata:\n  x: y\n  {line}\n"))
     assert place(loaded) == (code, 6, line.index(":") + 5, "warning")
     assert loaded.definitions[0].state == "ready"
+
+
+def test_middleware_with_params_may_be_opened_to_calls() -> None:
+    opened = "metadata:\n  role: middleware\n  activatable: true\n"
+    assert load(markdown(opened + "  params: {type: object}\n")).problems == ()
+    assert [problem.code for problem in load(markdown(opened)).problems] == ["activatable.useless"]
+    assert load(markdown("metadata:\n  activatable: false\n")).problems == ()
 
 
 def test_categories_are_as_declared_or_follow_from_the_kind() -> None:
