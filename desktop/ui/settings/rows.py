@@ -155,10 +155,10 @@ class SettingRow(QFrame):
         column = Column(self, margins=0 if heading else (16, 12, 16, 12), spacing=4)
         upper = Row(spacing=8 if heading else 16)
         words = Column(spacing=2)
-        words.addWidget(
-            Text(heading or spec.title, "strong" if heading else "medium", elide="right" if heading else "none")
-        )
-        if not heading:
+        if heading:
+            words.addWidget(Text(heading, "strong", elide="right"))
+        else:
+            words.addWidget(Paragraph(spec.title, "medium"))
             words.addWidget(Paragraph(spec.help, "small", "2"))
         upper.addLayout(words, 1)
         self._reset = Button("Reset", "quiet", small=True, tip="Back to the default")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QSize
+from PySide6.QtCore import QEvent, QRect, QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -62,11 +62,17 @@ class FlowRow(QWidget):
         if event.oldSize().width() != self.width():
             self.place()
 
+    def event(self, event: QEvent) -> bool:
+        """Another size of something in it, other places."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.place()
+        return super().event(event)
+
     def _run(self, width: int, *, move: bool) -> int:
         px = theme().px
         x = y = line = 0
         for widget in self._items:
-            hint = widget.sizeHint()
+            hint = widget.sizeHint().expandedTo(widget.minimumSize()).boundedTo(widget.maximumSize())
             item = min(hint.width(), max(width, 1))
             if x and x + item > width:
                 x, y, line = 0, y + line + px(self._line_gap), 0

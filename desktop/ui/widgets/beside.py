@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLayout, QSizePolicy, QWidget
 
 from desktop.ui.theme import theme
 
@@ -15,11 +16,16 @@ class Beside(QWidget):
     def __init__(self, words: QWidget, control: QWidget, *, least: int) -> None:
         super().__init__()
         self._control, self._least = control, least
-        control.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        control.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._box.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self._box.setContentsMargins(0, 0, 0, 0)
         self._box.addWidget(words, 1)
         self._box.addWidget(control)
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as need be: then one is below the other."""
+        return QSize(0, self._box.minimumSize().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Other places for another width."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QStyledItemDelegate, QWidget
 
@@ -93,6 +93,11 @@ class Combo(QComboBox):
         index = self.findData(current)
         self.setCurrentIndex(index if index >= 0 else 0)
         self.blockSignals(False)
+
+    def minimumSizeHint(self) -> QSize:
+        """Narrower than its longest choice, where there is no room for that."""
+        hint = super().minimumSizeHint()
+        return QSize(min(hint.width(), theme().px(160)), hint.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The chevron at the right."""
