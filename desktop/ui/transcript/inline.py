@@ -1,7 +1,8 @@
 """Inline Markdown to plain text with runs, through one scratch document that is never laid out.
 
-Raw HTML stays text, images become their description, nothing is loaded (R-UI-9). Formulas in the line are taken out
-before and put back as runs of kind ``math``.
+Raw HTML stays text but for a few tags that mean what Markdown says as well (``inline_html``), images become their
+description, nothing is loaded (R-UI-9). Formulas in the line are taken out before and put back as runs of kind
+``math``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextDocument, QTextFormat
 
+from desktop.ui.transcript.inline_html import without_html
 from desktop.ui.transcript.markdown_text import normal_label
 
 _NO_UNDERLINE = 0x0C0C | 0x0100 | 0x0200 | 0x0020 | 0x0040
@@ -67,7 +69,7 @@ class InlineParser:
         if not _SPECIAL.search(source):
             return source, ()
         formulas: list[str] = []
-        text = _MATH.sub(lambda match: _shelve(match, formulas), source)
+        text = without_html(_MATH.sub(lambda match: _shelve(match, formulas), source))
         lines = [GUARD + line.replace("\n", " ") for line in _HARD_BREAK.split(text)]
         if self._document is None:
             self._document = QTextDocument()

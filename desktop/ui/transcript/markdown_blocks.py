@@ -7,12 +7,13 @@ the rest. Feeding a text in any pieces gives the blocks that feeding it whole gi
 from __future__ import annotations
 
 from desktop.ui.transcript.markdown_containers import Containers
-from desktop.ui.transcript.markdown_leaves import Code, Math, Paragraph, Table
+from desktop.ui.transcript.markdown_leaves import Code, Comment, Math, Paragraph, Table
 from desktop.ui.transcript.markdown_model import LONG_LINE, Block
 from desktop.ui.transcript.markdown_text import (
     ATX,
     BULLET,
     DELIMITERS,
+    ESCAPED_BRACKET,
     FENCE,
     ORDERED,
     RULE,
@@ -138,9 +139,18 @@ class _Core(Containers):
             else:
                 self._out += leaf.take(strip_columns(rest, leaf.indent))
             return True
+        if isinstance(leaf, Comment):
+            if long or leaf.is_text(rest):
+                self._is_text(leaf, leaf.text)
+                return False
+            if "-->" in rest:
+                self._leaf = None
+            else:
+                leaf.take(rest)
+            return True
         if isinstance(leaf, Math):
             if leaf.is_text(rest) or long:
-                self._formula_is_text(leaf)
+                self._is_text(leaf, leaf.source())
                 return False
             if leaf.closes(rest):
                 self._out.append(leaf.finish(rest))
@@ -150,10 +160,10 @@ class _Core(Containers):
             return True
         return False
 
-    def _formula_is_text(self, leaf: Math) -> None:
+    def _is_text(self, leaf: Math | Comment, source: str) -> None:
         paragraph = Paragraph(leaf.path, leaf.markers, leaf.loose)
         self._leaf = paragraph
-        self._out += paragraph.take(leaf.source())
+        self._out += paragraph.take(source)
 
     def _blank(self, depth: int, rest: str) -> None:
         self._blank_before = True
@@ -199,6 +209,7 @@ class _Core(Containers):
             self._heading_or_rule(depth, text)
             or self._fence(depth, text, indent_of(rest))
             or self._formula(depth, text)
+            or (paragraph is None and self._comment(depth, text))
         )
 
     def _indented(self, depth: int, rest: str) -> bool:
@@ -257,6 +268,8 @@ class _Core(Containers):
         closer, body = ("$$" if opener == "$$" else "\\]"), text[2:]
         if closer in body and not body.rstrip().endswith(closer):
             return False
+        if opener != "$$" and closer not in body and ESCAPED_BRACKET.match(body):
+            return False
         leaf = Math(*self._place(depth), opener)
         if closer in body:
             self._out.append(leaf.finish(body))
@@ -264,6 +277,14 @@ class _Core(Containers):
         self._leaf = leaf
         if body.strip():
             leaf.take(body)
+        return True
+
+    def _comment(self, depth: int, text: str) -> bool:
+        """A comment that begins a block and goes on over lines; one that ends in its line is left to the paragraph."""
+        if not text.startswith("<!--") or "-->" in text:
+            return False
+        self._leaf = leaf = Comment(*self._place(depth))
+        leaf.take(text)
         return True
 
     def _text(self, depth: int, rest: str, paragraph: Paragraph | None) -> None:

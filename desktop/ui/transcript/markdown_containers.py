@@ -5,9 +5,13 @@ from __future__ import annotations
 import copy
 from typing import Self
 
+from desktop.ui.transcript.inline_html import note_mark
 from desktop.ui.transcript.markdown_leaves import Leaf, Markers, Paragraph, Path
 from desktop.ui.transcript.markdown_model import DEEPEST, Block, ContainerKind
-from desktop.ui.transcript.markdown_text import BULLET, ORDERED, RULE, indent_of, strip_columns
+from desktop.ui.transcript.markdown_text import BULLET, FOOTNOTE, ORDERED, RULE, indent_of, strip_columns
+
+FOOTNOTE_INDENT = 4
+"""Columns by which the further paragraphs of a footnote are set in."""
 
 
 class Container:
@@ -85,6 +89,11 @@ class Containers:
             self._parent(depth).numbering = None
             self._push("quote")
             return strip_columns(text[1:], 1) if text[1:2] in (" ", "\t") else text[1:]
+        if (note := FOOTNOTE.match(text)) is not None:
+            self._settle(depth)
+            self._parent(depth).numbering = None
+            self._push("item", FOOTNOTE_INDENT, note_mark(note[1]))
+            return text[note.end() :].lstrip(" \t")
         match = BULLET.match(text) or ORDERED.match(text)
         if match is None or RULE.match(text):
             return None

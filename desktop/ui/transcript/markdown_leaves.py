@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import re
 
+from desktop.ui.transcript.inline_html import FOLDS
 from desktop.ui.transcript.markdown_model import (
     CODE_CHARACTERS,
     CODE_LINE_CUT,
     CODE_LINES,
+    COMMENT_CHARACTERS,
     MATH_CHARACTERS,
     PARAGRAPH_CUT,
     PARAGRAPH_LOOKAHEAD,
@@ -105,6 +107,8 @@ class Paragraph(Leaf):
     def close(self, references: dict[str, str]) -> list[Block]:
         self.settle_definitions(references)
         text = self._without_task(self.text).rstrip(" \t\n")
+        if text and not self.part and not self.markers and FOLDS.fullmatch(text):
+            return []
         return [self.emit(text)] if text or self.markers else []
 
 
@@ -234,5 +238,32 @@ class Math(Leaf):
         return self.opener + ("\n" + self.text if self.text else "")
 
     def close(self, references: dict[str, str]) -> list[Block]:
-        del references
+        """It did not end: it may be a formula that still comes; after an escaped bracket it is text."""
+        if self.opener == "\\[":
+            paragraph = Paragraph(self.path, self.markers, self.loose)
+            return [*paragraph.take(self.source()), *paragraph.close(references)]
         return [self.emit(self.text.strip())]
+
+
+class Comment(Leaf):
+    """What stands between ``<!--`` and ``-->`` over lines is not shown; what does not end, or is too long, is text."""
+
+    def __init__(self, path: Path, markers: Markers, loose: bool) -> None:
+        super().__init__(path, markers, loose)
+        self.text = ""
+
+    def take(self, line: str) -> list[Block]:
+        self.text += ("\n" if self.text else "") + line
+        return []
+
+    def extend(self, text: str) -> list[Block]:
+        self.text += text
+        return []
+
+    def is_text(self, line: str) -> bool:
+        """Whether with this line it is too long to be one."""
+        return len(self.text) + len(line) > COMMENT_CHARACTERS
+
+    def close(self, references: dict[str, str]) -> list[Block]:
+        paragraph = Paragraph(self.path, self.markers, self.loose)
+        return [*paragraph.take(self.text), *paragraph.close(references)]

@@ -22,6 +22,7 @@ CODE_LINE_CUT = 600
 TABLE_ROWS = 16
 MATH_CHARACTERS = 2000
 """A formula longer than this is none: it is shown as text."""
+COMMENT_CHARACTERS = 20_000
 DEEPEST = 16
 """Containers inside each other; deeper markers are shown as text."""
 
