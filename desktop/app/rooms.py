@@ -166,6 +166,7 @@ def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> C
             relax_plain_rm=at.security.rm_without_recursion == "ask",
             blocked_patterns=at.security.blocklist_extra,
             auto_approve_workspace_writes=at.security.auto_approve_workspace_writes,
+            auto_approve_reading_commands=at.security.auto_approve_reading_commands,
             shell_network=at.tools.bash.network,
             bash_path=at.tools.bash.path,
             approval_timeout_s=at.security.approval_timeout_s or None,

@@ -46,6 +46,7 @@ class SafetySettings:
     relax_plain_rm: bool = False
     blocked_patterns: tuple[str, ...] = ()
     auto_approve_workspace_writes: bool = False
+    auto_approve_reading_commands: bool = False
     approval_timeout_s: float | None = None
     bash_path: str = ""
 
@@ -185,7 +186,8 @@ class ShellReading:
     ``paths`` is all that it names, ``bound`` the part of it whose present state an approval depends on: what it writes,
     deletes or runs, and whatever an unknown command is given. What is only read may change meanwhile. ``parts`` are
     all its commands for rules; empty when it could not be taken apart. ``states``: what the first 200 of ``bound`` are
-    now, as in ``Verdict.identity``, of a folder only which one it is.
+    now, as in ``Verdict.identity``, of a folder only which one it is. ``reads_only``: all that it does is known, and
+    it only reads, without network, inside the boundary.
     """
 
     category: Category
@@ -197,6 +199,7 @@ class ShellReading:
     bound: tuple[str, ...] = ()
     parts: tuple[CommandPart, ...] = ()
     states: Mapping[str, str] = field(default_factory=dict)
+    reads_only: bool = False
 
 
 class ShellReader(Protocol):

@@ -110,6 +110,7 @@ class ToolCallContext:
     progress: Callable[[str], None] | None = None
     identity: Mapping[str, str] = field(default_factory=dict)
     scope: Any = None
+    unasked: bool = False
 
 
 @runtime_checkable

@@ -114,7 +114,7 @@ class Executor:
         seconds = None if spec.waits_for_person or limit == math.inf else limit + self._margin_s
         context = ToolCallContext(
             call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call),
-            identity=call.check.identity if call.check is not None else {}, scope=call,
+            identity=call.check.identity if call.check is not None else {}, scope=call, unasked=_by_setting(call),
         )  # fmt: skip
         task = self._spawn(_body(call, context), f"tool {spec.name}")
         scope = Interrupt(call.meta.cancellation, seconds=seconds)
@@ -174,6 +174,12 @@ def same_as_approved(fresh: PreCheck, before: PreCheck, category: Category) -> b
 def _being_cancelled() -> bool:
     current = asyncio.current_task()
     return current is not None and current.cancelling() > 0
+
+
+def _by_setting(call: Call) -> bool:
+    """Whether a setting alone let a call pass that does more than read."""
+    decision = call.decision
+    return decision is not None and decision.by == "setting" and call.category is not Category.READ
 
 
 async def _body(call: Call, context: ToolCallContext) -> ToolResult:

@@ -18,6 +18,7 @@ __all__ = ["SettingSpec", "SettingsViewModel"]
 
 RISKS = {
     "security.auto_approve_workspace_writes": "Agents write in the workspace without asking you.",
+    "security.auto_approve_reading_commands": "Commands read what is in the allowed folders without asking you.",
     "tools.bash.network": "What a command reads can leave this computer.",
 }
 """Flags that open something while they are on."""

@@ -13,6 +13,7 @@ from desktop.domain.tools import Category, PreCheck, ToolSpec
 from desktop.safety.boundary import workspace_of
 from desktop.safety.paths import is_within
 
+CONFINED = ("bubblewrap", "landlock", "sandbox-exec")
 Because = Literal["rule", "category", "remembered", "setting"]
 
 
@@ -32,7 +33,7 @@ def answer(
     setting: bool = False,
 ) -> Answer:  # fmt: skip
     """``edited``: a person changed the arguments and sees the call again whatever rules say; ``stale``: it changed
-    since it was approved; ``remembered``: allowed for the rest of the run; ``setting``: the opt-in of C-28 covers it.
+    since it was approved; ``remembered``: allowed for the rest of the run; ``setting``: an opt-in covers it.
 
     Admin is never passed by a rule, and only a rule that names its tool passes more than reading (R-PRM-3, R-PRM-11).
     """
@@ -68,8 +69,11 @@ def call_facts(
 def passes_by_setting(
     settings: SafetySettings, paths: Sequence[str], preview: Mapping[str, Any], judgements: Sequence[object] = ()
 ) -> bool:
-    """The opt-in setting of C-28: writes whose every path is in the workspace. Never a shell command, because what
-    that writes is only read off its text."""
+    """The opt-in settings: writes of file tools whose every path is in the workspace (C-28), and commands that only
+    read, where something confines them. What another shell command writes is only read off its text, so it asks."""
+    if preview.get("kind") == "command":
+        reads = preview.get("reads_only") is True and preview.get("confined_by") in CONFINED
+        return reads and settings.auto_approve_reading_commands
     if not settings.auto_approve_workspace_writes or not paths or judgements or preview.get("kind") != "diff":
         return False
     return all(is_within(path, workspace_of(settings)) for path in paths)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from collections.abc import Sequence
 
 from desktop.domain.errors import SettingsError
-from desktop.domain.safety import Blocked, SafetySettings, SettingsProvider, ShellReading
+from desktop.domain.safety import Access, Blocked, SafetySettings, SettingsProvider, ShellReading
 from desktop.domain.tools import Category, CommandPart, Judgement
 from desktop.safety import blocklist
 from desktop.safety.boundary import PathPolicy, workspace_of
@@ -84,6 +85,8 @@ class _Reading:
         start = os.path.realpath(workspace_of(settings))
         self._settings = settings
         self._variables = {"HOME": home, "PWD": start}
+        self._policy = policy
+        self._looked_at: list[str] = []
         self._paths = PathReader(policy.lists(), home, [start])
         self._targets = Targets(self._paths, self._note)
         self._binder = Binder(self._paths, self._note)
@@ -125,8 +128,27 @@ class _Reading:
             uses_network=self._network,
             bound=tuple(self._bound),
             parts=tuple(self._parts),
+            reads_only=not reasons and self._reads_only(),
             states={path: self._paths.disk.state_of(path) for path in list(self._bound)[:MAX_BOUND]},
         )
+
+    def _reads_only(self) -> bool:
+        """Whether all that it does is known and reads, offline and inside the boundary."""
+        if self._network or self._blocked is not None or not self._judgements or not self._parts:
+            return False
+        if len(self._judgements) > _MAX_JUDGEMENTS or any(one.effect != "reads" for one in self._judgements):
+            return False
+        if any(one.hidden or one.said or one.assigns or "/" in one.text.partition(" ")[0] for one in self._parts):
+            return False
+        return self._may_be_read((*self._paths.folders, *self._looked_at))
+
+    def _may_be_read(self, found: Sequence[str]) -> bool:
+        """Whether the boundary lets all of this be read without asking."""
+        found = tuple(dict.fromkeys(found))
+        if len(found) > MAX_BOUND or self._paths.folder_unknown:
+            return False
+        verdicts = (self._policy.explain(path, Access.READ) for path in found if not harmless_target(path))
+        return all(verdict.allowed and not verdict.elevated for verdict in verdicts)
 
     def script(self, source: str, depth: int) -> None:
         """Read a whole text as shell commands."""
@@ -297,6 +319,8 @@ class _Reading:
             judged.touches += hosts_in(word)
             if word.known.startswith(("~", "/", ".")) and not word.dynamic and word is not words[0]:
                 judged.touches += [path for path in self._paths.resolve(word) if not harmless_target(path)]
+        program = command.words[:1]
+        self._looked_at += [path for word in words if word not in program for path in self._paths.leads(word)]
         if self._paths.folder_unknown:
             self._note(judged, "in which folder it works shows only when it runs")
 

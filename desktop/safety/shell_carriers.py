@@ -78,13 +78,16 @@ def _git(words: Sequence[Word]) -> Carried:
     found = Carried()
     texts = [word.text for word in words]
     for before, word in zip(["", *texts], words, strict=False):
-        if before in ("-x", "--exec", "foreach", "--upload-pack", "--receive-pack", "--extcmd"):
+        if before in ("-x", "--exec", "--upload-pack", "--receive-pack", "--extcmd"):
             found.scripts.append(word)
         if opened := _OPENED.match(word.text):
             found.scripts.append(literal(opened[1]))
             found.reasons.append(_GIVES)
         if ("::" in word.text and _TRANSPORT.match(word.text)) or before == "--exec-path":
             found.reasons.append(_GIVES)
+    if "foreach" in texts:
+        each = words[texts.index("foreach") + 1 :]
+        found.scripts += [joined(each[at:]) for at, word in enumerate(each) if not word.text.startswith("-")][:1]
     if "bisect" in texts and "run" in texts:
         behind = tuple(words[texts.index("run") + 1 :])
         found.executed += [behind] if behind else []

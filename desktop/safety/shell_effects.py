@@ -287,6 +287,12 @@ def _network_copy(name: str, words: list[Word]) -> Effect:
     return effect
 
 
+def _name_of_host(_: str, words: list[Word]) -> Effect:
+    """It shows the name; with one, or a file of one, it sets it."""
+    sets = [word for word in words if not word.text.startswith("-") or set(word.text) & set("bF")]
+    return Effect("privileged", reasons=["it changes the name of this computer"]) if sets else Effect("reads")
+
+
 def _judge_code(name: str, words: Sequence[Word], effect: Effect) -> None:
     """A program given in the arguments, in another language."""
     codes = list(_value_of(words, *_OPTION_FLAGS))
@@ -351,5 +357,6 @@ _SPECIAL: dict[str, Callable[[str, list[Word]], Effect]] = {
     **dict.fromkeys(("curl", "wget"), _download),
     **dict.fromkeys(("tar", "unzip"), _archive),
     **dict.fromkeys(("rsync", "scp", "ssh", "sftp"), _network_copy),
+    **dict.fromkeys(("hostname", "domainname", "nisdomainname", "ypdomainname"), _name_of_host),
     "sed": _sed, "find": _find, "git": _git,
 }  # fmt: skip

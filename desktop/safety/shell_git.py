@@ -157,17 +157,18 @@ def _config_reads(read: Read) -> bool:
 class _Form:
     """A way of calling a sub-command that only reads: its first operand is one of ``firsts`` or, where ``any_operand``,
     anything; ``options`` are those that it may have, None: all that are known. ``marks``: one of them has to be there
-    before operands make it no write."""
+    before operands make it no write; ``bare``: it reads without operands, too."""
 
     options: frozenset[str] | None = None
     firsts: frozenset[str] = frozenset()
     any_operand: bool = True
     marks: frozenset[str] = frozenset()
+    bare: bool = True
 
 
-def _only(firsts: str = "", options: str | None = None, marks: str = "") -> _Form:
+def _only(firsts: str = "", options: str | None = None, marks: str = "", *, bare: bool = True) -> _Form:
     chosen = None if options is None else frozenset(options.split()) | frozenset(marks.split())
-    return _Form(chosen, frozenset(firsts.split()), any_operand=False, marks=frozenset(marks.split()))
+    return _Form(chosen, frozenset(firsts.split()), any_operand=False, marks=frozenset(marks.split()), bare=bare)
 
 
 _LISTS = "-a -r -v -vv -q --all --remotes --verbose --show-current --sort --format --color --no-color --column " \
@@ -180,9 +181,11 @@ READS: dict[str, _Form] = {
         "whatchanged range-diff cherry version fsck".split(), _Form(),
     ),
     "branch": _only(options=_LISTS, marks=_SELECTS), "tag": _only(options=_LISTS, marks=_SELECTS),
-    "remote": _only("get-url", "-v --verbose --all --push"), "reflog": _only("show"), "stash": _only("list show"),
-    "worktree": _only("list", "-v --verbose --porcelain -z"), "notes": _only("list show", "--ref"),
-    "bisect": _only("log view", ""), "submodule": _only("status summary", "--cached --recursive --quiet -q"),
+    "remote": _only("get-url", "-v --verbose --all --push"), "reflog": _only("show"),
+    "stash": _only("list show", bare=False),
+    "worktree": _only("list", "-v --verbose --porcelain -z", bare=False), "notes": _only("list show", "--ref"),
+    "bisect": _only("log view", "", bare=False),
+    "submodule": _only("status summary", "--cached --recursive --quiet -q"),
     "config": _Form(),
 }  # fmt: skip
 """Sub-commands that only read, and how; whatever is not such a form changes something (R-BLK-8)."""
@@ -200,6 +203,6 @@ def git_reads(words: Sequence[Word]) -> bool:
     plain = [word.text for word in rest if not word.text.startswith("-")]
     if form.options is not None and not options <= form.options:
         return False
-    if form.any_operand or not plain or options & form.marks:
+    if form.any_operand or options & form.marks:
         return True
-    return plain[0] in form.firsts
+    return plain[0] in form.firsts if plain else form.bare

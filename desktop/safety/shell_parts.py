@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from desktop.domain.tools import CommandPart
 from desktop.safety.blocklist import git_command
@@ -28,6 +29,7 @@ _PLAIN = frozenset(
     "compound_statement negated_command if_statement elif_clause else_clause while_statement for_statement do_group "
     "case_statement case_item declaration_command unset_command".split()
 )
+_MOST_ENDINGS = 12
 _ADDS_WORDS = frozenset(("xargs", "parallel", "watch", "entr", "find", "fd"))
 _REASONS = {
     "command_substitution": "what a substitution yields shows only when it runs",
@@ -51,15 +53,23 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped) -> Iterator[CommandPa
     adds = False
     for at, words in enumerate(layers):
         why = hidden or _hidden_words(words) or ("it is given words that only running shows" if adds else "")
-        if at == 0:
-            yield _part(words, before, behind, why, command.text, unwrapped.options_at(at) if words else Found())
-        else:
-            yield _part(words, [], [], why, "", unwrapped.options_at(at))
+        unsure = at in unwrapped.unsure
+        why = why or ("with which of its words a command begins is not known" if unsure else "")
+        found = unwrapped.options_at(at) if words else Found()
+        outer = (before, behind, why, command.text) if at == 0 else ([], [], why, "")
+        part = _part(words, *outer, found)
+        yield replace(part, spellings=(*part.spellings, *_endings(words))) if unsure else part
         adds = adds or (bool(words) and base_name(words[0].text) in _ADDS_WORDS)
     for argv in unwrapped.executed:
         filled = any("{}" in word.text for word in argv)
         why = hidden or _hidden_words(argv) or ("it is given names that only running shows" if filled else "")
         yield _part(argv, [], [], why, "", options_of(base_name(argv[0].text), argv[1:]) if argv else Found())
+
+
+def _endings(words: Sequence[Word]) -> Iterator[str]:
+    """For rules that deny: what a wrapper may start, when its options do not say with which word that begins."""
+    for at in range(1, min(len(words), _MOST_ENDINGS)):
+        yield from _other_names(words[at:], [_shown(word) for word in words[at:]])
 
 
 def strange_part(parsed: Parsed) -> CommandPart | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from desktop.safety.shell_carriers import LOADER, after_option, carried
+from desktop.safety.shell_known import Known, known
 from desktop.safety.shell_letters import LETTERS, Letters, read_options
 from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_options import options_of
@@ -56,9 +57,22 @@ WRAPPERS: dict[str, Wrapper] = {
     "chroot": _wrapper("", 1), "nsenter": _wrapper("-t"), "unshare": _wrapper(), "run0": _wrapper("-u --user"),
     "bwrap": _wrapper("--bind --ro-bind --dev --proc --tmpfs --chdir --setenv"), "winpty": _wrapper(),
     "chronic": _wrapper(), "screen": _wrapper("-S -c -e -h -p -s -t -T"), "dtach": _wrapper("-n -c -A -N -a"),
+    **dict.fromkeys(
+        ("faketime", "runcon", "envdir", "setlock", "numactl", "cgexec", "setpriv", "chpst", "softlimit", "eatmydata",
+         "proxychains", "proxychains4", "torsocks", "torify", "tsocks", "dumb-init", "sshpass", "cpulimit", "hyperfine",
+         "npx", "bunx", "pnpx", "uvx"), _wrapper(),
+    ),
     "abduco": _wrapper("-n -c -A -a"), _LOADS: _wrapper("--library-path --inhibit-rpath --audit --preload --argv0"),
 }  # fmt: skip
 
+_RUNNERS = {
+    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "dotenv", "op", "doppler"), "run"),
+    "mamba": "run", "bundle": "exec", "mise": "exec", "direnv": "exec", "asdf": "exec", "npm": "exec", "pnpm": "exec",
+    "yarn": "exec", "rustup": "run", "perf": "stat",
+}  # fmt: skip
+"""Programs of which one sub-command starts the command behind it."""
+_UNSURE_OPERANDS = frozenset("setarch runcon faketime envdir setlock direnv rustup".split())
+"""Wrappers whose own operands may be left out or be several."""
 ONLY_STARTS = frozenset(
     "env nohup setsid builtin command exec time timeout gtimeout nice stdbuf ionice chrt taskset setarch linux32 "
     "linux64 then do else !".split()
@@ -69,7 +83,8 @@ ONLY_STARTS = frozenset(
 @dataclass(slots=True)
 class Unwrapped:
     """``layers``: the commands found one inside the other, outermost first; ``scripts``: texts that a shell will read;
-    ``executed`` commands that ``find -exec`` runs; ``reasons`` why this is admin."""
+    ``executed`` commands that ``find -exec`` runs; ``reasons`` why this is admin; ``unsure``: layers of which it is not
+    known with which word the command behind them begins."""
 
     layers: list[tuple[Word, ...]] = field(default_factory=list)
     scripts: list[Word] = field(default_factory=list)
@@ -79,6 +94,7 @@ class Unwrapped:
     options: dict[int, Found] = field(default_factory=dict)
     reads_stdin_as_code: bool = False
     lookup_only: bool = False
+    unsure: set[int] = field(default_factory=set)
 
     @property
     def innermost(self) -> tuple[Word, ...]:
@@ -108,9 +124,12 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
             found.reasons.append(f"{name} runs it with other rights")
         _scripts(name, words[1:], found)
         name = _LOADS if LOADER.fullmatch(name) else name
-        if name not in WRAPPERS or found.lookup_only:
+        if found.lookup_only:
             break
-        words = _behind(name, words[1:], found)
+        if name in WRAPPERS:
+            words = _behind(name, words[1:], found)
+        else:
+            words = _run_by_runner(name, words[1:], found)
     _fed_shell(found)
     return found
 
@@ -135,7 +154,9 @@ def run_by(words: tuple[Word, ...]) -> list[Word]:
 
 def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word, ...]:
     """What comes after a wrapper's own options, operands and assignments."""
-    spec = WRAPPERS[name]
+    spec, table, layer = WRAPPERS[name], known(name), len(found.layers) - 1
+    if name in _UNSURE_OPERANDS:
+        found.unsure.add(layer)
     if name == "command" and any(w.text.startswith("-") and set(w.text[1:]) & set("vV") for w in words[:2]):
         found.lookup_only = True
         return ()
@@ -147,7 +168,9 @@ def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word,
         elif text.startswith("-") and len(text) > 1:
             if text in ("-C", "--chdir") and at + 1 < len(words):
                 found.folders.append(words[at + 1])
-            at += 2 if text in spec.valued else 1
+            at += 2 if text in spec.valued or (table is not None and table.letters.waits(text)) else 1
+            if not _listed(text, spec, table):
+                found.unsure.add(layer)
         elif spec.assigns and re.match(r"[A-Za-z_]\w*=", text):
             at += 1
         elif operands:
@@ -156,6 +179,29 @@ def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word,
         else:
             break
     return words[at:]
+
+
+def _listed(text: str, spec: Wrapper, table: Known | None) -> bool:
+    """Whether it is known of a wrapper's option whether it takes the next word."""
+    if text in spec.valued:
+        return True
+    if table is None:
+        return False
+    if text.startswith("--"):
+        return "=" in text or table.has(text)
+    return all(has for _, _, has in table.letters.split(text))
+
+
+def _run_by_runner(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word, ...]:
+    """``uv run ls``: what stands behind the sub-command, if it is the one that starts others."""
+    at = next((at for at, word in enumerate(words) if not word.text.startswith("-")), len(words))
+    if at >= len(words) or words[at].text != _RUNNERS.get(name):
+        return ()
+    behind = words[at + 1 :]
+    first = next((at for at, word in enumerate(behind) if not word.text.startswith("-")), len(behind))
+    if name in _UNSURE_OPERANDS or any(word.text != "--" for word in (*words[:at], *behind[:first])):
+        found.unsure.add(len(found.layers) - 1)
+    return behind[first:]
 
 
 def _scripts(name: str, words: tuple[Word, ...], found: Unwrapped) -> None:
@@ -293,7 +339,7 @@ def _find_exec(words: tuple[Word, ...]) -> list[tuple[Word, ...]]:
 
 _TEXTS: dict[str, Callable[[tuple[Word, ...], Unwrapped], None]] = {
     "eval": _eval, "watch": _watch, "parallel": _parallel, "trap": _trap, "find": _find, "fd": _fd, "fdfind": _fd,
-    "alias": _alias, "su": _after_c,
+    "alias": _alias, "su": _after_c, "sg": _after_c, "capsh": _after_c,
     "runuser": _after_c, "flock": _after_c, "script": _after_c, "env": _env,
     "coproc": _coproc, "mapfile": _callback, "readarray": _callback, "complete": _callback, "compgen": _callback,
     "source": _source, ".": _source,

@@ -139,6 +139,11 @@ class Security:
         False, "Write in the workspace without asking", "flag",
         "File tools write inside the workspace without a request. Everything else still asks.", "Approvals",
     )  # fmt: skip
+    auto_approve_reading_commands: bool = setting(
+        False, "Run commands that only read without asking", "flag",
+        "A command of which every part is known and only reads, such as ls -la, runs at once: without network, and "
+        "with every folder read-only to it. Everything else still asks.", "Approvals",
+    )  # fmt: skip
     blocklist_extra: tuple[str, ...] = setting(
         (), "More blocked commands", "patterns",
         "Regular expressions; a shell command that one of them matches is refused. This is defence in depth, no wall.",

@@ -135,6 +135,7 @@ class Bash:
                 "confinement": report.sentence + network,
                 "confined_by": report.kind,
                 "network": settings.shell_network,
+                "reads_only": reading.reads_only,
             },
             identity={**reading.states, place.resolved: _which(place.identity)},
             constraint=command.strip(),
@@ -162,12 +163,21 @@ class Bash:
             output_limit=settings.output_limit,
         )
         grants = context.meta.unattended is None
-        confined = await asyncio.to_thread(self._confinement.wrap, plain, grants=grants, cache="bash")
+        confined = await asyncio.to_thread(self._walled, plain, again, grants=grants, unasked=context.unasked)
         outcome = await self._runner.run(confined, token, context.progress)
         off = again.uses_network and not settings.shell_network
         result = result_of(outcome, timeout_s, NETWORK_IS_OFF if off else "")
         gone = await asyncio.to_thread(self._gone, again, confined.fleeting)
         return replace(result, text=gone_note(gone) + result.text) if gone else result
+
+    def _walled(self, plain: ProcessSpec, reading: ShellReading, *, grants: bool, unasked: bool) -> ProcessSpec:
+        """The command in its walls. One that nobody was asked about can write nothing and reaches no network, whatever
+        was read off its text. Raises Denied when that cannot be held."""
+        if not unasked:
+            return self._confinement.wrap(plain, grants=grants, cache="bash")
+        if not reading.reads_only or self._confinement.probe().kind == "none":
+            raise Denied("It does not only read, or nothing confines it here, so it is asked about.")
+        return self._confinement.wrap(plain, grants=False, network=False, writes=False)
 
     def _gone(self, reading: ShellReading, fleeting: tuple[str, ...]) -> list[str]:
         """What the command may have written where its end took it away."""

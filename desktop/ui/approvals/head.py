@@ -105,7 +105,8 @@ def _title_row(request: PermissionRequest) -> Row:
     if request.original is not None:
         row.addWidget(Badge("edited"))
     raised = request.category is Category.ADMIN and request.raised_because
-    row.addWidget(Badge("raised" if raised else request.category.value))
+    kind = "raised" if raised else request.category.value
+    row.addWidget(Badge(kind, "command" if kind == "write" and _is_command(request) else ""))
     return row
 
 
@@ -225,6 +226,10 @@ def _mono(text: str) -> Paragraph:
     return words
 
 
+def _is_command(request: PermissionRequest) -> bool:
+    return request.preview.get("kind") == "command"
+
+
 def why(request: PermissionRequest) -> str:
     """The sentence that says why a person is asked."""
     if request.unknown:
@@ -233,9 +238,12 @@ def why(request: PermissionRequest) -> str:
     if reason and reason[-1] not in ".!?":
         reason += "."
     reason = reason[:1].upper() + reason[1:]
-    rule = (
-        "Admin calls always ask and are never remembered."
-        if request.category is Category.ADMIN
-        else "Every write asks unless a rule allows it."
-    )
+    if request.category is Category.ADMIN:
+        rule = "Admin calls always ask and are never remembered."
+    elif not _is_command(request):
+        rule = "Every write asks unless a rule allows it."
+    elif all(one.effect == "reads" for one in request.judgements):
+        rule = "As far as can be told it only reads. A command asks each time unless a rule or a setting lets it pass."
+    else:
+        rule = "A command asks each time unless a rule allows it."
     return " ".join(part for part in (reason, rule) if part)

@@ -21,6 +21,7 @@ CHANGES = [
     ("security.blocklist_extra", ["rmdir"], "blocked_patterns", ("rmdir",)),
     ("security.rm_without_recursion", "ask", "relax_plain_rm", True),
     ("security.auto_approve_workspace_writes", True, "auto_approve_workspace_writes", True),
+    ("security.auto_approve_reading_commands", True, "auto_approve_reading_commands", True),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from desktop.domain.permission import Decision
 from desktop.pipeline.names import Caller
 from desktop.skills.formats.other_tools import read_list
 from desktop.skills.patterns.lists import AllowedList
@@ -58,3 +59,12 @@ async def test_a_list_in_the_words_of_other_apps_binds_as_ours_does(bench: Bench
     patterns = " ".join(read_list("Bash(git:*) Read", "/skills/pdf").patterns)
     outcome = await pipeline.call("bash", {"command": command}, caller=Caller(allowed=AllowedList.of(patterns)))
     assert outcome.result.code == ("denied.permission" if asked else "denied.allowed_tools")
+
+
+@pytest.mark.spec("R-PRM-3", "R-PRM-5")
+@pytest.mark.parametrize(("by", "made"), [("user", True), ("rule", True), ("setting", False)])
+async def test_what_only_a_setting_let_pass_is_held_to_reading(bench: Bench, by: str, made: bool) -> None:
+    person = Person(lambda _request: Decision("allow_once", "digest", by=by))  # type: ignore[arg-type]
+    pipeline = Pipeline(bench.bash, person=person)  # type: ignore[arg-type]
+    await pipeline.call("bash", {"command": "touch made"})
+    assert (bench.world.workspace / "made").exists() is made
