@@ -215,27 +215,9 @@ class _Reading:
         effect = effect_of(name, inner[1:])
         for at, words in enumerate(unwrapped.layers):
             outer = base_name(words[0].text)
-            effect = self._with_options(outer, unwrapped.options_at(at), effect)
+            effect = _with_options(outer, unwrapped.options_at(at), effect)
             if effect.kind == "reads" and at + 1 < len(unwrapped.layers) and outer not in ONLY_STARTS:
                 effect.kind = "unknown"
-        return effect
-
-    @staticmethod
-    def _with_options(name: str, found: Found, effect: Effect) -> Effect:
-        """What its options add to what its name says."""
-        effect.reasons += [f"{name} {option} starts another program" for option in dict.fromkeys(found.starts)]
-        effect.reasons += found.because
-        if found.sends:
-            effect.reasons.append("it sends data to another computer")
-        effect.replaces = effect.replaces or bool(found.writes)
-        known = [word.text for word in effect.writes]
-        effect.writes += [word for word in found.writes if word.text not in known]
-        effect.by_option = found.writes
-        effect.obeys = found.obeys
-        if effect.kind == "reads" and (found.writes or found.changes):
-            effect.kind = "writes"
-        elif effect.kind == "reads" and (found.obeys or found.said or found.unlisted):
-            effect.kind = "unknown"
         return effect
 
     def _names(self, command: SimpleCommand, judged: Judged, depth: int) -> None:
@@ -346,6 +328,24 @@ class _Reading:
         self._judgements.append(
             Judgement(text, judged.effect.kind, command.operator, touches[:20], "; ".join(judged.notes[:4]))
         )
+
+
+def _with_options(name: str, found: Found, effect: Effect) -> Effect:
+    """What its options add to what its name says."""
+    effect.reasons += [f"{name} {option} starts another program" for option in dict.fromkeys(found.starts)]
+    effect.reasons += found.because
+    if found.sends:
+        effect.reasons.append("it sends data to another computer")
+    effect.replaces = effect.replaces or bool(found.writes)
+    known = [word.text for word in effect.writes]
+    effect.writes += [word for word in found.writes if word.text not in known]
+    effect.by_option = found.writes
+    effect.obeys = found.obeys
+    if effect.kind == "reads" and (found.writes or found.changes):
+        effect.kind = "writes"
+    elif effect.kind == "reads" and (found.obeys or found.said or found.unlisted):
+        effect.kind = "unknown"
+    return effect
 
 
 def _meaning_of(name: str) -> str:

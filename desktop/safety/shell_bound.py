@@ -85,7 +85,7 @@ class Binder:
         name = base_name(inner[0].text) if inner else ""
         told = judged.opaque or name in _UNPACKERS
         given = self._given(inner[0], judged.command.words[1:]) if told and inner else []
-        for words in (inner, *unwrapped.executed):
+        for words in layers:
             self._run(words, judged, given)
         if judged.opaque:
             judged.bound += judged.touches

@@ -7,6 +7,7 @@ what is not known to be plain is hidden (R-PRM-11, R-BLK-5).
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -69,7 +70,8 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped) -> Iterator[CommandPa
 def _endings(words: Sequence[Word]) -> Iterator[str]:
     """For rules that deny: what a wrapper may start, when its options do not say with which word that begins."""
     for at in range(1, min(len(words), _MOST_ENDINGS)):
-        yield from _other_names(words[at:], [_shown(word) for word in words[at:]])
+        shown = [_shown(word) for word in words[at:]]
+        yield from (" ".join(shown), *_other_names(words[at:], shown))
 
 
 def strange_part(parsed: Parsed) -> CommandPart | None:
@@ -95,13 +97,16 @@ def _part(
 
 
 def _other_names(words: Sequence[Word], shown: list[str]) -> Iterator[str]:
-    """The same command by other names: without the program's folder, in small letters as some disks take it, of git
-    without the options before its subcommand, and by the sub-commands that do the same."""
+    """The same command by other names: without the program's folder and by its plain path, in small letters as some
+    disks take it, of git without the options before its subcommand, and by the sub-commands that do the same."""
     if not words:
         return
     name = base_name(words[0].text)
     rest, small = shown[1:], name.casefold()
     yield " ".join([name, *rest])
+    if "/" in words[0].text:
+        path = posixpath.normpath(words[0].text)
+        yield from (" ".join([one, *rest]) for one in (path, f"./{path}"))
     if small != name:
         yield " ".join([small, *rest])
     program, arguments = git_words(small, words[1:])

@@ -131,6 +131,7 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
         else:
             words = _run_by_runner(name, words[1:], found)
     _fed_shell(found)
+    _fed_wrapper(found)
     return found
 
 
@@ -157,7 +158,7 @@ def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word,
     spec, table, layer = WRAPPERS[name], known(name), len(found.layers) - 1
     if name in _UNSURE_OPERANDS:
         found.unsure.add(layer)
-    if name == "command" and any(w.text.startswith("-") and set(w.text[1:]) & set("vV") for w in words[:2]):
+    if name == "command" and _only_looks(words):
         found.lookup_only = True
         return ()
     at, operands = 0, spec.operands
@@ -179,6 +180,16 @@ def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word,
         else:
             break
     return words[at:]
+
+
+def _only_looks(words: tuple[Word, ...]) -> bool:
+    """``command -v NAME``: its own options only, which stand before the name."""
+    for word in words:
+        if not re.fullmatch(r"-[pvV]+", word.text):
+            return False
+        if set(word.text) & set("vV"):
+            return True
+    return False
 
 
 def _listed(text: str, spec: Wrapper, table: Known | None) -> bool:
@@ -259,6 +270,14 @@ def _fed_shell(found: Unwrapped) -> None:
     names = [base_name(layer[0].text) for layer in found.layers]
     if names and names[-1] in SHELLS and {"xargs", "parallel"} & set(names[:-1]):
         found.reasons.append("it runs text that is only known when it runs")
+
+
+def _fed_wrapper(found: Unwrapped) -> None:
+    """``xargs env``: what comes in says which program runs."""
+    names = [base_name(layer[0].text) for layer in found.layers]
+    feeding = {"xargs", "parallel"} & set(names[:-1])
+    if feeding and (names[-1] in WRAPPERS or names[-1] in _RUNNERS) and not found.lookup_only:
+        found.reasons.append("which program it runs shows only when it runs")
 
 
 def _alias(words: tuple[Word, ...], found: Unwrapped) -> None:

@@ -23,7 +23,7 @@ _ASSIGNS = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 class _Way:
     """One alternative of a constraint. ``whole`` fits a text as it stands. To cover a command, its assignments have to
     fit ``assigns`` one by one and the rest ``command``; ``said`` is what it says literally, ``named`` how much of the
-    program's name."""
+    program's name; -1: nothing at all."""
 
     whole: re.Pattern[str]
     assigns: tuple[re.Pattern[str], ...]
@@ -38,7 +38,7 @@ class _Way:
         if not all(one.fullmatch(text) for one, text in zip(self.assigns, part.assigns, strict=True)):
             return False
         program = part.command.partition(" ")[0]
-        in_folder = bool(self.named) and program.rfind("/") >= self.named
+        in_folder = program.rfind("/") >= self.named >= 0
         return not in_folder and all(_says(self.said, option) for option in part.said)
 
 
@@ -88,7 +88,8 @@ def _literal(made: list[Alternative]) -> str:
 def _way(tokens: Alternative) -> _Way:
     assigns, rest = _split(tokens)
     said = _said(rest)
-    named = 0 if said.startswith("\0") else len(re.split(r"[ \0]", said, maxsplit=1)[0])
+    any_program = isinstance(rest[0], Wild) and bool(rest[0].stars) if rest else False
+    named = -1 if any_program else len(re.split(r"[ \0]", said, maxsplit=1)[0])
     return _Way(_regex(tokens), tuple(map(_regex, assigns)), _regex(rest), said, named)
 
 

@@ -50,6 +50,10 @@ class Patterns:
         found = {"rule"} if answer(reading.category, self._denying.match(facts)).what == "denied" else set()
         return found | ({"list"} if not self._refusing.permits(BASH, facts.arguments, facts.parts) else set())
 
+    def passing_beside(self, reading: ShellReading, command: str) -> set[str]:
+        """The kinds that allow everything but this, and let the command run."""
+        return {"rule", "list"} - self.denying(reading, command)
+
     @staticmethod
     def _facts(reading: ShellReading, command: str) -> CallFacts:
         parts = reading.parts or UNREAD
