@@ -138,7 +138,8 @@ class AgentCalls:
         live, meta = self._runtime().live, call.meta
         caller = live.node_of(meta) if live is not None else None
         above = caller.agent_id if caller is not None else node.root_id
-        below = node.spawn_child(above, retention=self._threads.retention(kept), priority=node.priority)
+        priority = agent.priority if agent.priority is not None else node.priority
+        below = node.spawn_child(above, retention=self._threads.retention(kept), priority=priority)
         if live is None:
             return Place(thread_id, below, meta.cancellation.child(), host.budget, kept)
         seated = live.begin(meta, agent_id, below, thread_id=thread_id, under=host.budget)

@@ -24,18 +24,21 @@ from desktop.conversation.agent_values import (
 )
 from desktop.domain.definitions import AgentDefinition, AgentType, DefinitionProblem, SideDefinition
 from desktop.domain.near import nearest
+from desktop.domain.supervision import Priority
 
 MAX_TURNS = 250
 MAX_ROUNDS = 250
 TOP = (
     "name", "title", "type", "maxSessionTurns", "sideA", "sideB", "exposeAsTool", "toolDescription", "description",
-    "icon", "tenvs", "handoff",
+    "icon", "tenvs", "handoff", "priority",
 )  # fmt: skip
 SIDE = (
     "label", "prompt", "stopOnResponse", "stopTool", "stopToolResponseProperty", "maxSteps", "endSessionTool",
 )  # fmt: skip
 TOP_ALIASES = {"env": "tenvs"}
 SIDE_ALIASES = {"sessionStop": "endSessionTool"}
+PRIORITIES = {one.name.lower(): one for one in Priority if one is not Priority.CRITICAL}
+"""Nothing that a file says comes before what the app itself needs."""
 UNUSED = ("sessionFail", "sessionStatus")
 """Newer fields that are read and checked, and that nothing here acts on (S-DEF-4)."""
 _REFERENCE = ("name", "messageProperty", "attachmentsProperty")
@@ -133,6 +136,7 @@ def read_definition(
         icon=_icon(at),
         environment=_environment(at),
         handoff=_handoff(at),
+        priority=_priority(at),
         origin=origin,
     )
     _together(at, definition)
@@ -267,6 +271,16 @@ def _handoff(at: _Reader) -> Literal["call", "transfer"]:
     if value not in (None, "call", "transfer"):
         at.wrong("handoff", "handoff.unknown", "handoff must be call or transfer")
     return "transfer" if value == "transfer" else "call"
+
+
+def _priority(at: _Reader) -> Priority | None:
+    value = at.data.get("priority")
+    if value is None:
+        return None
+    if not isinstance(value, str) or value not in PRIORITIES:
+        at.wrong("priority", "priority.unknown", f"priority must be one of {', '.join(PRIORITIES)}")
+        return None
+    return PRIORITIES[value]
 
 
 def _together(at: _Reader, definition: AgentDefinition) -> None:

@@ -27,6 +27,7 @@ def _fields(definition: AgentDefinition) -> dict[str, Any]:
         "description": definition.description, "icon": definition.icon, "maxSessionTurns": definition.max_turns,
         "exposeAsTool": definition.expose_as_tool, "toolDescription": definition.tool_description,
         "handoff": definition.handoff if definition.handoff != "call" else "",
+        "priority": definition.priority.name.lower() if definition.priority is not None else "",
         "sideA": _side(definition.side_a), "tenvs": dict(definition.environment),
     }  # fmt: skip
     if definition.side_b is not None:

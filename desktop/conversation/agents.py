@@ -18,6 +18,7 @@ from typing import Literal
 from desktop.conversation.agent_text import SUFFIXES, AgentText, read_raw, read_text, text_of
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.supervision import Priority
 from desktop.skills.resolution.folders import admit
 from desktop.skills.resolution.index import digest_of
 from desktop.skills.resolution.pins import Fingerprint, Pins
@@ -77,6 +78,11 @@ class AgentBook:
         if found is None:
             raise NotFound(f"There is no agent named {name!r}.", next_step="Choose another agent.")
         return found
+
+    def priority_of(self, name: str, usual: Priority) -> Priority:
+        """What a definition says; ``usual`` where it says nothing, or is gone."""
+        found = self.agents.get(name or DEFAULT_AGENT)
+        return found.priority if found is not None and found.priority is not None else usual
 
     def chat(self) -> tuple[AgentDefinition, ...]:
         """Those that a person can talk to, in order of their names."""

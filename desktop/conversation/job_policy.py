@@ -15,7 +15,7 @@ from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.near import nearest
 from desktop.domain.safety import CallFacts
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.domain.tools import Category, CommandPart, ToolSpec
 from desktop.pipeline.names import AllowedTools
 from desktop.skills.patterns import PatternError, matching, parse_patterns
@@ -237,6 +237,11 @@ class JobTerms:
     set_by: str = "the job"
     of_app: tuple[str, ...] = ()
     attended: bool = False
+
+
+def usual_priority(terms: JobTerms | None) -> Priority:
+    """Runs that somebody waits for go before those of jobs."""
+    return Priority.NORMAL if terms is None or terms.attended else Priority.LOW
 
 
 def terms_of(

@@ -13,7 +13,7 @@ from desktop.conversation.agent_answer import answer_of, kept
 from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
 from desktop.conversation.held_queue import HeldQueue
 from desktop.conversation.history import Above, messages_up_to, task_above
-from desktop.conversation.job_policy import JobTerms
+from desktop.conversation.job_policy import JobTerms, usual_priority
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
 from desktop.conversation.runtime import Runtime
@@ -222,7 +222,7 @@ class RunExecution:
             AgentId(order.thread.agent, order.thread.thread_id), session_id=order.thread.thread_id,
             execution_budget=self._budget, spawn_budget=self._runtime.spawn_budget, priority=self._priority,
         )  # fmt: skip
-        unattended = order.terms.unattended if order.terms is not None else None
+        unattended = order.terms.unattended if order.terms else None
         return RunMeta(order.run_id, order.token, order.thread.thread_id, node, unattended=unattended)
 
     @property
@@ -232,9 +232,9 @@ class RunExecution:
 
     @property
     def _priority(self) -> Priority:
-        """Runs whose answer somebody waits for go first."""
-        terms = self._order.terms
-        return Priority.NORMAL if terms is None or terms.attended else Priority.LOW
+        """What its definition says; else runs that somebody has started go before those of jobs."""
+        usual = usual_priority(self._order.terms)
+        return self._runtime.agents.priority_of(self._order.thread.agent, usual)
 
     async def _work(self, meta: RunMeta) -> Ending:
         """One side turn of side A (R-SES-2)."""

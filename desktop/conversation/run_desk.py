@@ -29,6 +29,10 @@ class RunDesk:
         found = await self._kept.last(thread_id=thread_id)
         return as_it_ended(found) if found is not None else None
 
+    def watch(self, thread_id: str, before: str = "") -> None:
+        """Requests of its run come before those of others, as long as it is looked at (R-SUP-14)."""
+        self._live.attention.move(thread_id, before)
+
     def facts(self, run_id: str) -> Sequence[NodeFacts]:
         """All agents of the run, parents first. Raises NotFound."""
         return self._live.facts(run_id)

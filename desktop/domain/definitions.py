@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from desktop.domain.supervision import Priority
+
 AgentType = Literal["ai_human", "dual_ai"]
 SideName = Literal["a", "b"]
 SIDES: tuple[SideName, SideName] = ("a", "b")
@@ -46,7 +48,8 @@ class DefinitionProblem:
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
     """A definition as its file says. ``max_turns`` is ``maxSessionTurns``, counted in side turns of both (R-SES-14);
-    ``environment`` is ``tenvs`` (R-DEF-15); ``origin`` the file, "" for one that is none."""
+    ``environment`` is ``tenvs`` (R-DEF-15); ``priority`` None: its caller's, or that of whoever started it;
+    ``origin`` the file, "" for one that is none."""
 
     name: str
     side_a: SideDefinition
@@ -60,6 +63,7 @@ class AgentDefinition:
     icon: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     handoff: Literal["call", "transfer"] = "call"
+    priority: Priority | None = None
     origin: str = ""
 
     def side(self, name: SideName) -> SideDefinition:

@@ -129,6 +129,10 @@ class RunTreeDesk(Protocol):
         """What is kept of the latest run in which an agent wrote into this thread."""
         ...
 
+    def watch(self, thread_id: str, before: str = "") -> None:
+        """A person looks at this thread now, and no longer at the one ``before``: its run's requests come first."""
+        ...
+
     def facts(self, run_id: str) -> Sequence[NodeFacts]:
         """All agents, parents first."""
         ...

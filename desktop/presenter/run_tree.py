@@ -144,6 +144,7 @@ class RunTreeViewModel(QObject):
     def open_thread(self, thread_id: str) -> None:
         """Another thread is open: the latest run that it, or an agent in it, had."""
         if thread_id != self.thread_id:
+            self._desk.watch(thread_id, self.thread_id)
             self.thread_id = thread_id
             self._show(self._trees.get(self._run_of.get(thread_id, "")))
             self._recall()

@@ -50,7 +50,7 @@ class Admission:
             node.check_budget()
             if queue.full:
                 node.does(NodeState.QUEUED)
-            await queue.acquire(node.supervision.priority, self._token)
+            await queue.acquire(node.priority, self._token)
             try:
                 node.check_budget()
                 self._in = not node.held

@@ -23,6 +23,7 @@ from desktop.domain.models import Answer
 from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 from desktop.domain.supervision import Supervision
 from desktop.domain.tools import ToolSpec
+from desktop.supervision.attention import Attention
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.choke_point import Admission
@@ -53,6 +54,7 @@ class LiveRuns:
         self._below: dict[tuple[str, str], list[TreeNode]] = {}
         self._lent: set[str] = set()
         self._beside: dict[tuple[str, str], RunTree] = {}
+        self.attention = Attention()
         self._waiting: dict[str, tuple[str, ExitStack]] = {}
         self.memory = Memories(self._stopped)
         self.journaled = calls
@@ -77,7 +79,8 @@ class LiveRuns:
         def tell(nodes: Sequence[NodeFacts]) -> None:
             self._publish(RunTreeChanged(thread_id=thread_id, run_id=run_id, nodes=tuple(nodes)))
 
-        tree = RunTree(agent_id, supervision, meta.cancellation, where=where, publish=publish or tell)
+        told, watched = publish or tell, self.attention.holds
+        tree = RunTree(agent_id, supervision, meta.cancellation, where=where, publish=told, watched=watched)
         tree.root.budget.told = True
         self._trees[run_id] = tree
         return tree

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from desktop.domain.agent import AgentOutcome
@@ -17,7 +17,7 @@ from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
 from desktop.domain.run_tree import NodeFacts, NodeState
 from desktop.domain.scopes import Interrupt
-from desktop.domain.supervision import ExecutionBudget, Supervision
+from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.headcount import Headcount, Seat
 
@@ -27,6 +27,8 @@ INTERVAL_S = 0.1
 DEADLINE = "the time of its budget is used up"
 
 Publish = Callable[[Sequence[NodeFacts]], None]
+Watched = Callable[[Collection[str]], bool]
+"""Whether a person looks at one of these threads."""
 
 
 class TreeNode:
@@ -83,6 +85,14 @@ class TreeNode:
                 return True
             at = at.parent
         return False
+
+    @property
+    def priority(self) -> Priority:
+        """What it counts for in the queue of model requests (R-SUP-14). While a person looks at a thread of the run its
+        agents count as HIGH, but for those that have a priority of their own."""
+        own = self.supervision.priority
+        inherited = self.parent is None or own is self._tree.root.supervision.priority
+        return max(own, Priority.HIGH) if inherited and self._tree.watched else own
 
     # -- what the agent says ------------------------------------------------------------------------------------------
 
@@ -169,7 +179,7 @@ class TreeNode:
         elapsed, waited = self.final if self.over else (self.budget.elapsed_s, self.budget.waited_s)
         return NodeFacts(
             path=self.path, parent=self.parent.path if self.parent is not None else "", agent=self.agent_id.type,
-            state=self.state, priority=node.priority, depth=node.depth, budget=self.budget.budget,
+            state=self.state, priority=self.priority, depth=node.depth, budget=self.budget.budget,
             budget_from=self.budget.where, side=self.side, model=self.model, doing=self.doing,
             thread_id=self.thread_id, rounds=self.budget.rounds, tool_calls=self.budget.tool_calls,
             input_tokens=used.input_tokens, output_tokens=used.output_tokens, cost_usd=used.cost_usd or 0.0,
@@ -187,10 +197,11 @@ class RunTree:
 
     def __init__(
         self, agent_id: AgentId, supervision: Supervision, token: CancellationToken, *,
-        where: str = "the run's budget", publish: Publish | None = None,
+        where: str = "the run's budget", publish: Publish | None = None, watched: Watched = lambda _threads: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._publish = publish
+        self._watched = watched
         self._changed: dict[str, TreeNode] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._ended: dict[str, TreeNode] = {}
@@ -199,6 +210,11 @@ class RunTree:
         self.nodes: dict[str, TreeNode] = {}
         tracker = BudgetTracker(supervision.execution_budget, where=where, clock=clock)
         self.root = self._put(TreeNode(self, ROOT, agent_id, supervision, token, tracker, self.headcount.root, None))
+
+    @property
+    def watched(self) -> bool:
+        """Whether a person looks at the thread of one of its agents."""
+        return self._watched({node.thread_id for node in self.nodes.values()})
 
     # -- agents come and go -------------------------------------------------------------------------------------------
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from desktop.conversation.agent_saving import definition_text
 from desktop.conversation.agent_text import MAX_BYTES, read_raw, read_text, text_of
 from desktop.conversation.agent_values import cleaned_icon, icon_url
 from desktop.conversation.agents import AgentFiles, AgentFolder, load_agents
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.supervision import Priority
 from desktop.skills.resolution.pins import Pins
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -139,6 +141,10 @@ WRONG: list[tuple[str, dict[str, Any], tuple[str, str]]] = [
     ("R-DEF-15", {"tenvs": {"A": "https://me:pw@host/x"}}, ("tenvs.A", "environment.secret")),
     ("R-DEF-15", {"tenvs": {"A": "${keyring:assent/x}"}}, ("tenvs.A", "environment.secret")),
     ("R-AAT-1", {"handoff": "both"}, ("handoff", "handoff.unknown")),
+    *(
+        ("R-SUP-14", {"priority": wrong}, ("priority", "priority.unknown"))
+        for wrong in ("critical", "HIGH", 4, True, [])
+    ),
 ]  # fmt: skip
 
 
@@ -157,6 +163,15 @@ def test_each_mistake_has_its_field_and_a_code_that_stays(
 def test_a_name_that_only_sounds_like_a_secret_is_none() -> None:
     names = ("MONKEY", "KEYBOARD", "keyboardLayout", "HOTKEYS", "PATH", "AUTHOR", "SPINNER", "BYPASS", "PWD", "PATTERN")
     assert read({**LEAST, "tenvs": dict.fromkeys(names, "x")}).problems == ()
+
+
+@pytest.mark.spec("R-SUP-14")
+def test_a_definition_may_say_what_its_agent_counts_for() -> None:
+    assert read(LEAST).definition.priority is None
+    for name in ("background", "low", "normal", "high"):
+        definition = read({**LEAST, "priority": name}).definition
+        assert definition.priority is Priority[name.upper()]
+        assert f'priority: "{name}"' in definition_text(definition)
 
 
 @pytest.mark.spec("R-DEF-14")

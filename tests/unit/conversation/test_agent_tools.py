@@ -17,11 +17,11 @@ from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import AgentBook
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ModelServerError
-from desktop.domain.events import RunEnded, TextArrived
+from desktop.domain.events import RunEnded, RunTreeChanged, TextArrived
 from desktop.domain.messages import NoticeBlock, ToolResultBlock
 from desktop.domain.models import ModelClient
 from desktop.domain.permission import Decision
-from desktop.domain.supervision import SpawnBudget
+from desktop.domain.supervision import Priority, SpawnBudget
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import Call
@@ -123,6 +123,23 @@ async def test_an_exposed_agent_is_a_tool_with_its_name_its_description_and_its_
         _, results = await h.ask()
         assert results[0].text == "Rain."
         assert '"city": "Oslo"' in model.requests[1].messages[0].text
+
+
+@pytest.mark.spec("R-SUP-14")
+async def test_a_called_agent_counts_as_much_as_its_caller_unless_its_definition_says_otherwise(tmp_path: Path) -> None:
+    model = ScriptedModel([
+        calls("helper_agent", {"message": "a"}), says("A."), calls("other_agent", {"message": "b"}), says("B."),
+        says("."),
+    ])  # fmt: skip
+    agents = (
+        replace(one(BOSS, "boss"), priority=Priority.LOW), one(HELPER, "helper"),
+        replace(one(OTHER, "other"), priority=Priority.HIGH),
+    )  # fmt: skip
+    async with house(tmp_path, model, *agents) as h:
+        await h.ask()
+        trees = [event for event in h.world.events if isinstance(event, RunTreeChanged)]
+        found = {facts.agent: facts.priority for event in trees for facts in event.nodes}
+        assert found == {BOSS: Priority.LOW, HELPER: Priority.LOW, OTHER: Priority.HIGH}
 
 
 @pytest.mark.spec("R-AAT-2", "R-AAT-3", "R-AAT-4", "R-AAT-6")

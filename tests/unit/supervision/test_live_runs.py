@@ -16,7 +16,7 @@ from desktop.domain.ids import AgentId
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget, Supervision
+from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
 from desktop.domain.tools import Category
 from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.live_runs import LiveRuns
@@ -100,6 +100,41 @@ async def test_a_budget_changed_while_the_chat_runs_stops_it_before_the_next_req
     result = await chat.chat()
     assert (result.end, str(result.limit)) == ("budget", "max_rounds 1 (set by the panel)")
     assert len(chat.script.requests) == 1
+
+
+@pytest.mark.spec("R-SUP-14")
+async def test_the_run_that_a_person_looks_at_comes_before_one_that_asked_earlier():
+    chat = Chat(says("done"))
+    order: list[str] = []
+    trees = {}
+    for thread in ("other", "open"):
+        meta = RunMeta(thread, CancellationToken(), thread, Supervision.root(ROOT, session_id=thread))
+        trees[thread] = await chat.runs.open(meta, ROOT)
+    below = trees["open"].root.supervision
+    inherits = trees["open"].add(trees["open"].root, "0.1", ROOT, below.spawn_child(ROOT, priority=below.priority))
+    own = trees["open"].add(trees["open"].root, "0.2", ROOT, below.spawn_child(ROOT, priority=Priority.LOW))
+    await chat.queue.acquire(Priority.NORMAL, chat.token)
+
+    async def ask_for(node, name):
+        await chat.queue.acquire(node.priority, chat.token)
+        order.append(name)
+        chat.queue.release()
+
+    async with asyncio.TaskGroup() as group:
+        chat.runs.attention.move("open")
+        nodes = {"other": trees["other"].root, "own": own, "open": trees["open"].root, "in": inherits}
+        for name, node in nodes.items():
+            group.create_task(ask_for(node, name))
+        await until(lambda: chat.queue.waiting == 4)
+        chat.queue.release()
+    assert order == ["open", "in", "other", "own"]
+    assert [facts.priority for facts in chat.runs.facts("open")] == [Priority.HIGH, Priority.HIGH, Priority.LOW]
+    chat.runs.attention.move("other", "open")
+    assert [trees[name].root.priority for name in ("open", "other")] == [Priority.NORMAL, Priority.HIGH]
+    chat.runs.attention.move("", "other")
+    assert trees["other"].root.priority is Priority.NORMAL
+    for thread in trees:
+        await chat.runs.close(thread, AgentOutcome("completed"))
 
 
 @pytest.mark.spec("R-SUP-6", "R-SUP-14")
