@@ -81,6 +81,7 @@ class Course:
             return {}
         if kind == "turn-start":
             self._begin()
+        event = await self._calls.meant(event)
         self._trace.record(kind, self._with_calls(event) if kind == "tool-result" else event)
         if kind == "turn-end" and self.over:
             return {"stop": True}  # said before, and not heeded

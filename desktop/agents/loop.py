@@ -29,7 +29,7 @@ from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
 from desktop.domain.estimates import estimate_of
 from desktop.domain.limits import Limit, positive_int
-from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, Usage
+from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.middleware import ChatContext, Middleware, MiddlewareTermination
 from desktop.domain.models import Answer, ModelRequest
 from desktop.supervision.budgets import BudgetTracker
@@ -75,7 +75,7 @@ class RoundLoop:
     that a person typed meanwhile, taken in before each round but the first (S-LOOP-1); ``budget`` is asked before and
     told after each round (R-LOOP-15); ``layers`` wrap each model request (chat level, R-MW-6). ``limit`` is asked
     before each round, with the number of those that were made, and holds instead of the configured one: a person may
-    change it while the loop is at work.
+    change it while the loop is at work. ``meant`` says which call a call is that was asked for through another tool.
     """
 
     answerer: Answerer
@@ -87,6 +87,7 @@ class RoundLoop:
     after_round: Callable[[ChatMessage, int], Verdict | Awaitable[Verdict]] | None = None
     steering: Callable[[], Awaitable[Sequence[ChatMessage]]] | None = None
     limit: Callable[[int], Limit] | None = None
+    meant: Callable[[ToolCallBlock], Awaitable[ToolCallBlock]] | None = None
     config: LoopConfig = field(default_factory=LoopConfig)
 
     async def run(self, messages: Sequence[ChatMessage], prepare: Prepare, meta: RunMeta) -> LoopResult:
@@ -155,10 +156,18 @@ class _Course:
             await loop.recorder.round_started(self._rounds)
         loop.tell(RoundStarted(self._rounds))
         answer = await ask_within(loop.layers, loop.answerer, request, self._meta, loop.tell)
+        answer = replace(answer, message=await self._meant(answer.message))
         await self._keep(answer.message, request)
         if answer.error is not None:
             return await self._broken(answer)
         return await self._answered(answer.message)
+
+    async def _meant(self, message: ChatMessage) -> ChatMessage:
+        meant = self._loop.meant
+        if meant is None or not message.tool_calls:
+            return message
+        blocks = [await meant(block) if isinstance(block, ToolCallBlock) else block for block in message.blocks]
+        return replace(message, blocks=tuple(blocks))
 
     async def _keep(self, message: ChatMessage, request: ModelRequest) -> None:
         loop, stored = self._loop, ""
@@ -247,7 +256,7 @@ class _Course:
         return self._end("limit")
 
     def _end(self, end: LoopEnd, error: Exception | None = None) -> LoopResult:
-        limit = self._limit if end == "limit" and error is None else None
-        if end == "budget" and self._loop.budget is not None:
-            limit = self._loop.budget.broken()
+        limit, budget = self._limit if end == "limit" and error is None else None, self._loop.budget
+        if budget is not None and (end == "budget" or (limit is not None and limit.kind == "budget")):
+            limit = budget.broken() or limit
         return LoopResult(self._messages, end, self._rounds, self._usage, error, limit)

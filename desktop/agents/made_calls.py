@@ -55,6 +55,7 @@ class Calls:
             return _refusal(OVER.format(limit=self._settings.calls), "denied.limit")
         if self.contract.done:
             return _refusal("There is a result already; nothing more is done.", "denied.finished")
+        args = await self.meant(args)
         code, tool = args.get("code"), args.get("tool")
         if isinstance(code, str) and self._session is not None:
             outcome = await self._run(ctx, code)
@@ -70,6 +71,15 @@ class Calls:
             "ok": not result.is_error, "text": result.text, "code": result.code, "state": outcome.state,
             "structured": result.structured, "finished": self.contract.done,
         }  # fmt: skip
+
+    async def meant(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A call as a provider tells it (``tool``, ``args``), as the call that it is where it goes through
+        skill-invoke."""
+        tool, given = told.get("tool"), told.get("args")
+        if not isinstance(tool, str) or not isinstance(given, Mapping):
+            return told
+        block = await self._host.pipeline.meant(ToolCallBlock("", tool, given), self._caller)
+        return {**told, "tool": block.tool, "args": block.arguments} if block.via else told
 
     def _keep_below(self, key: str, outcome: Outcome) -> None:
         nested = outcome.facts.get("nested")

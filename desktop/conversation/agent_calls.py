@@ -122,7 +122,8 @@ class AgentCalls:
 
     async def _handed_over(self, agent: AgentDefinition, call: Call, node: Supervision) -> bool:
         """Only the agent of a chat can give the chat away, not one that works for it."""
-        if self._handover is None or node.depth or call.request.caller.origin != "native":
+        itself = call.request.caller.origin == "native" or call.request.place is not None  # or by code that it wrote
+        if self._handover is None or node.depth or not itself:
             return False
         return await self._handover(call.meta.thread_id, call.meta.run_id, agent.name)
 

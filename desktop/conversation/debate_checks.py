@@ -18,7 +18,6 @@ from desktop.conversation.debate_setup import label_of, spec_of
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import (
-    MAX_RUN_ROUNDS,
     SIDE_LIMIT,
     Ready,
     SideSpec,
@@ -97,7 +96,7 @@ class DebateChecks:
 
     async def _side(self, setup: DebateSetup, name: SideName) -> AsyncIterator[DefinitionProblem]:
         side, path = setup.side(name), f"side{name.upper()}."
-        for problem in _fields(side, path):
+        for problem in _fields(side, path, self._runtime.tracker().budget.max_rounds or math.inf):
             yield problem
         if not side.prompt:
             return
@@ -230,7 +229,7 @@ def _count(path: str, value: object, most: float = math.inf) -> Iterator[Definit
     yield DefinitionProblem(path, "limit.value", text)
 
 
-def _fields(side: SideSetup, path: str) -> Iterator[DefinitionProblem]:
+def _fields(side: SideSetup, path: str, most_rounds: float) -> Iterator[DefinitionProblem]:
     """What can be seen of one side without looking anything up."""
     if not side.prompt:
         yield DefinitionProblem(f"{path}prompt", "field.missing", "choose a prompt")
@@ -239,7 +238,7 @@ def _fields(side: SideSetup, path: str) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem(f"{path}model", "field.missing", "choose a model")
     if len(side.prompt_text) > MAX_PROMPT:
         yield DefinitionProblem(f"{path}promptText", "field.length", f"at most {MAX_PROMPT} characters")
-    yield from _count(f"{path}maxSteps", side.max_rounds, MAX_RUN_ROUNDS)
+    yield from _count(f"{path}maxSteps", side.max_rounds, most_rounds)
     if odd_text(side.label) or "\n" in side.label or "\t" in side.label or _AS_A_SIDE.search(side.label):
         text = "a label is one line that can be seen, and names no side"
         yield DefinitionProblem(f"{path}label", "label.invalid", text)

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from desktop.conversation.endings import Ending, aborted, failed
-from desktop.conversation.side_spec import GLOBAL, MAX_RUN_ROUNDS
+from desktop.conversation.endings import Ending, aborted, failed, reason_of
 from desktop.conversation.side_stops import as_text
 from desktop.conversation.side_turn import SideResult
 from desktop.domain.debates import NO_RESPONSE, DebateSetup, DebateStatus, TurnEnd, TurnRecord
 from desktop.domain.errors import BugError
-from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock
 from desktop.supervision.budgets import BudgetTracker
 
@@ -76,16 +74,16 @@ def broken_off(result: SideResult, because: str | None) -> Ending:
         raise BugError(f"a turn that ended with {loop.end} is no failure")
     ending = failed(loop.error)
     if loop.end in ("budget", "terminated"):
-        return Ending(loop.end, ending.detail, ending.code, ending.next_step, ending.limit)
+        reason = reason_of(loop.limit) if loop.end == "budget" else "terminated"
+        return Ending(reason, ending.detail, ending.code, ending.next_step, ending.limit)
     return ending
 
 
 def due(
-    setup: DebateSetup, turns: Sequence[TurnRecord], budget: BudgetTracker, rounds: int, limit: Limit | None = None,
-    *, begun: bool = True,
-) -> Ending | None:  # fmt: skip
-    """Whether the debate is over after these turns. ``limit`` is what stopped the last one, ``rounds`` of the run; not
-    ``begun``: a person lets it go on, also after two empty turns."""
+    setup: DebateSetup, turns: Sequence[TurnRecord], budget: BudgetTracker, *, begun: bool = True
+) -> Ending | None:
+    """Whether the debate is over after these turns. Not ``begun``: a person lets it go on, also after two empty
+    turns."""
     last = turns[-1] if turns else None
     if last is not None and last.ended_by == "end_session_tool":
         side = setup.side(last.side).label or f"Side {last.side.upper()}"
@@ -96,11 +94,11 @@ def due(
     if len(turns) >= setup.turn_limit:
         return Ending("max_session_turns", f"All {setup.turn_limit} turns are done.", limit="maxSessionTurns")
     broken = budget.broken()
+    if broken is not None and reason_of(broken) == "global_limit":
+        return Ending("global_limit", f"Stopped after {broken.value:g} rounds of one run: {broken}.", "limit.rounds",
+                      "Resume to let it go on.", str(broken))  # fmt: skip
     if broken is not None:
         return Ending("budget", f"The budget is used up: {broken}.", "budget", "Raise it to go on.", str(broken))
-    if rounds >= MAX_RUN_ROUNDS or (limit is not None and limit.name == GLOBAL):
-        return Ending("global_limit", f"Stopped after {MAX_RUN_ROUNDS} rounds of one run.", "limit.rounds",
-                      "Resume to let it go on.", f"{GLOBAL} {MAX_RUN_ROUNDS}")  # fmt: skip
     return None
 
 

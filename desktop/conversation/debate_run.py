@@ -51,7 +51,6 @@ from desktop.domain.events import (
 )
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.jobs import Unattended
-from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
 from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.threads import RunRecord
@@ -80,9 +79,7 @@ class DebateRun:
         self.token = called_by.meta.cancellation if called_by is not None else CancellationToken()
         self.over = asyncio.Event()
         self._stop = stop_for(Ending("interrupted"))
-        self._rounds = 0
         self._used = Usage(cost_usd=0.0)
-        self._limit: Limit | None = None
         self._may: TurnRounds | None = None
         self._seen = Perspectives()
         self._cut: CutTurn | None = None
@@ -182,7 +179,7 @@ class DebateRun:
     async def _alternate(self) -> Stop:
         debate, begun = self.debate, False
         while True:
-            ending = due(debate.setup, debate.turns, self._budget, self._rounds, self._limit, begun=begun)
+            ending = due(debate.setup, debate.turns, self._budget, begun=begun)
             if ending is not None:
                 return Stop("ended", ending)
             if self.pausing:
@@ -225,7 +222,7 @@ class DebateRun:
             first=cut.first if cut is not None else "", closing=lambda: self.token.reason == CLOSING,
         )  # fmt: skip
         before = cut.meter if cut is not None else SideMeter(usage=Usage(cost_usd=0.0))
-        self._may = TurnRounds.of(spec, label, self._budget, self._rounds, before.rounds)
+        self._may = TurnRounds.of(spec, label, self._budget, before.rounds)
         debate.now = replace(before, round_limit=int(self._may(before.rounds).value))
         self._publish(SideTurnStarted(**self._where, side=side, number=number, label=label, model=str(spec.model)))
         self.changed()
@@ -256,8 +253,6 @@ class DebateRun:
             return Ending("budget", str(error), error.code, error.next_step, error.limit), None
         except KnownError as error:
             return failed(error), None
-        self._rounds += result.loop.rounds - given.begun
-        self._limit = result.limit if result.loop.end == "limit" else None
         over = turn_over(result, len(given.messages) - own)
         if over is None:
             return broken_off(result, turn.meta.cancellation.reason), None
@@ -287,8 +282,7 @@ class DebateRun:
             messages=[*messages, *cut.messages] if cut is not None else messages,
             unfinished=cut.unfinished if cut is not None else None, begun=cut.meter.rounds if cut is not None else 0,
             pinned=(topic,) if topic is not None else (), keeper=self._contexts.of(spec.side),
-            notes=(last_turn_note(self.debate.setup, number),), rounds_used=self._rounds,
-            task=messages[-1].source_id if messages else "",
+            notes=(last_turn_note(self.debate.setup, number),), task=messages[-1].source_id if messages else "",
         )  # fmt: skip
 
     def _heard(self, event: Event) -> None:

@@ -13,11 +13,12 @@ from desktop.domain.events import EndReason
 from desktop.domain.limits import Limit
 from desktop.domain.messages import NoticeBlock
 from desktop.domain.middleware import MiddlewareTermination
+from desktop.domain.supervision import ROUNDS
 
 CLOSING = "the app is closing"
 MAX_DETAIL = 600
 _CONTINUE = "Continue to let it go on."
-_LIMITS: Mapping[str, EndReason] = {"maxSteps": "max_steps", "global rounds": "global_limit"}
+_LIMITS: Mapping[str, EndReason] = {"maxSteps": "max_steps"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,16 @@ def ending_of(result: LoopResult, cancelled_because: str | None, by: TurnEnd | N
     if result.error is None:
         return Ending("response")
     ending = failed(result.error)
-    if result.end in ("budget", "terminated", "limit"):
+    if result.end == "budget":
+        return Ending(reason_of(result.limit), ending.detail, ending.code, ending.next_step, ending.limit)
+    if result.end in ("terminated", "limit"):
         return Ending(result.end, ending.detail, ending.code, ending.next_step, ending.limit)
     return ending
+
+
+def reason_of(limit: Limit | None) -> EndReason:
+    """Of a run whose budget is used up: the rounds of all its agents, or anything else (R-SES-18)."""
+    return "global_limit" if limit is not None and limit.name == ROUNDS else "budget"
 
 
 def aborted(because: str | None) -> Ending:
@@ -72,7 +80,8 @@ def aborted(because: str | None) -> Ending:
 
 def _at_limit(limit: Limit) -> Ending:
     detail = f"Stopped after {limit.value:g} rounds: {limit}."
-    return Ending(_LIMITS.get(limit.name, "limit"), detail, "limit.rounds", _CONTINUE, str(limit))
+    reason = reason_of(limit) if limit.kind == "budget" else _LIMITS.get(limit.name, "limit")
+    return Ending(reason, detail, "limit.rounds", _CONTINUE, str(limit))
 
 
 def failed(error: Exception) -> Ending:

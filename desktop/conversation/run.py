@@ -10,21 +10,21 @@ from dataclasses import dataclass, field, replace
 
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.agent_answer import answer_of, kept
-from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed
+from desktop.conversation.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed, reason_of
 from desktop.conversation.held_queue import HeldQueue
 from desktop.conversation.history import Above, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms, usual_priority
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
 from desktop.conversation.runtime import Runtime
-from desktop.conversation.side_spec import GLOBAL, MAX_RUN_ROUNDS, SideSpec, model_from
+from desktop.conversation.side_spec import SideSpec, model_from
 from desktop.conversation.side_stops import NUDGE, as_text
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
 from desktop.conversation.unfinished import Unfinished, unfinished_above
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
-from desktop.domain.events import EndReason, RunStarted, RunWaiting
+from desktop.domain.events import RunStarted, RunWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
@@ -272,12 +272,8 @@ class RunExecution:
         return budget
 
     def _used_up(self, budget: BudgetTracker) -> Ending | None:
-        """How the run ends where those that handed it over have left nothing to use."""
-        limit, before = budget.broken(), self._order.before
-        if before is None:
-            return None
-        if limit is None and before.rounds >= MAX_RUN_ROUNDS:
-            limit = Limit(GLOBAL, MAX_RUN_ROUNDS, "the app")
+        """How the run ends where those that handed it over, or that call it, have left nothing to use."""
+        limit = budget.broken()
         return _at_budget(limit) if limit is not None else None
 
     def _spec(self) -> SideSpec:
@@ -312,7 +308,7 @@ class RunExecution:
         task = await task_above(self._runtime.store, order.user_message_id)
         return Given(
             messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper(), task=task.message_id,
-            above=above, rounds_used=order.before.rounds if order.before is not None else 0,
+            above=above,
         )  # fmt: skip
 
     async def _keeper(self) -> ContextKeeper | None:
@@ -347,8 +343,7 @@ class RunExecution:
 
 def _at_budget(limit: Limit) -> Ending:
     error = exhausted(limit)
-    reason: EndReason = "global_limit" if limit.name == GLOBAL else "budget"
-    return Ending(reason, str(error), error.code, error.next_step, error.limit)
+    return Ending(reason_of(limit), str(error), error.code, error.next_step, error.limit)
 
 
 def _handed(shown: str) -> NoticeBlock:

@@ -83,6 +83,10 @@ class _Heard:
         """As the pipeline does."""
         return await self._pipeline.invoke(request)
 
+    async def meant(self, block: ToolCallBlock, caller: Caller) -> ToolCallBlock:
+        """As the pipeline does."""
+        return await self._pipeline.meant(block, caller)
+
     def note_nested(self, call: Call, tool: str, arguments: Mapping[str, Any] | None, outcome: Outcome) -> None:
         """Listed on the card of the code, and kept."""
         self._pipeline.note_nested(call, tool, arguments, outcome)

@@ -29,8 +29,6 @@ from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools, Caller
 from desktop.supervision.budgets import BudgetTracker
 
-MAX_RUN_ROUNDS = 250
-GLOBAL = "global rounds"
 SIDE_LIMIT = Limit("maxSteps", 50, "the default of a side")
 """Rounds in a turn of a debate's side that sets none (semantics.md 14)."""
 _FEW = 5
@@ -196,27 +194,25 @@ def model_from(text: str) -> ModelRef:
 @dataclass(frozen=True, slots=True)
 class TurnRounds:
     """How many rounds a turn may have, asked before each of them with the number that it has had: the tightest of what
-    applies (R-LIM-1). That is the side's ``own`` limit, unless a person has set its rounds while it works; the budget;
-    250 a run, of which ``used`` are gone. ``begun`` rounds of the turn were another run's."""
+    applies (R-LIM-1). That is the side's ``own`` limit, unless a person has set its rounds while it works, and what the
+    budget leaves, of which all agents of the run use. ``begun`` rounds of the turn were another run's."""
 
     own: Limit
     budget: BudgetTracker
-    used: int = 0
     begun: int = 0
 
     @staticmethod
-    def of(spec: SideSpec, who: str, budget: BudgetTracker, used: int = 0, begun: int = 0) -> TurnRounds:
+    def of(spec: SideSpec, who: str, budget: BudgetTracker, begun: int = 0) -> TurnRounds:
         """Of a side's turn; ``who`` has the limit that the side sets."""
         own = Limit("maxSteps", spec.max_rounds, who) if spec.max_rounds else spec.usual_rounds
-        return TurnRounds(own, budget, used, begun)
+        return TurnRounds(own, budget, begun)
 
     def __call__(self, done: int) -> Limit:
         """As of now."""
         left = self.budget.rounds_left(done - self.begun)
         left = replace(left, value=left.value + self.begun, kind="budget") if left is not None else None
-        whole = Limit(GLOBAL, MAX_RUN_ROUNDS - self.used + self.begun, "the app")
         by_hand = self.budget.budget.max_rounds is not None and self.budget.where_of("max_rounds") == BY_HAND
-        return tightest(None if by_hand else self.own, left, whole) or whole
+        return tightest(None if by_hand else self.own, left) or self.own
 
 
 def round_limit(own: int | None, who: str, budget: BudgetTracker, usual: Limit = DEFAULT_LIMIT) -> Limit:

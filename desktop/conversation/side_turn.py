@@ -58,16 +58,14 @@ Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
 class Given:
     """What a side reads: ``messages`` in its own perspective; ``pinned`` come before them whatever the window leaves
     out; ``notes`` join its system text in this turn; ``asked`` is the person's text that may bring in skills
-    (S-SK-5); ``rounds_used`` of the run so far; ``unfinished`` is what an
-    answer that is gone on with left open; ``keeper`` has the thread's summary and pins; ``task`` is the id of the
-    message that began the work, which no window leaves out; ``above`` is what the thread has before these; ``begun``
-    rounds of the turn are in ``messages`` already."""
+    (S-SK-5); ``unfinished`` is what an answer that is gone on with left open; ``keeper`` has the thread's summary and
+    pins; ``task`` is the id of the message that began the work, which no window leaves out; ``above`` is what the
+    thread has before these; ``begun`` rounds of the turn are in ``messages`` already."""
 
     messages: Sequence[ChatMessage]
     pinned: Sequence[ChatMessage] = ()
     notes: Sequence[str] = ()
     asked: str = ""
-    rounds_used: int = 0
     unfinished: Unfinished | None = None
     keeper: ContextKeeper | None = None
     task: str = ""
@@ -134,7 +132,7 @@ class SideTurn:
         self, side: Ready, tools: Toolbox, code: RunCode, contract: ResultContract, given: Given
     ) -> SideResult:
         runtime, spec = self.runtime, self.spec
-        rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.rounds_used, given.begun)
+        rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.begun)
         node = runtime.live.node_of(self.meta) if runtime.live is not None else None
         if node is not None:
             node.own_rounds = rounds.own
@@ -152,6 +150,7 @@ class SideTurn:
             steering=self.steering,
             after_round=stops.after,
             limit=rounds,
+            meant=lambda call: runtime.pipeline.meant(call, side.caller),
             config=LoopConfig(limit=rounds(given.begun), begun=given.begun, cut=given.cut),
         )
         messages = await self._settled(stops, given)

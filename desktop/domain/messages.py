@@ -54,7 +54,8 @@ class FileBlock:
 class ToolCallBlock:
     """A call that a model asked for.
 
-    ``arguments`` is None when ``raw`` was not a JSON object; ``problem`` then says why (R-LOOP-13).
+    ``arguments`` is None when ``raw`` was not a JSON object; ``problem`` then says why (R-LOOP-13). ``via`` is the tool
+    through which it was asked for (``skill_invoke``), as the model wrote it; "" for none.
     """
 
     call_id: str
@@ -62,6 +63,7 @@ class ToolCallBlock:
     arguments: Mapping[str, Any] | None
     raw: str = ""
     problem: str = ""
+    via: str = ""
     kind: Literal["tool_call"] = "tool_call"
 
 

@@ -48,6 +48,11 @@ class SpawnBudget:
         return cls(positive_int(plain.get("max_agents", 50), "max_agents"), plain.get("allow_preempt", True) is True)
 
 
+RUN_ROUNDS = 250
+"""Rounds of all agents of a run where nobody chose a number: no run is without one (semantics.md 14)."""
+ROUNDS = "max_rounds"
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutionBudget:
     """Limits for a run tree; None is unlimited (R-SUP-7). ``deadline_s`` counts from the run's start."""

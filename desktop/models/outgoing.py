@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.messages import (
@@ -87,6 +87,7 @@ def _block(block: Block) -> Iterator[list[Any]]:
         return
     plain = to_plain(block)
     if isinstance(block, ToolCallBlock):
+        block = _as_written(block)
         plain = {"kind": "tool_call", "call_id": block.call_id, "tool": block.tool, **_arguments(block)}
     elif isinstance(block, ToolResultBlock):
         plain = {"kind": "tool_result", "call_id": block.call_id, "tool": block.tool, "text": block.text}
@@ -98,6 +99,13 @@ def _block(block: Block) -> Iterator[list[Any]]:
     yield ["b", {**plain, long: text[:PIECE]}]
     for start in range(PIECE, len(text), PIECE):
         yield ["+", long, text[start : start + PIECE]]
+
+
+def _as_written(block: ToolCallBlock) -> ToolCallBlock:
+    """A model gets back the call that it made."""
+    if not block.via:
+        return block
+    return replace(block, tool=block.via, arguments={"ref": block.tool, "args": dict(block.arguments or {})})
 
 
 def _arguments(block: ToolCallBlock) -> dict[str, Any]:

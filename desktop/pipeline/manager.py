@@ -31,6 +31,8 @@ class Invoker(Protocol):
 
     async def invoke(self, request: CallRequest) -> Outcome: ...
 
+    async def meant(self, block: ToolCallBlock, caller: Caller) -> ToolCallBlock: ...
+
     def note_nested(self, call: Call, tool: str, arguments: Mapping[str, Any] | None, outcome: Outcome) -> None: ...
 
 
@@ -80,16 +82,18 @@ class Manager:
         if self._untrusted and not is_bare_name(ref):
             raise Denied(f"{ref[:64]!r} is not a plain tool name.", code="denied.untrusted_ref")
         caller = self._in_whose_name(options)
-        args, options = _options_of(args, options, own=self._library and caller is self._caller)
+        block = await self._pipeline.meant(ToolCallBlock(new_id(), ref, args), caller)
+        own = self._library and caller is self._caller and not block.via
+        args, options = _options_of(dict(block.arguments or {}), options, own=own)
         request = self._call.request
         sink = NestedSink(request.sink, request.block.call_id)
         outer = self._call.invocation
         nested = CallRequest(
-            ToolCallBlock(new_id(), ref, args), caller, outer, sink, request.message_id, "", request.limits,
+            replace(block, arguments=args), caller, outer, sink, request.message_id, "", request.limits,
             overrides=overrides_in(options), default_timeout_s=self._default_timeout_s, place=place,
         )  # fmt: skip
         outcome = await self._hooked(nested, 0)
-        self._pipeline.note_nested(self._call, ref, args, outcome)
+        self._pipeline.note_nested(self._call, block.tool, args, outcome)
         return outcome
 
     def _in_whose_name(self, options: dict[str, Any]) -> Caller:

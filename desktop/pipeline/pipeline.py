@@ -20,6 +20,7 @@ from desktop.domain.errors import (
     ValidationFailure,
 )
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
+from desktop.domain.messages import ToolCallBlock
 from desktop.domain.middleware import FunctionContext, Middleware, MiddlewareTermination
 from desktop.domain.recall import Memory
 from desktop.domain.safety import Redactor
@@ -31,9 +32,10 @@ from desktop.pipeline.doubted import LikeOne, told
 from desktop.pipeline.edits import edit_note
 from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
 from desktop.pipeline.gates import UNKNOWN, gates
-from desktop.pipeline.names import ToolTable, hint, resolve
+from desktop.pipeline.names import Caller, ToolTable, hint, resolve
 from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
+from desktop.pipeline.passing_on import meant, passes_on
 from desktop.pipeline.recalled import OtherWay, key_of, left_open, named, told_of
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.skill_tool import SkillTool
@@ -120,6 +122,7 @@ class Pipeline:
             request.limits.count_call()
         call: Call | None = None
         try:
+            request = replace(request, block=await self.meant(request.block, request.caller))
             tool = await self._found(request)
             request = named(request, tool.spec, self._memory)
             if request.known is not None:
@@ -139,6 +142,14 @@ class Pipeline:
                 call.configure = None  # it knows the call: only the garbage collector would free them
         told(call, result)
         return self._finish(request, call, told_of(request, result, self._memory), started)
+
+    async def meant(self, block: ToolCallBlock, caller: Caller) -> ToolCallBlock:
+        """The call that a call through skill-invoke is."""
+        if not passes_on(block):
+            return block
+        if self._skills is not None:
+            await self._skills.bring(block.tool)
+        return meant(self.table, block, caller)
 
     async def _found(self, request: CallRequest) -> Tool:
         """Steps 1 and 2: the tool, and whether it may be seen."""

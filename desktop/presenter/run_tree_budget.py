@@ -22,7 +22,7 @@ _SECONDS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
 _FORMS = {
     "max_tokens": "Write a whole number, such as 50000 or 50k; nothing means no limit.",
     "max_cost_usd": "Write an amount in dollars, such as 0.50; nothing means no limit.",
-    "max_rounds": "Write a whole number of at least 1; nothing means no limit.",
+    "max_rounds": "Write a whole number of at least 1; nothing means no limit of its own.",
     "deadline_s": "Write a time with its unit, such as 90 s, 5 min or 1 h; nothing means no limit.",
 }
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)\s*(h|min|m|sec|s)\s*)+")

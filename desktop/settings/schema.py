@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from desktop.domain.models import Connection
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget
 from desktop.settings.spec import Setting, build, flat, setting, settings_of
 
 _DENIED = (
@@ -211,8 +211,9 @@ class Limits:
         minimum=0, maximum=100_000, unit="USD",
     )  # fmt: skip
     run_rounds: int = setting(
-        0, "Rounds of a run", "whole", "How many requests to models all agents of a run may make. 0: no limit.",
-        "Chats", minimum=0, maximum=100_000,
+        RUN_ROUNDS, "Rounds of a run", "whole",
+        "How many requests to models all agents of a run may make together, however they call each other.", "Chats",
+        minimum=1, maximum=100_000,
     )  # fmt: skip
     run_minutes: float = setting(
         0, "Time of a run", "number", "How long a run may work; while it waits for you no time passes. 0: no limit.",
@@ -223,7 +224,7 @@ class Limits:
     def run(self) -> ExecutionBudget:
         """What a run that begins now may use."""
         return ExecutionBudget(
-            self.run_tokens or None, self.run_cost_usd or None, self.run_rounds or None, self.run_minutes * 60 or None
+            self.run_tokens or None, self.run_cost_usd or None, self.run_rounds, self.run_minutes * 60 or None
         )
 
 

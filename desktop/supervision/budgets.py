@@ -9,9 +9,11 @@ from dataclasses import replace
 from desktop.domain.errors import BudgetExhausted
 from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
-from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.supervision import ROUNDS, RUN_ROUNDS, ExecutionBudget
 from desktop.supervision.clocks import BranchClock
 
+DEFAULT = "the default of a run"
+"""Where the bound on rounds was set that holds when nobody chose one."""
 _NEXT = "Raise the budget to go on."
 
 
@@ -19,11 +21,11 @@ class BudgetTracker:
     """Consumption of one node of the run tree and of everything under it.
 
     A child's tracker passes consumption on to its parent, so the root bounds the whole tree and a child may be
-    tighter, never looser (R-SUP-8). Time waited for a person does not count (R-SUP-10); whoever knows when the waiting
-    begins tells ``clock`` of it, others tell ``waited`` afterwards. ``cost_known`` is False once a round's cost was not
-    told: ``used.cost_usd`` is a lower bound then; ``estimated``: some tokens of ``used`` were not told. ``total`` is
-    what was told, for people: its cost is None once that of used tokens is unknown. Provider retries of a
-    round are not counted (R-LIM-6).
+    tighter, never looser (R-SUP-8); a root without a bound on rounds has the default one. Time waited for a person does
+    not count (R-SUP-10); whoever knows when the waiting begins tells ``clock`` of it, others tell ``waited``
+    afterwards. ``cost_known`` is False once a round's cost was not told: ``used.cost_usd`` is a lower bound then;
+    ``estimated``: some tokens of ``used`` were not told. ``total`` is what was told, for people: its cost is None once
+    that of used tokens is unknown. Provider retries of a round are not counted (R-LIM-6).
     """
 
     def __init__(
@@ -34,7 +36,9 @@ class BudgetTracker:
         clock: Callable[[], float] = time.monotonic,
         where: str = "the run's budget",
     ) -> None:
-        self.budget = budget
+        self.changed: dict[str, str] = {}
+        self._parent = parent
+        self.budget = self._bounded(budget)
         self.used = Usage(cost_usd=0.0)
         self.total = Usage(cost_usd=0.0)
         self.rounds = 0
@@ -44,13 +48,11 @@ class BudgetTracker:
         self.estimated = False
         self.told = False
         self.where = where
-        self.changed: dict[str, str] = {}
         self.clock: BranchClock = BranchClock(clock, parent.clock if parent is not None else None)
         self._time = clock
         self._waited = 0.0
         self._rested = 0.0
         self._rests_since: float | None = None
-        self._parent = parent
 
     def child(self, budget: ExecutionBudget, where: str) -> BudgetTracker:
         """A subtree with its own additional budget."""
@@ -62,7 +64,14 @@ class BudgetTracker:
         for name in ("max_tokens", "max_cost_usd", "max_rounds", "deadline_s"):
             if getattr(budget, name) != getattr(self.budget, name):
                 self.changed[name] = where
-        self.budget = budget
+        self.budget = self._bounded(budget)
+
+    def _bounded(self, budget: ExecutionBudget) -> ExecutionBudget:
+        """The root of a tree is never without a bound on the rounds of all its agents."""
+        if self._parent is not None or budget.max_rounds is not None:
+            return budget
+        self.changed[ROUNDS] = DEFAULT
+        return replace(budget, max_rounds=RUN_ROUNDS)
 
     def where_of(self, name: str) -> str:
         """Who set one of the limits (R-LIM-5)."""

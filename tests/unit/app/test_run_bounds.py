@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.errors import KnownError
 from desktop.domain.events import RunEnded
+from desktop.domain.supervision import RUN_ROUNDS
 from tests.unit.app.test_journal_rooms import opened
 
 
@@ -35,7 +37,9 @@ async def test_the_limits_of_a_run_in_the_settings_are_live_and_named_and_zero_i
         await rooms.settings.update("limits.run_tokens", 0)
         await rooms.settings.update("limits.run_rounds", 1)
         assert (await ask()).limit.endswith("1 (set by Settings, Chats)")
-        await rooms.settings.update("limits.run_rounds", 0)
+        with pytest.raises(KnownError):  # no run is without one
+            await rooms.settings.update("limits.run_rounds", 0)
+        await rooms.settings.update("limits.run_rounds", RUN_ROUNDS)
         await rooms.settings.update("chat.max_iterations", 2)
         assert [str(one) for one in rooms.traces.limits("assistant")] == ["maxIterations 2 (set by Settings, Chats)"]
         assert (await ask()).limit == "maxIterations 2 (set by Settings, Chats)"

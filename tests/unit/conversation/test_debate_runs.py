@@ -253,7 +253,7 @@ async def test_a_budget_ends_it_and_more_of_it_lets_it_go_on(tmp_path: Path) -> 
         assert (state.end_reason, state.turn, state.end_detail.count("max_cost_usd")) == ("budget", 7, 1)
     async with debate_world(tmp_path / "prompts", model, budget=ExecutionBudget(max_rounds=1)) as w:
         _, state = await w.run(setup())
-        assert (state.end_reason, state.turn) == ("budget", 1)
+        assert (state.end_reason, state.turn) == ("global_limit", 1)
 
 
 @pytest.mark.spec("R-SES-14")

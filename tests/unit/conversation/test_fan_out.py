@@ -138,7 +138,7 @@ async def test_the_budget_of_the_caller_bounds_all_of_them(tmp_path: Path) -> No
     budget = ExecutionBudget(max_rounds=3)
     async with house(tmp_path, model, *AGENTS, budget=budget) as h:
         await h.ask()
-        assert (len(model.asked), h.world.ends()[-1].reason) == (2, "limit")
+        assert (len(model.asked), h.world.ends()[-1].reason) == (2, "global_limit")
 
 
 @pytest.mark.spec("R-CAN-10", "R-CAN-4")

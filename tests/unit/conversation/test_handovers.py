@@ -57,16 +57,16 @@ async def two(path: Path, model: Any, *tools: FakeTool, **options: Any) -> Async
 
 @pytest.mark.spec("R-CRON-2", "R-SUP-8", "R-LIM-5")
 @pytest.mark.parametrize(
-    ("policy", "runs", "named"),
+    ("policy", "runs", "named", "reason"),
     [
-        (JobPolicy(NAMES, max_rounds=3), 3, "max_rounds 3 (set by the job Report)"),
-        (JobPolicy(NAMES, max_rounds=20, max_tokens=5000), 2, "max_tokens 5000 (set by the job Report)"),
-        (JobPolicy(NAMES, max_rounds=20, max_cost=0.5), 2, "max_cost_usd 0.5 (set by the job Report)"),
-        (JobPolicy(NAMES, max_rounds=20), 4, "max_tokens 13000 (set by the run's budget)"),
+        (JobPolicy(NAMES, max_rounds=3), 3, "max_rounds 3 (set by the job Report)", "global_limit"),
+        (JobPolicy(NAMES, max_rounds=20, max_tokens=5000), 2, "max_tokens 5000 (set by the job Report)", "budget"),
+        (JobPolicy(NAMES, max_rounds=20, max_cost=0.5), 2, "max_cost_usd 0.5 (set by the job Report)", "budget"),
+        (JobPolicy(NAMES, max_rounds=20), 4, "max_tokens 13000 (set by the run's budget)", "budget"),
     ],
 )
 async def test_a_job_that_is_handed_to_and_fro_ends_at_its_own_limits_which_are_named(
-    tmp_path: Path, policy: JobPolicy, runs: int, named: str
+    tmp_path: Path, policy: JobPolicy, runs: int, named: str, reason: str
 ) -> None:
     model = ScriptedModel([*back_and_forth(20), says("End.")])
     async with two(tmp_path, model, budget=ExecutionBudget(max_tokens=13_000)) as (h, made):
@@ -74,7 +74,7 @@ async def test_a_job_that_is_handed_to_and_fro_ends_at_its_own_limits_which_are_
         thread_id = await made.service.try_once(job.job_id)
         assert [status for status, _ in await made.history(job)] == ["limit"]
         assert len(model.requests) == runs
-        assert [end.reason for end in h.world.ends()] == ["response"] * runs + ["budget"]
+        assert [end.reason for end in h.world.ends()] == ["response"] * runs + [reason]
         assert named in h.world.ends()[-1].limit
         assert named in (await made.service.runs(job.job_id))[0].detail
         shown = await h.world.service.path(thread_id)
@@ -137,7 +137,7 @@ async def test_time_and_rounds_of_who_handed_over_count_for_who_goes_on(tmp_path
         thread_id = await h.world.thread(agent=BOSS)
         await h.world.service.send(thread_id, "Who?")
         await h.world.settled(thread_id)
-        assert h.world.ends()[-1].limit == "max_rounds 1 (set by the run's budget, 4 in all)"
+        assert h.world.ends()[-1].limit == "max_rounds 4 (set by the run's budget)"
     (tmp_path / "b").mkdir()
     look = FakeTool("look", body=lambda _args, _context: asyncio.sleep(0.3))
     slow = Script(asks(call("0", "look", path="a")), asks(call("1", "helper_agent", message="Yours.")), [Hang()])

@@ -11,7 +11,7 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
-from desktop.domain.supervision import ExecutionBudget, Supervision
+from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget, Supervision
 from desktop.models.scripted import ScriptedModel
 from tests.unit.conversation.kit import world
 
@@ -28,7 +28,7 @@ async def test_a_budget_by_hand_is_never_less_than_what_is_used_and_names_what_i
         for (name, value), unit in zip(less.items(), ("tokens", "dollars", "rounds", "seconds"), strict=True):
             with pytest.raises(ConfigurationError, match=f"{unit} are used already"):
                 desk.change_budget("run", "0", ExecutionBudget(**{name: value}))
-        assert tree.root.budget.budget == ExecutionBudget()
+        assert tree.root.budget.budget == ExecutionBudget(max_rounds=RUN_ROUNDS)
         desk.change_budget("run", "0", ExecutionBudget(max_tokens=100))
         assert str(tree.root.budget.broken()).startswith("max_tokens 100")
         w.live.forget("run")
