@@ -37,6 +37,7 @@ from desktop.domain.skills import SkillDef
 from desktop.pipeline.code_mode import result_in
 from desktop.settings import SettingsService
 from desktop.skills.patterns.grammar import Pattern
+from desktop.skills.resolution.refs import classify, path_target
 
 DONE, FAILED, REFUSED, STOPPED = 0, 1, 2, 130
 MOMENTS = 40
@@ -70,7 +71,9 @@ def _in_home(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="assent run", description="Run an agent or a skill without a window.")
-    parser.add_argument("name", metavar="AGENT-OR-SKILL", help="the name of an agent, or of a skill")
+    parser.add_argument(
+        "name", metavar="AGENT-OR-SKILL", help="the name of an agent or a skill, or the path of a skill's file"
+    )
     parser.add_argument(
         "message", help="what to say to it; for a skill that takes arguments also these, as a JSON object"
     )
@@ -144,12 +147,12 @@ class _Headless:
     async def go(self) -> int:
         """An agent answers the message; a skill is called."""
         loop = asyncio.get_running_loop()
-        name = str(self._options.name)
+        name = _reference(str(self._options.name))
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._interrupted)
         if name in self._rooms.agents.agents:
             return await self._answered(name)
-        return await self._called(await self._skill(name))
+        return await self._called(await self._skill(name), name if classify(name) == "path" else "")
 
     def _interrupted(self) -> None:
         self._stopped = True
@@ -176,12 +179,27 @@ class _Headless:
         """Raises NotFound, with what is wrong with a file that could have been it."""
         rooms = self._rooms
         skill = await rooms.skills.find(name)
+        if skill is not None and skill.state == "untrusted" and self._is_strange(skill):
+            raise ConfigurationError(
+                f"{skill.path} lies in no folder of skills that Assent knows, so nobody has agreed to what it says.",
+                next_step=f"Put it into {rooms.home / 'skills'}, or name its project folder in Settings, Skills.",
+            )
         if skill is not None and skill.state != "broken":
             return skill
         problems = [str(one) for one in (skill.problems if skill else rooms.desk.problems_near(name))]
         if problems:
             raise ConfigurationError(f"The skill {name} cannot be used.", next_step="\n  ".join(problems))
+        if classify(name) == "path":
+            there = await asyncio.to_thread(os.path.exists, path_target(name, "").path)
+            raise NotFound(
+                f"{name} {'holds no skill' if there else 'is not there'}.",
+                next_step="Give the name of an agent or a skill, or the path of a skill's file or folder.",
+            )
         raise NotFound(f"There is no agent and no skill named {name!r}.", next_step="Look at the Skills page.")
+
+    def _is_strange(self, skill: SkillDef) -> bool:
+        """Whether it lies outside every folder of skills."""
+        return all(skill.root != root.path for root in self._rooms.skills.fabric.roots)
 
     # -- an agent -----------------------------------------------------------------------------------------------------
 
@@ -231,12 +249,12 @@ class _Headless:
 
     # -- a skill ------------------------------------------------------------------------------------------------------
 
-    async def _called(self, skill: SkillDef) -> int:
-        """Call it as a person does; the result is what it returned."""
+    async def _called(self, skill: SkillDef, path: str) -> int:
+        """Call it as a person does, that very file where they gave a ``path``; the result is what it returned."""
         if not skill.is_code or self._options.model:
             self._model()
         args, said = self._given(skill)
-        call = self._rooms.desk.try_it(skill.name, args, self._tell, said)
+        call = self._rooms.desk.try_it(skill.name, args, self._tell, said, path)
         self._stop = lambda: call.token.cancel(BY_PERSON)
         if self._stopped:
             self._stop()
@@ -293,6 +311,12 @@ class _Headless:
             say_error(f"[{event.tool}: {event.state}]")
             if own and event.facts.get("finished") is True:
                 self._out.text(result_in(event.text) + "\n")
+
+
+def _reference(name: str) -> str:
+    """What looks like a path is one, from the folder that the command was given in; a name is a name."""
+    is_path = classify(name) == "path" and (os.sep in name or os.path.exists(name) or name.startswith("~"))
+    return os.path.abspath(os.path.expanduser(name)) if is_path else name
 
 
 def _spawned(rooms: Rooms, thread_id: str) -> None:

@@ -290,10 +290,11 @@ class SkillDesk:
     # -- trying -------------------------------------------------------------------------------------------------------
 
     def try_it(
-        self, name: str, args: Mapping[str, Any], sink: EventSink, said: str = ""
+        self, name: str, args: Mapping[str, Any], sink: EventSink, said: str = "", ref: str = ""
     ) -> SkillCall:  # fmt: skip
         """Call a skill as a person, through every gate; requests come like those of any run. ``said`` is told to the
-        agent that works on a skill in words. The caller owns the task, and cancels the token to stop it."""
+        agent that works on a skill in words; ``ref`` is its file, where another skill may have its name. The caller
+        owns the task, and cancels the token to stop it."""
         run_id, token = new_id(), CancellationToken()
         everything = AllowedList.of(f"* {name}")
         host = self._host()
@@ -301,9 +302,8 @@ class SkillDesk:
         if host is not None:
             inherited[HOST] = host
         root = Invocation(RunMeta(run_id, token, ""), inherited=inherited, shared=self._world.shared)
-        request = CallRequest(
-            ToolCallBlock(new_id(), name, dict(args)), Caller("native", ("You",), everything), root, sink, said=said
-        )
+        caller = Caller("skill" if ref else "native", ("You",), everything)  # a model names no file, a person may
+        request = CallRequest(ToolCallBlock(new_id(), ref or name, dict(args)), caller, root, sink, said=said)
         return SkillCall(run_id, token, self._pipeline.invoke(request), host)
 
     def problems_near(self, name: str) -> tuple[SkillProblem, ...]:

@@ -310,7 +310,7 @@ class Pipeline:
                 run_id=meta.run_id,
                 message_id=request.message_id,
                 call_id=request.block.call_id,
-                tool=(call.definition.alias if call is not None else "") or request.block.tool[:64],
+                tool=_told_name(request, call),
                 state=outcome.state,
                 text=result.text,
                 is_error=result.is_error,
@@ -320,6 +320,14 @@ class Pipeline:
                 result_message_id=request.result_message_id,
             )
         )
+
+
+def _told_name(request: CallRequest, call: Call | None) -> str:
+    """The provider's name of a tool, or as it was called; of a file that was called by its path the skill's own."""
+    asked = request.block.tool
+    if call is None:
+        return asked[:64]
+    return call.definition.alias or (call.definition.name if "/" in asked else asked[:64])
 
 
 def _as_it_is(value: Any) -> Any:

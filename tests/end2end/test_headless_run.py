@@ -106,6 +106,37 @@ def test_a_skill_with_a_prompt_answers_and_a_skill_in_code_is_called(tmp_path: P
     assert [row["name"] for row in result["value"]] == ["pirate"]
 
 
+def test_a_path_runs_that_very_file_and_not_another_skill_of_its_name(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h", [{"text": "Answered."}])
+    (home.path / "skills").mkdir()
+    head = 'frontmatter = {"name": "skill-list", "description": "x", "metadata": {"category": "read"}}\n\n\n'
+    own, library = home.path / "skills" / "mine.skill.py", ROOT / "skills" / "tools" / "skill-list.skill.py"
+    own.write_text(head + 'def run(ctx, args):\n    return "mine"\n')
+    (home.path / "skills" / "words.skill.md").write_text(SKILL.format(more=""))
+    assert [home.run(name, "{}").stdout for name in ("skill-list", str(own))] == ["mine\n"] * 2
+    for path in (library, f"{ROOT}/skills/agent/../tools/{library.name}", library.relative_to(ROOT)):
+        done = home.run(str(path), '{"query": "skill-describe"}')
+        assert (done.returncode, json.loads(done.stdout)[0]["name"]) == (0, "skill-describe"), done.stderr
+    done = home.run(str(home.path / "skills" / "words.skill.md"), "hello", *MODEL)
+    assert done.stdout == "Answered.\n", done.stderr
+    assert "[task: done]" in done.stderr
+
+
+def test_a_path_that_cannot_be_run_says_why(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h", [{"text": "never"}])
+    elsewhere = tmp_path / "downloads" / "twin.skill.md"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("---\nname: assistant\ndescription: x\n---\nDo it.\n")
+    done = home.run(str(elsewhere), "hello", *MODEL)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{elsewhere} lies in no folder of skills that Assent knows" in done.stderr
+    assert f"Put it into {home.path}/skills" in done.stderr
+    assert "project folder that is not trusted" not in done.stderr
+    assert f"{tmp_path}/nothing.skill.md is not there." in home.run(f"{tmp_path}/nothing.skill.md", "x").stderr
+    (tmp_path / "empty").mkdir()
+    assert f"{tmp_path}/empty holds no skill." in home.run(f"{tmp_path}/empty", "x").stderr
+
+
 @pytest.mark.spec("R-COD-13", "R-COD-18")
 def test_what_an_agents_code_finishes_with_is_its_answer(tmp_path: Path) -> None:
     home = Home(tmp_path / "h", call("invoke", code="await ctx.manager.finish({n: 7}); return 8"), [{"text": "never"}])

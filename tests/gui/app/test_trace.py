@@ -60,12 +60,11 @@ OUTLINE = [
     "  round round 1 done",
     "    call read-file done",
     "  round round 2 done",
-    "    call skill-invoke done",
-    "      agent log-reader done",
-    "        round round 1 done",
-    "          call read-file done",
-    "          call write-file done",
-    "        round round 2 done",
+    "    agent log-reader done",
+    "      round round 1 done",
+    "        call read-file done",
+    "        call write-file done",
+    "      round round 2 done",
     "  round round 3 done",
 ]
 
@@ -145,7 +144,7 @@ async def test_a_trace_that_cannot_be_written_costs_the_trace_and_not_the_run(st
     trace = app.models.trace
     await app.until(lambda: trace.tree is not None and trace.tree.over, "the end of the trace")
     assert await store.traces.kept(run_id=trace.run_id) == []
-    assert "      agent log-reader done" in outline(trace.tree.root)
+    assert "    agent log-reader done" in outline(trace.tree.root)
 
 
 @pytest.mark.spec("R-UI-2")
