@@ -73,7 +73,7 @@ async def test_stop_tools_and_end_session_tools_end_turn_and_debate(
 
 
 @WAYS
-@pytest.mark.spec("S-AAT-1")
+@pytest.mark.spec("R-AAT-2")
 async def test_a_conversation_is_handed_over(tmp_path: Path, engine: JsEngine, ask: Any) -> None:
     helper = one(HELPER, "helper", handoff="transfer")
     model = ScriptedModel([ask("helper-agent", message="Yours."), says("Noon.")])

@@ -8,6 +8,7 @@ from desktop.conversation.job_policy import terms_of
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.skills.patterns.paths import Where
 from desktop.skills.resolution.roots import SearchRoot
@@ -21,7 +22,8 @@ NAMED = ["secret", "write_file", "read_file"]
 
 
 def tools() -> list[FakeTool]:
-    return [FakeTool(), FakeTool("write-file"), FakeTool("fetch"), FakeTool("secret", visibility="hidden")]
+    secret = FakeTool("secret", visibility="hidden")
+    return [FakeTool(), FakeTool("write-file", Category.WRITE), FakeTool("fetch"), secret]
 
 
 def skills(folder: Path, **lists: str) -> tuple[SearchRoot, ...]:
