@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from desktop.agents.discovery import Visible
-from desktop.agents.returning import FINISH, Promise
+from desktop.agents.returning import Promise
 from desktop.domain.tools import Tool
-from desktop.pipeline.code_mode import INVOKE, PARAMS
+from desktop.pipeline.code_mode import FINISH, INVOKE, PARAMS
 from desktop.pipeline.pipeline import Pipeline
 
 MAX_DESCRIPTION = 2_000

@@ -149,6 +149,7 @@ class Calls:
         tool = CodeTool(
             CODE, self._session, self._host.pipeline, caller, self.contract.finish, served=self._call.request.serves,
             target=self._call.context.envelope.target if self._call.context is not None else None,
+            natively=self.contract.for_code,
         )  # fmt: skip
         self._code_ref = self._fabric.hand_out(CODE, tool=tool)
         return self

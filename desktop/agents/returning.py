@@ -7,7 +7,8 @@ mode:
 how the value comes                the list denies ``finish``  what happens
 =================================  ==========================  ==================================================
 native ``finish``                  no                          checked; offered where tools are called one by one
-``ctx.manager.finish`` in code     no                          checked
+``ctx.manager.finish`` in code,    no                          checked
+``invoke('finish', …)`` in code
 ``context-manager``, op finish     no                          checked
 any of these                       yes                         refused; the native tool is not offered
 a last text that is JSON and fits  either                      taken: it is the answer, and no operation
@@ -24,12 +25,12 @@ from typing import Any
 from desktop.agents.policy_settings import ToolMode
 from desktop.domain.errors import Denied, ValidationFailure
 from desktop.domain.tools import Category, ToolSpec
+from desktop.pipeline.code_mode import FINISH, Finish
 from desktop.pipeline.names import AllowedTools, check_operation, may
 from desktop.pipeline.skill_context import Context, Served
 from desktop.pipeline.validation import Validator
 from desktop.skills.values.schemas import resolve_json_schema
 
-FINISH = "finish"
 MAX_REMINDERS = 3
 
 
@@ -112,6 +113,11 @@ class ResultContract:
         wrapped = self.promise is not None and self.promise.wrapped and isinstance(arguments, Mapping)
         await self.finish(arguments.get("value") if wrapped else arguments)
         return self.value
+
+    @property
+    def for_code(self) -> Finish | None:
+        """``finish_natively`` where there is a tool ``finish`` at all, for code that calls it by its name."""
+        return self.finish_natively if self.promise is not None else None
 
     async def finish_with_text(self, text: str) -> bool:
         """Whether a last text is the promised value itself; what was wrong is kept for the reminder."""

@@ -48,7 +48,10 @@ class RunCode:
         if self._engine is None:
             raise ConfigurationError("There is no code sandbox here.", next_step="Use this agent with direct calls.")
         self._session = self._engine.session()
-        tool = CodeTool(LABEL, self._session, _Heard(self._pipeline, self.made), self._caller, self._contract.finish)
+        heard, contract = _Heard(self._pipeline, self.made), self._contract
+        tool = CodeTool(
+            LABEL, self._session, heard, self._caller, contract.finish, natively=contract.for_code
+        )  # fmt: skip
         self._ref = self._fabric.hand_out(LABEL, tool=tool)
         return self
 

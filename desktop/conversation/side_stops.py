@@ -80,6 +80,8 @@ class SideStops:
             for call in message.tool_calls:
                 if (result := results.get(call.call_id)) is not None:
                     self._code.recall(call, result)
+                    if self._contract.takes(call.tool) and not result.is_error:
+                        self._contract.recall(result.structured)
                     self._see(call, result)
             if message.role == "assistant":
                 return
@@ -88,8 +90,6 @@ class SideStops:
         """Whether this call ends something; one that code made counts as one of the model's own (R-COD-6)."""
         if result.is_error:
             return
-        if self._contract.takes(call.tool):
-            self._contract.recall(result.structured)
         for wanted in (self._spec.stop_tool, self._spec.end_session_tool):
             if wanted and same_tool(self._table, call.tool, wanted):
                 self._seen.setdefault(wanted, (call, result))

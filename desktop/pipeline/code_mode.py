@@ -23,6 +23,7 @@ from desktop.pipeline.skill_context import Context, Envelope, Served
 from desktop.pipeline.skill_run import context_of
 
 INVOKE = "invoke"
+FINISH = "finish"
 MAX_LINE = 200
 NOTICE = 200
 """Bytes kept for the words that something was cut."""
@@ -34,7 +35,7 @@ PARAMS: Mapping[str, Any] = {
 }
 _LOST = "The process that ran your code before was ended: what it kept in memory is gone."
 
-Finish = Callable[[Any], Awaitable[None]]
+Finish = Callable[[Any], Awaitable[Any]]
 """Records the agent's value. Raises ValidationFailure when it is not what was promised (R-COD-13)."""
 
 
@@ -42,12 +43,14 @@ class CodeTool:
     """One for each agent: runs code in its session. ``caller`` is the agent, with origin ``code``.
 
     ``served`` is what the agent works for: ``next`` goes on with what it serves (R-AG-13); ``target`` is its context:
-    ``fail`` ends that.
+    ``fail`` ends that; ``natively`` takes the arguments of the tool ``finish`` and gives the value, for code that calls
+    it by its name (None: nothing is promised, and there is no such tool).
     """
 
     def __init__(
         self, name: str, session: CodeSession, pipeline: Invoker, caller: Caller, finish: Finish, *,
         served: Served | None = None, target: Context | None = None, limits: CodeLimits | None = None,
+        natively: Finish | None = None,
     ) -> None:  # fmt: skip
         self._limits = limits or CodeLimits()
         self.spec = ToolSpec(
@@ -58,6 +61,7 @@ class CodeTool:
         self._pipeline = pipeline
         self._caller = caller
         self._finish = finish
+        self._natively = natively
         self._served = served
         self._target = target
         self._over = False
@@ -98,6 +102,9 @@ class CodeTool:
         async def serve(asked: CodeCall) -> Any:
             if self._over:
                 raise Denied("There is a result already; nothing more is done.", code="denied.finished")
+            if asked.op == "invoke" and asked.ref == FINISH and self._natively is not None:
+                await self._finish_once(asked.args or {}, self._natively)
+                return None
             if asked.op == "invoke":
                 made[0] += 1
                 if made[0] > self._limits.calls:
@@ -112,17 +119,17 @@ class CodeTool:
 
         return serve
 
-    async def _finish_once(self, value: Any) -> None:
+    async def _finish_once(self, value: Any, by: Finish | None = None) -> None:
         """The first value that is accepted; those that come meanwhile wait for that."""
         async with self._finishing:
             if self._over:
                 raise Denied("There is a result already.", code="denied.finished")
             try:
-                await self._finish(value)
+                kept = await (by or self._finish)(value)
             except KnownError as failure:
                 self._refused = str(failure)
                 raise
-            self._over, self._value = True, value
+            self._over, self._value = True, value if by is None else kept
 
     def _result(self, outcome: CodeOutcome, *, finished: bool) -> ToolResult:
         """``{ok, value | error, stdout, finished}`` (R-COD-18), and the ``result`` that it finished with."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.messages import ToolResultBlock
+from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.code_walls import code_walls
 from desktop.skills.resolution.roots import SearchRoot
@@ -16,9 +17,10 @@ from tests.unit.agents.script import Script
 from tests.unit.agents.script import call as a_call
 from tests.unit.agents.script import calls as asks
 from tests.unit.agents.script import says as speaks
-from tests.unit.conversation.debate_kit import debate_world, setup
+from tests.unit.conversation.debate_kit import FREE, debate_world, setup
 from tests.unit.conversation.kit import ROOT, agent, world
 from tests.unit.conversation.test_agent_tools import BOSS, HELPER, House, house, one, prompts
+from tests.unit.pipeline.kit import FakeTool
 
 WINNER = (
     "{list}metadata:\n  returns:\n    type: object\n"
@@ -44,6 +46,10 @@ def by_operation(value: Any) -> list[Any]:
     return calls("invoke", {"code": f"await ctx.manager.invoke('context-manager', {args}); return 1"})
 
 
+def by_name(value: Any) -> list[Any]:
+    return calls("invoke", {"code": f"await ctx.manager.invoke('finish', {json.dumps(value)}); return 1"})
+
+
 def by_tool(value: Any) -> list[Any]:
     return calls("finish", value)
 
@@ -52,7 +58,7 @@ def by_text(value: Any) -> list[Any]:
     return says(json.dumps(value))
 
 
-WAYS = {"code": (by_code, by_operation, by_text), "both": (by_code, by_operation, by_tool, by_text),
+WAYS = {"code": (by_code, by_name, by_operation, by_text), "both": (by_code, by_name, by_operation, by_tool, by_text),
         "direct": (by_tool, by_text)}  # fmt: skip
 
 
@@ -132,3 +138,19 @@ async def test_what_code_finishes_with_is_the_outcome_of_a_debates_turn(tmp_path
         thread, _ = await w.run(setup(max_turns=2))
         turns = await w.debates.turns(thread)
         assert [(turn.ended_by, turn.outcome) for turn in turns] == [("stop_tool", "tea"), ("response", "coffee")]
+
+
+@pytest.mark.spec("R-RET-3")
+async def test_a_tool_that_happens_to_be_called_finish_gives_no_value_past_the_promise(
+    tmp_path: Path, engine: JsEngine
+) -> None:
+    code = "try { await ctx.manager.invoke('finish', {winner: 'c'}); return 'taken' } catch (e) { return e.code }"
+    model = ScriptedModel([calls("invoke", {"code": code}), by_name(RIGHT)])
+    impostor = FakeTool("finish", params=FREE, body=lambda *_: ToolResult("ok", structured=WRONG))
+    roots = (prompts(tmp_path / "s", judge=WINNER.format(list="")), SearchRoot(str(ROOT / "skills"), "library"))
+    options: dict[str, Any] = {"code": engine, "tool_mode": lambda _agent: "code", "agents": agent(prompt="judge")}
+    async with world(tmp_path, model, impostor, roots=roots, **options) as w:
+        shown = await w.ask(await w.thread(), "who?")
+        values = [json.loads(m.blocks[0].text) for m in shown if m.role == "tool"]
+        assert [(one["value"], one.get("result")) for one in values] == [("tool.validation", None), (1, RIGHT)]
+        assert impostor.calls == []
