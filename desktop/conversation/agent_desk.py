@@ -18,7 +18,7 @@ from desktop.conversation.agent_text import MAX_BYTES, AgentText, read_text
 from desktop.conversation.agents import AgentFile, AgentFiles
 from desktop.conversation.masking import HOLDS_A_KEY, Mask, place_of_key
 from desktop.conversation.runtime import Runtime
-from desktop.conversation.side_spec import Ready, SideSpec, ready, request_of, round_limit, stop_problem
+from desktop.conversation.side_spec import Ready, SideSpec, how_called, ready, request_of, round_limit, stop_problem
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SidePreview, ToolOffer
 from desktop.domain.definitions import SIDES, AgentDefinition, AgentRow, DefinitionProblem, SideName
@@ -284,6 +284,7 @@ class AgentDesk:
             request = await request_of(runtime, side, CancellationToken())
         except KnownError:
             return SidePreview("", (), str(spec.model), limits, window, problems)
+        limits = (*limits, *how_called(side, runtime.skills.table))
         return SidePreview(request.system, offers(side), str(spec.model), limits, window, problems)
 
     def _spec(self, agent: AgentDefinition, name: SideName, model: str = "") -> SideSpec | None:

@@ -21,6 +21,7 @@ from desktop.conversation.side_spec import (
     SIDE_LIMIT,
     Ready,
     SideSpec,
+    how_called,
     own_model,
     ready,
     request_of,
@@ -137,6 +138,7 @@ class DebateChecks:
             request = await request_of(self._runtime, at, CancellationToken())
         except KnownError:
             return SidePreview("", (), setup.side(name).model, limits, window, own)
+        limits = (*limits, *how_called(at, self._runtime.skills.table))
         system = with_notes(request.system, _notes(setup, 1 if name == "a" else 2, spec))
         return SidePreview(system, tuple(_offers(at)), setup.side(name).model, limits, window, own)
 

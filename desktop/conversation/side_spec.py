@@ -26,7 +26,7 @@ from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import BY_HAND
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
-from desktop.pipeline.names import AllowedTools, Caller
+from desktop.pipeline.names import AllowedTools, Caller, ToolTable
 from desktop.supervision.budgets import BudgetTracker
 
 SIDE_LIMIT = Limit("maxSteps", 50, "the default of a side")
@@ -151,6 +151,20 @@ def contract_of(runtime: Runtime, side: Ready) -> ResultContract:
     if skill.returns is not None:
         promise = Promise(skill.returns, skill.name, runtime.pipeline.validator)
     return ResultContract(promise, side.caller.allowed, side.mode)
+
+
+def how_called(side: Ready, table: ToolTable) -> list[str]:
+    """What a dry run says of tools that the side is not offered one by one, those above all that end something."""
+    offered = {tool.spec.name for tool in side.native}
+    others = {tool.spec.name for tool in side.visible.usable} - offered
+    ways = (("through skill_invoke", "skill-invoke" in offered), ("in code", side.mode != "direct"))
+    how = " or ".join(way for way, is_open in ways if is_open)
+    if not others or not how:
+        return []
+    ending = [table.find(name) for name in (side.spec.stop_tool, side.spec.end_session_tool) if name]
+    named = [tool.spec.name for tool in ending if tool is not None and tool.spec.name in others]
+    whole = f"{len(others)} of its tools are called {how}"
+    return [whole, *(f"{name} is called {how}, which counts" for name in named)]
 
 
 async def request_of(

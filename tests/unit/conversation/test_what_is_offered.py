@@ -102,3 +102,11 @@ async def test_a_job_is_offered_what_its_list_names(tmp_path: Path) -> None:
         await w.service.run_job(thread, "do it", terms)
         await w.settled(thread)
         assert offered(w, 0) == ["secret", "read_file"]
+
+
+async def test_the_dry_run_says_how_tools_are_called_that_are_not_offered_one_by_one(tmp_path: Path) -> None:
+    async with debate_world(tmp_path, ScriptedModel([]), *tools(), allowed='"* read-file"') as w:
+        narrow = {"end_session_tool": "fetch", "tools": ("fetch", "read-file")}
+        found = await w.debates.preview(setup(a={"end_session_tool": "accept"}, b=narrow))
+        assert "accept is called through skill_invoke, which counts" in found["a"].limits
+        assert not any("is called" in words or "are called" in words for words in found["b"].limits)
