@@ -15,6 +15,7 @@ from desktop.conversation.skill_desk import MayCall, SkillDesk, SkillDetail
 from desktop.domain.errors import AssentError, NotFound
 from desktop.presenter.skills_list import Key
 from desktop.presenter.skills_listing import Chosen, FacetCounts, SkillListing
+from desktop.presenter.skills_words import EVERYTHING, YOURS
 from desktop.skills.resolution.fabric import SkillChanges
 from desktop.skills.resolution.pins import Difference
 from desktop.skills.resolution.rows import SkillRow
@@ -125,7 +126,9 @@ class SkillsViewModel(SkillListing):
         if self.catalog.find(key) is None:  # its file says another name
             key = next((row.key for row in map(self.catalog.row, range(len(self.catalog))) if row.path == key[0]), key)
         if self.model.place(key) < 0:
-            self.chosen = Chosen(visibility="all" if (row := self._row_at(key)) is not None and row.hidden else "shown")
+            row = self._row_at(key)
+            source = EVERYTHING if row is not None and row.source not in YOURS else ""
+            self.chosen = Chosen(source=source, visibility="all" if row is not None and row.hidden else "shown")
             self._list()
         self.key = None
         self.select(key)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.skills import SkillKind, SkillProblem, SkillSource
 from desktop.presenter.skills_list import SkillListModel
-from desktop.presenter.skills_words import KINDS
+from desktop.presenter.skills_words import EVERYTHING, KINDS, YOURS
 from desktop.skills.resolution.fabric import SkillChanges
 from desktop.skills.resolution.search import FacetCounts, SkillCatalog, SkillFilter, Visibility
 
@@ -27,7 +27,8 @@ __all__ = ["Chosen", "FacetCounts", "SkillListing"]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the facets say. ``source`` and ``kind`` "" mean everywhere and any; ``look``: "" | problems | off."""
+    """What the facets say. ``source`` "" means what is a person's, "all" everywhere; ``kind`` "" any; ``look``: "" |
+    problems | off."""
 
     query: str = ""
     tags: tuple[str, ...] = ()
@@ -44,7 +45,8 @@ class Chosen:
     def filter(self) -> SkillFilter:
         """As the catalogue takes it."""
         kinds = next((kinds for name, _, _, kinds in KINDS if name == self.kind), frozenset())
-        sources: frozenset[SkillSource] = frozenset({self.source} if self.source else ())  # type: ignore[arg-type]
+        one: frozenset[SkillSource] = frozenset({self.source})  # type: ignore[arg-type]
+        sources = {"": YOURS, EVERYTHING: frozenset[SkillSource]()}.get(self.source, one)
         only: frozenset[SkillKind] = kinds  # type: ignore[assignment]
         return SkillFilter(
             self.query, self.tags, self.visibility, sources, only, problems_only=self.look == "problems"
@@ -101,9 +103,9 @@ class SkillListing(QObject):
         tags = self.chosen.tags
         self.choose(tags=tuple(t for t in tags if t != tag) if tag in tags else (*tags, tag))
 
-    def clear(self) -> None:
-        """Everything that is shown."""
-        self.choose(query="", tags=(), source="", kind="", look="")
+    def clear(self, source: str = "") -> None:
+        """All that is shown of a source, or of what is a person's."""
+        self.choose(query="", tags=(), source=source, kind="", look="")
 
     def _list(self) -> None:
         rows = self.catalog.filter(self.chosen.filter())

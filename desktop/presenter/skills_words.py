@@ -6,17 +6,22 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from desktop.domain.skills import SkillSource
 from desktop.skills.resolution.rows import SkillRow
 
 SOURCES: tuple[tuple[str, str, str], ...] = (
     ("mine", "Mine", "file"),
     ("project", "Project", "folder"),
     ("shared", "Installed", "pin"),
-    ("library", "Library", "lock"),
+    ("library", "Internal", "lock"),
     ("mcp", "MCP", "server"),
     ("program", "Built in", "settings"),
 )
 """(source, word, icon), in the order of the page."""
+
+YOURS: frozenset[SkillSource] = frozenset({"mine", "project", "shared", "mcp"})
+"""What a person made, put there or connected. What Assent brings is behind *Internal* and *Built in*."""
+YOURS_WORD, EVERYTHING, EVERYTHING_WORD = "Yours", "all", "Everything"
 
 KINDS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
     ("text", "Instructions", "quote", frozenset({"markdown", "folder"})),

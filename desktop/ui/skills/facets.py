@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, Qt
 from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.presenter.skills import SkillsViewModel
-from desktop.presenter.skills_words import KINDS, SOURCES
+from desktop.presenter.skills_words import EVERYTHING, EVERYTHING_WORD, KINDS, SOURCES, YOURS, YOURS_WORD
 from desktop.ui.skills.flowing import FlowRow
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, row_background
@@ -129,7 +129,8 @@ class Facets(QFrame):
         self._more = Button("More tags", "quiet", small=True)
         self._more.clicked.connect(self._toggle_many)
         column.addWidget(self._more)
-        self._group(column, "Source", "source", (("", "Everywhere", "skills"), *SOURCES))
+        everything = (EVERYTHING, EVERYTHING_WORD, "search")
+        self._group(column, "Source", "source", (("", YOURS_WORD, "skills"), *SOURCES, everything))
         self._group(column, "Kind", "kind", tuple((name, word, icon) for name, word, icon, _ in KINDS))
         looks = (("problems", "Problems", "failed"), ("off", "Off until seen", "lock"))
         self._group(column, "Needs a look", "look", looks)
@@ -173,7 +174,8 @@ class Facets(QFrame):
     def _figure(self, facet: str, value: str) -> int:
         counts = self._skills.counts
         if facet == "source":
-            return sum(counts.sources.values()) if not value else counts.sources.get(value, 0)
+            wanted = {"": YOURS, EVERYTHING: counts.sources.keys()}.get(value, {value})
+            return sum(counts.sources.get(source, 0) for source in wanted)
         if facet == "kind":
             kinds = next(kinds for name, _, _, kinds in KINDS if name == value)
             return sum(counts.kinds.get(kind, 0) for kind in kinds)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyleOptionViewItem, QWidget
 
 from desktop.presenter.skills import SkillsViewModel
 from desktop.presenter.skills_list import SkillRole
+from desktop.presenter.skills_words import EVERYTHING
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided, keycap, keycap_width
 from desktop.ui.widgets.buttons import Button
@@ -141,7 +144,7 @@ class SkillList(QFrame):
         holder = QWidget()
         self._stack = QStackedLayout(holder)
         everything = Button("Show all skills")
-        everything.clicked.connect(self._clear)
+        everything.clicked.connect(self._show_everything)
         self._nothing = EmptyState("search", "Nothing found", "No skill fits all of this.", (everything,))
         make = Button("New skill", icon="new")
         make.clicked.connect(self.new_wanted)
@@ -168,8 +171,14 @@ class SkillList(QFrame):
         self.rows.typed.connect(lambda _: self.field.setFocus())
 
     def _clear(self) -> None:
+        self._show_all("")
+
+    def _show_everything(self) -> None:
+        self._show_all(EVERYTHING)
+
+    def _show_all(self, source: str) -> None:
         self.field.clear()
-        self._skills.clear()
+        self._skills.clear(source)
         self._skills.choose(visibility="all" if not self._skills.model.rowCount() else self._skills.chosen.visibility)
         self.rows.setFocus()
 
@@ -179,7 +188,7 @@ class SkillList(QFrame):
         if self.field.text() != skills.chosen.query and not self._later.isActive():
             self.field.setText(skills.chosen.query)
         empty = not skills.model.rowCount()
-        own = empty and skills.chosen.source == "mine" and not skills.chosen.query and not skills.chosen.tags
+        own = empty and skills.chosen.source in ("", "mine") and not replace(skills.chosen, source="").narrowed
         page = self._wait if not skills.loaded else self._own if own else self._nothing if empty else self.rows
         self._stack.setCurrentWidget(page)
         self.mark()

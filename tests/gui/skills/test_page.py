@@ -59,6 +59,28 @@ async def test_arrow_keys_go_through_the_rows_and_show_each(open_page: Any, fill
     assert "Title" in window.skill.overview.body.source
 
 
+async def test_the_page_opens_on_what_is_a_persons_and_what_assent_brings_is_behind_internal(
+    open_page: Any, filled: Desk
+) -> None:
+    window = await open_page(filled)
+    shown = lambda: {row.source for place in range(filled.skills.model.rowCount())  # noqa: E731 - a word for it
+                     if (row := filled.skills.model.row_at(place)) is not None}  # fmt: skip
+    assert shown() == {"mine", "project", "shared"}
+    rows = window.facets._rows
+    assert rows["source", ""].isChecked()
+    assert rows["source", ""].count == filled.skills.model.rowCount() == 4
+    rows["source", "library"].click()
+    assert shown() == {"library"}
+    rows["source", "all"].click()
+    assert shown() >= {"mine", "project", "shared", "library"}
+    await until(lambda: rows["source", "all"].count > rows["source", "library"].count > 4, "the figures")
+
+
+async def test_with_nothing_of_ones_own_the_page_says_how_to_begin(open_page: Any, desk: Desk) -> None:
+    window = await open_page(desk)
+    assert "No skills of your own yet" in words(window.list)
+
+
 async def test_nothing_found_and_nothing_of_ones_own_say_what_to_do(open_page: Any, desk: Desk) -> None:
     window = await open_page(desk)
     desk.skills.choose(query="no such thing")
