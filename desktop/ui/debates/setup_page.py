@@ -36,6 +36,8 @@ SIDE_BY_SIDE = 680
 class TemplateCard(Ringed, QAbstractButton):
     """Icon, title, hint; the chosen one has an ink outline."""
 
+    spoken_role = "radio button"
+
     def __init__(self, template: DebateTemplate) -> None:
         super().__init__()
         self.template = template

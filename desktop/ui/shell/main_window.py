@@ -98,6 +98,7 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentWidget(widget)
         if self._painted:
             self._focus_page(widget)
+            load("desktop.ui.widgets.reading_order", "put_in_order_if_read")(widget)
         self.page_shown.emit(name, widget)
 
     def install(self, factories: Mapping[str, PageFactory]) -> None:
@@ -215,6 +216,10 @@ class MainWindow(QMainWindow):
             event.ignore()
             self._shell.window_closed()
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes in reading order."""
+        return bool(load("desktop.ui.widgets.reading_order", "move")(self, forward))
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape that nothing else wanted takes the toast away."""
         if event.key() == QtCore.Qt.Key.Key_Escape and self._toast is not None and self._toast.isVisible():
@@ -230,6 +235,7 @@ class MainWindow(QMainWindow):
     def _after_first_paint(self) -> None:
         """Keys go to the page, shortcuts work, the system's scheme counts."""
         self.first_painted.emit()
+        load("desktop.ui.widgets.spoken_role", "install")()
         load("desktop.ui.shell.shortcuts", "bind")(self, self._shell, self.open_palette)
         self._theme.settle()
         current = self.stack.currentWidget()

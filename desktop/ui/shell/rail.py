@@ -38,6 +38,8 @@ AROUND = 17
 class RailButton(QToolButton):
     """Icon over caption, with the count of what waits. Clicks leave the focus where it is."""
 
+    spoken_role = "page tab"
+
     def __init__(self, page: str, title: str, shortcut: str) -> None:
         super().__init__()
         self.page = page

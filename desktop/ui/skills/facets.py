@@ -32,6 +32,8 @@ _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.Te
 class FacetRow(Ringed, QAbstractButton):
     """Glyph, word, and how many it would show. Arrow keys go through the rows of the pane."""
 
+    spoken_role = "list item"
+
     def __init__(self, word: str, icon: str, token: str = "text-2") -> None:
         super().__init__()
         self._word, self._icon, self._token = word, icon, token

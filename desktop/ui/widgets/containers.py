@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVB
 from desktop.ui.theme import theme
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import set_property
+from desktop.ui.widgets.reading_order import Ordered
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Piece, Text
 
@@ -133,7 +134,7 @@ class Scroller(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
-        inside = QWidget()
+        inside = Ordered()
         inside.setProperty("pane", "scrolled")
         inside.setAutoFillBackground(False)
         self.column: QVBoxLayout = Column(inside, margins=margins, spacing=spacing)

@@ -12,6 +12,8 @@ from desktop.ui.widgets.scaling import Row
 
 
 class _Tab(Ringed, QAbstractButton):
+    spoken_role = "page tab"
+
     def __init__(self, text: str) -> None:
         super().__init__()
         self._label = text

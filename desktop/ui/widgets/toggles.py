@@ -156,6 +156,8 @@ class RadioRow(QRadioButton):
 
 
 class _Segment(QAbstractButton):
+    spoken_role = "radio button"
+
     def __init__(self, text: str, small: bool, icon: str) -> None:
         super().__init__()
         self._label = text
