@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop import __version__
@@ -139,12 +140,13 @@ def _until_over(loop: AssentEventLoop, life: asyncio.Future[int], session: Sessi
 
 
 def end_threads(code: int) -> None:
-    """Leave without threads that still hang in a blocking call; the interpreter would wait for them for good."""
+    """Leave without threads that still hang in a blocking call; the interpreter would wait for them for good. With a
+    screen reader, too: what Qt told it of widgets is taken down after Python is, and ends in a crash."""
     until = time.monotonic() + THREADS_LIMIT
     others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
     for thread in others:
         if not thread.daemon:
             thread.join(max(0.0, until - time.monotonic()))
-    if any(thread.is_alive() and not thread.daemon for thread in others):
+    if QAccessible.isActive() or any(thread.is_alive() and not thread.daemon for thread in others):
         os._exit(code)
 

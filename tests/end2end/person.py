@@ -18,7 +18,9 @@ from desktop.app import wiring
 from desktop.app.composition import App, Hooks
 from desktop.app.home import Home
 from desktop.presenter.bridge import Bridge
+from desktop.presenter.shell import PAGES
 from desktop.presenter.transcript_items import NoticePart, ToolPart
+from desktop.ui.settings.page import PAGES as SETTINGS
 from desktop.ui.widgets.dialog import Dialog
 
 KEY = "sk-person-0123456789abcdefghij"
@@ -118,6 +120,22 @@ class Person:
         fact("away", label=label, tip=icon.toolTip())
         await self.until(self.window.isVisible, "the window back")
         fact("back", running=self.models.chat.run_state.running, icon=icon.isVisible())
+
+    async def show_every_page(self) -> None:
+        """One page after the other, each until somebody has looked at it and says so."""
+        await self.opened()
+        await asyncio.sleep(1)  # what is read from disk right after a start
+        places = [(name, "") for name in PAGES if name != "settings"] + [("settings", name) for name, _, _ in SETTINGS]
+        for page, below in places:
+            self.startup._shell.go(page)
+            shown = self.window.page(page)
+            if below:
+                shown.show_settings(below)
+            await self.until(shown.isVisible, page)
+            await asyncio.sleep(0.3)
+            fact("page", page=below or page)
+            await asyncio.to_thread(os.read, 0, 100)
+        self.hooks.quit()
 
     async def stream(self) -> None:
         """Ask, and tell how much of the answer is on screen, until somebody kills this process."""
