@@ -10,16 +10,16 @@ from desktop.presenter.figures import human_cost, human_count
 
 STATUS = {"ready": "not begun", "running": "running", "pausing": "pausing", "paused": "paused", "ended": "ended"}
 _ENDS = {
-    "max_session_turns": "It had its {turns} turns.",
+    "max_session_turns": "It reached its {turns} turns.",
     "end_session_tool": "{side} called {tool}, which ends it.",
-    "budget": "It reached what it may use.",
-    "global_limit": "It reached a limit over all runs.",
+    "budget": "It used up its budget.",
+    "global_limit": "A limit across all runs was reached.",
     "limit": "It reached a limit.",
-    "max_steps": "A side reached its last round without an answer.",
+    "max_steps": "One side used all its rounds without answering.",
     "cancelled": "You stopped it.",
-    "terminated": "It was ended from outside.",
-    "interrupted": "Assent was closed in the middle of a turn. All that was done is kept; Resume goes on from there.",
-    "error": "It could not go on.",
+    "terminated": "Something outside the debate ended it.",
+    "interrupted": "Assent was closed in the middle of a turn. Nothing is lost: Resume continues from there.",
+    "error": "It could not continue.",
 }
 
 
@@ -89,10 +89,10 @@ def meter_facts(meter: SideMeter) -> list[tuple[str, str]]:
 def model_hint(info: ModelInfo | None, turn: float | None = None) -> str:
     """A model's window and what it costs, ``turn`` USD of a turn where that can be estimated; unknown says unknown."""
     if info is None:
-        return "context unknown, cost unknown"
-    window = f"{human_count(info.context_window)} context" if info.context_window else "context unknown"
+        return "context size and price unknown"
+    window = f"{human_count(info.context_window)} context" if info.context_window else "context size unknown"
     if info.locality == "demo":
-        return f"{window}, a script, not an AI: costs nothing"
+        return f"{window}, a script, not an AI. Free"
     if info.locality == "local":
         return f"{window}, runs on this machine"
     if info.input_price is None or info.output_price is None:

@@ -41,10 +41,10 @@ def place_of(zone: str) -> str:
 def state_of(row: JobRow, now: float) -> str:
     """One line below a job's name."""
     if row.running:
-        return "Waiting for a place" if row.waiting else "Running now"
+        return "Waiting for other runs to finish" if row.waiting else "Running now"
     if row.problem or not row.job.enabled:
         return f"Cannot run: {row.problem}" if row.problem else "Paused"
-    following = "No time to come"
+    following = "No more runs planned"
     if row.next_at is not None:
         following = f"Next: {moment(row.next_at, now, row.job.zone, row.next_ahead_s)}"
     return f"Failed {row.failures} times. {following}" if row.failures > 1 else following
@@ -53,7 +53,7 @@ def state_of(row: JobRow, now: float) -> str:
 def policy_words(policy: JobPolicy, *, admin_allowed: bool) -> str:
     """What a job may do, in a sentence."""
     if policy.allowed_tools is None:
-        words = "Reads only: it changes nothing."
+        words = "It only reads and changes nothing."
     elif not policy.allowed_tools:
         words = "Uses no tools."
     else:

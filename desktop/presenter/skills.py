@@ -188,7 +188,7 @@ class SkillsViewModel(SkillListing):
         self._changed.discard(seen.path)
         await self._renew()
         self.look_again()
-        self.said.emit("Seen. The skill is on again.", "")
+        self.said.emit("The skill is on again.", "")
 
     # -- inside -------------------------------------------------------------------------------------------------------
 

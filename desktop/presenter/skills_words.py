@@ -35,14 +35,14 @@ KIND_WORDS = {
     "folder": "instructions in a folder",
     "python": "Python code",
     "javascript": "JavaScript code",
-    "foreign": "TypeScript code, which is listed and never run",
-    "program": "a tool of the app itself",
+    "foreign": "TypeScript code, which Assent does not run",
+    "program": "a part of Assent",
 }
 NEW_KINDS = (("folder", "Folder"), ("markdown", "One file"), ("python", "Python"))
 OFF = {
-    "untrusted": "The project it belongs to is not trusted. It is neither offered to agents nor run.",
-    "changed": "It has changed since you last saw it, so it is off.",
-    "broken": "It has a problem that keeps it from running.",
+    "untrusted": "You have not trusted the project it belongs to. Agents cannot see or use it.",
+    "changed": "It has changed since you last read it, so it is off.",
+    "broken": "It has a mistake and cannot run.",
 }
 CODE_FIELDS = {
     "name": "name", "description": "description", "patterns": "allowed-tools", "tags": "tags",

@@ -79,7 +79,7 @@ class ThreadMeters(QWidget):
         """Context used of the window, tokens, cost; what is not known says so."""
         used, window = human_count(meters.context_used), meters.context_window
         share = meters.context_used / window if window else 0.0
-        unknown = f"{used}, window unknown" if meters.model else used
+        unknown = f"{used}, context size unknown" if meters.model else used
         figures = f"{used} of {human_count(window)}" if window else unknown
         more, short = "", ""
         if meters.compacting:

@@ -253,7 +253,7 @@ class SetupPage(QFrame):
             column = Column(spacing=6)
             shown, label = found[side], label_of(self._setup.setup.side(side), side)
             column.addWidget(Text(f"Side {side.upper()}: {label}", "strong", f"side-{side}", elide="right"))
-            window = f"{shown.context_window:,} tokens" if shown.context_window else "context unknown"
+            window = f"{shown.context_window:,} tokens" if shown.context_window else "context size unknown"
             column.addWidget(Paragraph(f"{shown.model or 'no model'}, {window}", "small", "2"))
             column.addWidget(MonoView("System text", shown.system[:200_000], rows=12, wrap=True))
             tools = ", ".join(tool.name for tool in shown.tools) or "none"

@@ -48,7 +48,7 @@ class AgentEditor(CliEditor):
         row.addWidget(leave)
         self.title = Text("", "strong", elide="right")
         row.addWidget(self.title, 1)
-        self.accept = Button("Use it as it is", small=True, tip="It counts from the next run on, with this content")
+        self.accept = Button("Switch it on", small=True, tip="Agents use it as it stands here from the next run")
         self.accept.clicked.connect(self._agents.accept)
         self.accept.hide()
         row.addWidget(self.accept)
@@ -100,11 +100,11 @@ class AgentEditor(CliEditor):
         self._said_last = "" if dirty else self._said_last
         words = "Not saved yet" if dirty else self._said_last
         if dirty and errors:
-            words = "Not saved yet, and cannot be before it is correct"
+            words = "Not saved. Correct what is marked first"
         elif self._agents.unseen:
-            words = "New or changed in a project: it is off until you have looked at it and use it"
+            words = "New or changed in a project. Read it, then switch it on"
         elif not self._agents.writable:
-            words = "Only your own agents can be changed: make a copy"
+            words = "You can change only your own agents. Make a copy to change this one"
         self._words.setText(words)
         self.save.setEnabled(dirty and (self.form.pending or not errors))  # a field may mend what is wrong
         self.revert.setVisible(dirty)
@@ -113,7 +113,7 @@ class AgentEditor(CliEditor):
     def _saved(self) -> None:
         self.failure.hide()
         self.show_view(self.choice.value)
-        self._said_last = f"Saved as {shown_line(self._agents.name)}. It counts from the next run on"
+        self._said_last = f"Saved as {shown_line(self._agents.name)}. New runs use it"
         self._say()
 
     def _answered(self, answer: str) -> None:

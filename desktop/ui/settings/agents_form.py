@@ -15,18 +15,18 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Check, Segmented
 
-TYPES = (("ai_human", "One, with you"), ("dual_ai", "Two, with each other"))
+TYPES = (("ai_human", "One agent, with you"), ("dual_ai", "Two agents, with each other"))
 HELP = {
     "name": "a to z, 0 to 9 and _; should end in _agent",
-    "description": "What it is for: people choose by this.",
-    "maxSessionTurns": "Turns of both sides together.",
-    "toolDescription": "What it does for another agent: models choose by this.",
-    "prompt": "The skill that it works by: its text, its tools.",
-    "label": "What it is called beside what it says.",
-    "maxSteps": "Rounds in one turn. Empty: 20.",
-    "stopTool": "A tool whose call ends the turn instead of a reply.",
-    "stopToolResponseProperty": "Which property of its result counts.",
-    "endSessionTool": "A tool whose call ends everything.",
+    "description": "What it is for. People choose it by this.",
+    "maxSessionTurns": "Counts the turns of both sides.",
+    "toolDescription": "What it does for other agents. Models choose it by this.",
+    "prompt": "The skill with its instructions and tools.",
+    "label": "The name shown beside its messages.",
+    "maxSteps": "How many times the model may be asked in one turn. Empty means 20.",
+    "stopTool": "Calling this tool ends the turn, in place of a reply.",
+    "stopToolResponseProperty": "The part of that tool's result to use.",
+    "endSessionTool": "Calling this tool ends the whole session.",
 }
 
 

@@ -18,10 +18,10 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
 
 INTRO = (
-    "An agent is a prompt with rules: who talks, what ends a turn, what bounds it. Each is a file of yours that counts "
+    "An agent is a prompt with rules: who talks, what ends a turn, what bounds it. Each is a file of yours, used "
     "from the next run on. Nothing here lets an agent do more than the rules and your answers allow."
 )
-KEPT = "The file cannot be used as it is. What it said before counts until it can."
+KEPT = "This file has a mistake. The last version without one is used until you correct it."
 SOURCES = {"mine": "Your own", "library": "Comes with Assent", "project": "From a project that you trust"}
 
 
@@ -149,6 +149,6 @@ class AgentsPage(QFrame):
 def _words(row: AgentRow) -> str:
     agent = row.agent
     if agent is None:
-        return "not usable"
+        return "cannot be used"
     kind = "two sides" if agent.type == "dual_ai" else "talks with you"
     return ", ".join([agent.name, kind, *(["a tool of other agents"] if agent.expose_as_tool else [])])

@@ -19,7 +19,7 @@ from desktop.ui.widgets.text import Paragraph, Text
 
 MOST_TOOLS = 60
 MOST_TEXT = 60_000
-WORDS = "What would be sent with the first message, worked out now. Nothing is sent."
+WORDS = "What would be sent with the first message. Nothing is sent now."
 
 
 class AgentTrial(Scroller):
@@ -33,7 +33,7 @@ class AgentTrial(Scroller):
         """Show the sides of what the text says."""
         clear(self.column)
         if agent is None:
-            words = "Correct what is marked below; then the dry run shows what each side would get."
+            words = "Correct what is marked below to see what each side would get."
             self.column.addWidget(EmptyState("failed", "It has mistakes", words, (), framed=True))
             self.column.addStretch(1)
             return

@@ -34,7 +34,7 @@ DEFAULT_ADDING = {
     "denied": "File tools and commands are then kept out of it, also where an allowed folder holds it.",
 }
 _YES = {"allowed": "Allow it", "denied": "Deny it"}
-_NO = {"allowed": "Do not allow it", "denied": "Leave it as it is"}
+_NO = {"allowed": "Do not allow", "denied": "Leave it as it is"}
 
 
 class EntryRow(QFrame):

@@ -124,7 +124,7 @@ class BoundariesPage(QWidget):
         others = [spec for spec in specs if spec.key not in LISTS]
         if others:
             add(setting_card(self._settings, others))
-        add(Selectable(f"Kept in {self._settings.path}", "small", "3"))
+        add(Selectable(f"Saved in {self._settings.path}", "small", "3"))
         scroller.column.addStretch(1)
         return scroller
 

@@ -62,9 +62,9 @@ class CliEditor(QFrame):
         row = Row(foot, margins=(24, 8, 16, 8), spacing=8)
         self._state = StateLabel()
         self._words = Text("", "small", "2", elide="right")
-        self.example = Button("Begin with an example", "quiet", icon="new")
+        self.example = Button("Start from an example", "quiet", icon="new")
         self.revert = Button("Discard changes", "quiet", icon="undo")
-        self.save = Button("Save", "primary", tip="Save and put in force (Ctrl+S)")
+        self.save = Button("Save", "primary", tip="Save and use it from now on (Ctrl+S)")
         row.addWidget(self._state)
         row.addWidget(self._words, 1)
         for button in (self.example, self.revert, self.save):
@@ -144,7 +144,7 @@ class CliEditor(QFrame):
         self.failure.hide()
         self.stack.setCurrentWidget(self.source)
         self._say()
-        self._words.setText("Saved, and in force")
+        self._words.setText("Saved. It is used from now on")
 
     def _failed(self, sentence: str) -> None:
         self.failure.say(sentence)

@@ -23,8 +23,8 @@ INTRO = (
     "Programs on this computer that agents may run with arguments that you declare. There is no shell in between: "
     "what a model writes stays one argument. They are confined like commands."
 )
-KEPT = "tools.yaml cannot be read as it is now. The tools below stay in force until it can."
-SOME = "Some entries of tools.yaml have problems and are left out."
+KEPT = "tools.yaml has a mistake. The tools below keep working as they were."
+SOME = "Some entries of tools.yaml have mistakes and are not used."
 
 
 class CliPage(QFrame):
@@ -40,7 +40,7 @@ class CliPage(QFrame):
         self.choice = Segmented("What to show", (("tools", "Tools"), ("text", "Text")), small=True)
         row.addWidget(self.choice)
         row.addStretch(1)
-        self.reload = Button("Reload", "quiet", icon="retry", small=True, tip="Read the file again and put it in force")
+        self.reload = Button("Reload", "quiet", icon="retry", small=True, tip="Read the file again")
         row.addWidget(self.reload)
         column.addWidget(head)
         self.editor, self.trying = CliEditor(cli), CliTry(cli)
@@ -79,13 +79,13 @@ class CliPage(QFrame):
             column.addWidget(self._card(row))
         if not rows:
             column.addWidget(self._nothing())
-        column.addWidget(Selectable(f"Kept in {cli.path}", "small", "3"))
+        column.addWidget(Selectable(f"Saved in {cli.path}", "small", "3"))
         column.addStretch(1)
         if self.stack.currentWidget() is self.trying and self.trying.name not in {row.name for row in rows}:
             self.show_view("tools")
 
     def _nothing(self) -> QWidget:
-        write = Button("Write the first one", "primary", icon="new")
+        write = Button("Add a tool", "primary", icon="new")
         write.clicked.connect(lambda: self.show_view("text"))
         words = "Name a program, its arguments, and what a model may fill in."
         return EmptyState("terminal", "No tools yet", words, (write,), framed=True)

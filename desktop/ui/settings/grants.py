@@ -28,7 +28,7 @@ OPENING = (
 
 def ask_to_open(window: QWidget, grants: GrantsViewModel, folder: str) -> Dialog:
     """What it means, and whether; the safe answer first."""
-    answers = (Answer("cancel", "Leave it closed", key="Esc"), Answer("open", "Open it", "admin"))
+    answers = (Answer("cancel", "Keep it closed", key="Esc"), Answer("open", "Open it", "admin"))
     dialog = Dialog(window, f"Open {shown_line(folder)[:60]} for this session?", OPENING, answers, width=480)
     dialog.answered.connect(lambda value: grants.open(folder) if value == "open" else None)
     dialog.open()
@@ -86,7 +86,7 @@ class GrantsCard(QFrame):
         holder = sized(QWidget(), height=34)
         row = Row(holder, spacing=8)
         row.addWidget(Text(shown_line(folder), "code", elide="middle"), 1)
-        close = Button("Close", "quiet", small=True, tip="Closed from the next call on")
+        close = Button("Close", "quiet", small=True, tip="Close it again, from the next call on")
         close.setAccessibleName(f"Close {shown_line(folder)}")
         close.clicked.connect(lambda: self._grants.close(folder))
         row.addWidget(close)

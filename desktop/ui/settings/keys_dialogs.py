@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CANCEL = Answer("cancel", "Cancel", key="Esc")
 FOR_GOOD = "Assent keeps no copy: this cannot be undone."
 
-NAMED = "A tool gets it when tools.yaml refers to it by this name."
+NAMED = "A tool gets it when tools.yaml uses this name."
 
 
 class KeyDialogs:
@@ -37,8 +37,8 @@ class KeyDialogs:
 
     def replace_provider(self, row: ProviderKeyRow) -> None:
         """Another key, tested before the old one goes."""
-        text = "The new key is tested with one request. What is there stays until the new one works."
-        dialog = self._dialog(f"Key of {shown_line(row.title)}", text, Answer("replace", "Test and keep", "primary"))
+        text = "The new key is tested with one request. The old one stays until it works."
+        dialog = self._dialog(f"Key of {shown_line(row.title)}", text, Answer("replace", "Test and save", "primary"))
         fields = {name: _secret(dialog, f"New {_small(label_of(name)[0])}", inner=False) for name in row.secrets}
 
         def answered(value: str) -> None:
@@ -52,7 +52,7 @@ class KeyDialogs:
         """A new secret: its name, unless ``entry`` says it, and its value."""
         text = f"For {', '.join(map(shown_line, tools))}." if tools else NAMED
         title = f"Add {shown_line(str(entry))}" if entry else "Add a secret"
-        dialog = self._dialog(title, text, Answer("keep", "Keep in the keyring", "primary"))
+        dialog = self._dialog(title, text, Answer("keep", "Save in the keyring", "primary"))
         name = _EntryName(dialog, self._keys) if entry is None else None
         value = _secret(dialog, "Secret")
 

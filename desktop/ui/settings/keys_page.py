@@ -32,7 +32,7 @@ STATES: dict[KeyState, tuple[str, str]] = {
     "kept": ("allow", "in the keyring"),
     "session": ("ask", "until you quit"),
     "missing": ("failed", "missing"),
-    "silent": ("warning", "cannot be looked up"),
+    "silent": ("warning", "the keyring does not answer"),
     "not_agreed": ("ask", "not allowed yet"),
     "never": ("deny", "never given to tools"),
 }
@@ -172,7 +172,7 @@ class KeysPage(Scroller):
 
 def _tool_lines(row: ToolSecretRow) -> list[str]:
     uses = ", ".join(f"{shown_line(use.tool)} ({shown_line(use.variable)})" for use in row.uses)
-    lines = [f"Used by {uses}." if uses else "Used by no tool that is in force."]
+    lines = [f"Used by {uses}." if uses else "No tool uses it now."]
     if row.state == "never":
         lines.append("This is the key of a provider. Calls of these tools fail until tools.yaml names another entry.")
     elif row.foreign:

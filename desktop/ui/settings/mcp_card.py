@@ -26,7 +26,7 @@ LAST_LINES = 4
 """Of the log, with a server that does not run."""
 STATES = {
     "off": ("aborted", "off"), "starting": ("running", "starting"), "running": ("done", "running"),
-    "waiting": ("failed", "failed, starts again"), "failed": ("failed", "failed"),
+    "waiting": ("failed", "failed, will start again"), "failed": ("failed", "failed"),
 }  # fmt: skip
 
 
@@ -182,7 +182,7 @@ def _trouble(row: McpRow) -> QWidget:
     column = Column(holder, spacing=6)
     column.addWidget(Notice("failed", shown_line(row.reason) or "It ended."))
     if row.log:
-        column.addWidget(_log("The last it wrote", row.log[-LAST_LINES:]))
+        column.addWidget(_log("Its last lines", row.log[-LAST_LINES:]))
     return holder
 
 

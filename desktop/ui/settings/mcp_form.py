@@ -45,7 +45,7 @@ class ServerForm(QFrame):
         self.env = sized(TextArea("Variables", mono=True), height=72)
         self._rows = {
             "name": _row("Name", self.name, "a to z, 0 to 9 and hyphens; its tools are called name-tool"),
-            "command": _row("Program", self.command, "by its name or its absolute path"),
+            "command": _row("Program", self.command, "a name or a full path"),
             "args": _row("Arguments, one a line", self.args, ""),
             "env": _row("Variables, NAME=value, one a line", self.env, "a key as ${keyring:service/user}"),
             "url": _row("Address", self.url, "https://…; an http:// address only on this computer if there is a key"),
@@ -58,11 +58,11 @@ class ServerForm(QFrame):
         self.category = Combo("Category of its tools")
         for value, words in CATEGORIES:
             self.category.addItem(words, value)
-        inside.addWidget(_row("Category of its tools", self.category, "each tool may have another one in the text"))
+        inside.addWidget(_row("Category of its tools", self.category, "single tools can get another one in the text"))
         self.enabled = Check("Start it now, and with Assent")
         inside.addWidget(self.enabled)
-        inside.addWidget(Paragraph("It is written into the text first; there you save it.", "small", "2"))
-        self.put = Button("Put into the text", "primary", icon="new")
+        inside.addWidget(Paragraph("You see the text before you save it.", "small", "2"))
+        self.put = Button("Add to mcp.yaml", "primary", icon="new")
         foot = Row(spacing=8)
         foot.addWidget(self.put)
         foot.addStretch(1)

@@ -27,8 +27,8 @@ INTRO = (
     "Programs and services that offer tools. A tool is off until you switch it on, and off again when it changes. It "
     "asks as admin until you give it another category in the text. Programs are confined like commands."
 )
-KEPT = "mcp.yaml cannot be read as it is now. The servers below stay in force until it can."
-SOME = "Some entries of mcp.yaml have problems and are left out."
+KEPT = "mcp.yaml has a mistake. The servers below keep working as they were."
+SOME = "Some entries of mcp.yaml have mistakes and are not used."
 SEEN_TITLE = "What is new or changed in its tools"
 SEEN_WORDS = (
     "These are the server's own words about its tools. Models are told them."
@@ -51,7 +51,7 @@ class McpPage(QFrame):
         self._top, self._middle = Column(spacing=12), Column(spacing=12)
         self._list.column.addLayout(self._top)
         self._list.column.addLayout(self._middle)
-        self._list.column.addWidget(Selectable(f"Kept in {mcp.path}", "small", "3"))
+        self._list.column.addWidget(Selectable(f"Saved in {mcp.path}", "small", "3"))
         self._list.column.addStretch(1)
         self.stack = QStackedWidget()
         for view in (self._list, self.editor, self.form, self.trying, self.difference):
@@ -69,7 +69,7 @@ class McpPage(QFrame):
         row.addWidget(self.choice)
         row.addStretch(1)
         self.add = Button("Add a server", "quiet", icon="new", small=True)
-        self.reload = Button("Reload", "quiet", icon="retry", small=True, tip="Read the file again and put it in force")
+        self.reload = Button("Reload", "quiet", icon="retry", small=True, tip="Read the file again")
         row.addWidget(self.add)
         row.addWidget(self.reload)
         return head
@@ -152,9 +152,9 @@ class McpPage(QFrame):
         return card
 
     def _nothing(self) -> QWidget:
-        write = Button("Add the first one", "primary", icon="new")
+        write = Button("Add a server", "primary", icon="new")
         write.clicked.connect(self.add_server)
-        words = "Name a program or an address; nothing starts before you say so."
+        words = "Enter a program or an address. Nothing starts before you say so."
         return EmptyState("server", "No MCP servers yet", words, (write,), framed=True)
 
     def _edit(self, line: int) -> None:

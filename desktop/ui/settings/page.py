@@ -209,4 +209,4 @@ class SettingsPage(QFrame):
         return scroller
 
     def _where(self) -> QWidget:
-        return Selectable(f"Kept in {self._settings.path}", "small", "3")
+        return Selectable(f"Saved in {self._settings.path}", "small", "3")

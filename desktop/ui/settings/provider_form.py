@@ -81,7 +81,7 @@ class ProviderForm(QWidget):
         note.addWidget(self._lock, 0, Qt.AlignmentFlag.AlignTop)
         note.addWidget(self._note, 1)
         self._column.addLayout(note)
-        self.test = Button("Test and keep", tip="Make one request with this key and keep it if it works")
+        self.test = Button("Test and save", tip="Make one request with this key and keep it if it works")
         self.cancel = Button("Cancel", "quiet")
         self.busy = StateLabel("running", "testing")
         self.help = Button("Where do I get one?", "quiet")

@@ -68,8 +68,8 @@ class TrialView(QWidget):
     def _shown(self, trial: Trial) -> list[QWidget]:
         widgets: list[QWidget] = []
         if trial.state == "waiting":
-            strip = Notice("ask", "It waits for your answer.")
-            button = Button("Open request", small=True)
+            strip = Notice("ask", "Waiting for your answer.")
+            button = Button("Show the request", small=True)
             button.clicked.connect(self.requests_wanted)
             strip.add(button)
             widgets.append(strip)

@@ -102,7 +102,7 @@ class Callers(QFrame):
         self.rows = RowList("Who may call it", CallerDelegate())
         self.rows.setModel(self.model)
         self.rows.setViewportMargins(0, 8, 0, 8)
-        sentence = "No agent and no skill has a list of what it may call."
+        sentence = "No agent or skill limits what it may call."
         self._nobody = EmptyState("agent", "Nobody to ask", sentence)
         self._stack = QStackedLayout(self)
         self._stack.setContentsMargins(0, 0, 0, 0)

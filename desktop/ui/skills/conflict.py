@@ -15,8 +15,8 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text
 
-CHANGED = "Another program has changed this file since you opened it. Nothing is overwritten until you say so."
-GONE = "Another program has deleted this file. Saving makes it again; nothing is lost here."
+CHANGED = "Another program has changed this file. Nothing is overwritten until you choose."
+GONE = "Another program has deleted this file. Your text is safe here: saving creates the file again."
 
 
 class ConflictView(QFrame):
@@ -49,8 +49,8 @@ class ConflictView(QFrame):
         row = Row(foot, margins=(24, 8, 16, 8), spacing=8)
         row.addStretch(1)
         self.buttons: dict[str, Button] = {}
-        self.keep, self.reload = Button("Keep editing"), Button("Reload, drop mine", "danger")
-        self.over = Button("Save over it", "primary")
+        self.keep, self.reload = Button("Keep editing"), Button("Load theirs, drop mine", "danger")
+        self.over = Button("Save mine", "primary")
         for value, button in (("keep", self.keep), ("reload", self.reload), ("over", self.over)):
             self.buttons[value] = button
             button.clicked.connect(lambda _=False, value=value: self.answered.emit(value))

@@ -86,7 +86,7 @@ class SkillPane(QFrame):
         self._stack = QStackedWidget()
         gone = "It was deleted or renamed by another program."
         self._none = EmptyState("skills", "No skill chosen", "Choose one on the left to read, change or try it.")
-        self._gone = EmptyState("failed", "This skill is gone", gone)
+        self._gone = EmptyState("failed", "This skill no longer exists", gone)
         self._wait = pane("surface")
         for widget in (self._wait, self._none, self._gone, self.overview):
             self._stack.addWidget(widget)

@@ -24,8 +24,8 @@ ROWS = 24
 """Rows of one file before it scrolls."""
 
 
-TITLE = "What changed since you saw it"
-WORDS = "It stays off until you have looked: agents are not offered it and nobody can run it."
+TITLE = "What changed since you last read it"
+WORDS = "It is off until you have read the changes. Agents cannot see or use it until then."
 
 
 class Seen(Protocol):
@@ -43,7 +43,7 @@ class DifferenceView(QFrame):
     closed = Signal()
 
     def __init__(
-        self, seen: Seen, *, title: str = TITLE, words: str = WORDS, done: str = "I have seen this, use it"
+        self, seen: Seen, *, title: str = TITLE, words: str = WORDS, done: str = "I have read this, switch on"
     ) -> None:
         super().__init__()
         self._seen = seen
@@ -82,7 +82,7 @@ class DifferenceView(QFrame):
         for name, words, compared in result:
             self.files.addWidget(_card(name, words, compared))
         if not result:
-            self.files.addWidget(Text("Nothing that can be shown: the same text as before.", "body", "2"))
+            self.files.addWidget(Text("Nothing: the text is the same as before.", "body", "2"))
         self.accept.setEnabled(self._seen.difference is not None)
         self.keep.setFocus()
 
@@ -100,7 +100,7 @@ def _compared(found: Difference) -> list[tuple[str, str, Diff | None]]:
     out: list[tuple[str, str, Diff | None]] = []
     for file in found.files[:MOST_FILES]:
         if file.before is None and file.after is None:
-            out.append((file.name, "changed; it is too large or no text, so it cannot be shown", None))
+            out.append((file.name, "changed, but too large to show or not text", None))
         else:
             made = diff(file.before or "", file.after or "")
             what = "new file" if file.before is None else "deleted" if file.after is None else "changed"

@@ -31,8 +31,8 @@ LOOK_EVERY = 1500
 """Milliseconds between two looks at the open file while it is edited."""
 FORMS = frozenset({"markdown", "folder", "python"})
 OUTSIDE = {
-    "changed": "Another program has changed this file since you opened it. What you wrote is kept here.",
-    "deleted": "Another program has deleted this file. What you wrote is kept here; saving makes it again.",
+    "changed": "Another program has changed this file. Your text is safe here.",
+    "deleted": "Another program has deleted this file. Your text is safe here: saving creates it again.",
 }
 
 
@@ -204,7 +204,7 @@ class EditPane(QFrame):
 
     def _show_made(self, detail: SkillDetail) -> None:
         """A tool of the app has no file."""
-        self.source.begin("This is a tool of the app itself: there is no file to change.", "")
+        self.source.begin("This tool is part of Assent. There is no file to change.", "")
         self.source.setReadOnly(True)
         self._stack.setCurrentWidget(self.source)
 
@@ -270,7 +270,7 @@ class EditPane(QFrame):
             self._state.set_state("failed", f"{errors} problem{'s' if errors > 1 else ''}")
         else:
             self._state.set_state("warning" if editor.problems else "allow", "valid")
-        words = "Not saved yet" if dirty else "" if editor.writable else "Read only: duplicate it to change it"
+        words = "Not saved yet" if dirty else "" if editor.writable else "Read only. Duplicate it to change it"
         self._words.setText(words)
 
     def save_now(self) -> None:

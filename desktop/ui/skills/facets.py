@@ -122,7 +122,7 @@ class Facets(QFrame):
         self.visibility.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.visibility.chosen.connect(lambda value: self._skills.choose(visibility=value))
         column.addWidget(self.visibility)
-        self._tags_head = _caption("Tags, all of them")
+        self._tags_head = _caption("Tags")
         column.addWidget(self._tags_head)
         self.tags = FlowRow()
         inset = Row(margins=(8, 0, 0, 0))
@@ -134,8 +134,8 @@ class Facets(QFrame):
         everything = (EVERYTHING, EVERYTHING_WORD, "search")
         self._group(column, "Source", "source", (("", YOURS_WORD, "skills"), *SOURCES, everything))
         self._group(column, "Kind", "kind", tuple((name, word, icon) for name, word, icon, _ in KINDS))
-        looks = (("problems", "Problems", "failed"), ("off", "Off until seen", "lock"))
-        self._group(column, "Needs a look", "look", looks)
+        looks = (("problems", "Problems", "failed"), ("off", "Switched off", "lock"))
+        self._group(column, "Needs your attention", "look", looks)
         column.addStretch(1)
 
     def _group(self, column: QVBoxLayout, title: str, facet: str, choices: tuple[tuple[str, str, str], ...]) -> None:

@@ -103,7 +103,7 @@ class Overview(QFrame):
         if detail.definition is not None and not detail.definition.path:
             return []
         if not detail.writable and detail.key[0]:
-            where = "belongs to Assent" if row is not None and row.source == "library" else "cannot be written here"
+            where = "belongs to Assent" if row is not None and row.source == "library" else "cannot be changed here"
             pieces = ((f"This skill {where}, so it is not changed.", ""),)
             return [linked("lock", pieces, "Duplicate to change", self._dup)]
         return []
@@ -212,7 +212,7 @@ def _origin(detail: SkillDetail) -> QWidget:
     rows.append(fact("Called by", named or "nobody yet"))
     allowed = definition.allowed_tools
     if allowed is None:
-        rows.append(fact("May call", "everything that is shown"))
+        rows.append(fact("May call", "every skill that is not hidden"))
     else:
         rows.append(fact("May call", allowed or "nothing", mono=bool(allowed)))
     if spec is not None and spec.timeout_s:
@@ -220,7 +220,7 @@ def _origin(detail: SkillDetail) -> QWidget:
     if definition.tags:
         rows.append(fact("Tags", " ".join(f"#{tag}" for tag in definition.tags)))
     if detail.pinned:
-        rows.append(fact("Pinned", "when it changes, it is off until you have seen how"))
+        rows.append(fact("Pinned", "switched off when it changes, until you have read the change"))
     return titled("Origin", *rows)
 
 
@@ -253,13 +253,13 @@ def _metadata(detail: SkillDetail) -> QWidget | None:
     parts: list[QWidget] = []
     if detail.middleware:
         words = " → ".join((*detail.middleware, detail.key[1]))
-        parts.append(titled("Around a call, from the outside in", Paragraph(((shown_line(words), "mono"),), "body")))
+        parts.append(titled("Middleware, outermost first", Paragraph(((shown_line(words), "mono"),), "body")))
     rows = [
         _key_row(key, value, cascade.origins.get(key, ""), detail.key[1])
         for key, value in cascade.metadata.items() if key not in ("params", "returns", "tags")
     ]  # fmt: skip
     if rows:
-        parts.append(titled("Metadata in force", row_card(rows)))
+        parts.append(titled("Metadata in use", row_card(rows)))
     if not parts:
         return None
     holder = QWidget()

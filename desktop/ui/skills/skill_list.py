@@ -145,12 +145,12 @@ class SkillList(QFrame):
         self._stack = QStackedLayout(holder)
         everything = Button("Show all skills")
         everything.clicked.connect(self._show_everything)
-        self._nothing = EmptyState("search", "Nothing found", "No skill fits all of this.", (everything,))
+        self._nothing = EmptyState("search", "Nothing found", "No skill matches all of this.", (everything,))
         make = Button("New skill", icon="new")
         make.clicked.connect(self.new_wanted)
         sentence = "A skill is a file that teaches an agent something: a procedure, a tool, a way of working."
         self._own = EmptyState("skills", "No skills of your own yet", sentence, (make,))
-        self._wait = EmptyState("skills", "Looking for skills", "They are listed in a moment.")
+        self._wait = EmptyState("skills", "Looking for skills", "One moment.")
         for widget in (self._wait, self.rows, self._nothing, self._own):
             self._stack.addWidget(widget)
         column.addWidget(holder, 1)

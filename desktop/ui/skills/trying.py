@@ -170,16 +170,16 @@ class TryPane(QFrame):
         detail, row = self._detail, self._skills.row
         definition = detail.definition if detail is not None else None
         if detail is None or definition is None:
-            return "There is no usable skill in this file.", ""
+            return "No skill in this file can be used.", ""
         if definition.kind == "foreign":
-            return "TypeScript skills are listed and never run.", ""
+            return "Assent lists TypeScript skills but does not run them.", ""
         if row is not None and row.state != "ready":
-            why = {"untrusted": "its project is not trusted", "changed": "it has changed since you saw it"}
+            why = {"untrusted": "its project is not trusted", "changed": "it has changed since you last read it"}
             return f"It is off: {why.get(row.state, 'it has a problem')}. The page says what to do.", ""
         if detail.shadowed_by or (row is not None and row.shadowed):
-            return "Another skill of this name comes first, so this one cannot be called.", ""
+            return "Another skill with this name is used instead of this one.", ""
         if self._trials.needs_model(definition) and not self._trials.model():
-            return "This skill is text that a model works on, and no model is chosen yet.", "Choose a model"
+            return "This skill needs a model, and you have not chosen one yet.", "Choose a model"
         return "", ""
 
     def run(self) -> None:
@@ -220,8 +220,8 @@ class TryPane(QFrame):
     def _shown(self, trial: Trial) -> list[QWidget]:
         widgets: list[QWidget] = []
         if trial.state == "waiting":
-            strip = Notice("ask", "It waits for your answer.")
-            button = Button("Open request", small=True)
+            strip = Notice("ask", "Waiting for your answer.")
+            button = Button("Show the request", small=True)
             button.clicked.connect(self.approvals_wanted)
             strip.add(button)
             widgets.append(strip)
@@ -237,7 +237,7 @@ class TryPane(QFrame):
 
     def _outcome(self, trial: Trial) -> list[QWidget]:
         if trial.state == "aborted" and not trial.text:
-            return [Text("Stopped before it was done.", "body", "2")]
+            return [Text("Stopped before it finished.", "body", "2")]
         failed = trial.state in ("failed", "denied")
         title = Row(spacing=8)
         title.addWidget(Text("What went wrong" if failed else "Result", "strong"))

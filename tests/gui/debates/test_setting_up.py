@@ -184,7 +184,7 @@ def test_what_ends_it_is_a_sentence_and_the_unknown_says_so() -> None:
     made = setup(a={"end_session_tool": "agree"}, max_cost=0.5)
     assert words(conditions(made)).startswith("Ends after 4 turns, when a side calls agree, or at $0.50.")
     assert words(conditions(setup(max_turns=None))).startswith("Ends after 50 turns.")
-    assert model_hint(None) == "context unknown, cost unknown"
+    assert model_hint(None) == "context size and price unknown"
     dear = ModelInfo(ModelRef("m", "x"), "x", 131_000, input_price=2.0, output_price=6.0)
     assert model_hint(dear) == "131k context, $2 in and $6 out per million tokens"
     assert model_hint(replace(dear, output_price=None)) == "131k context, cost unknown"

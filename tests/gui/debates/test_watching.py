@@ -72,7 +72,7 @@ async def test_a_turn_that_goes_on_after_a_crash_stands_there_as_a_whole_when_it
         begun = [TextBlock("I look it up."), ToolCallBlock("c1", "look-up", {})]
         thread = await cut_off(w.world, begun, [ToolResultBlock("c1", "look-up", "found")])
         await w.open(thread)
-        assert "Resume goes on from there" in w.notices
+        assert "Resume continues from there" in w.notices
         w.running.footer.resume.click()
         await w.status("ended")
         await w.until(lambda: [said(turn) for turn in w.turns] == ["I look it up.a1", "b1"], "both turns, whole")

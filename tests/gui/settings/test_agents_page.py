@@ -120,7 +120,7 @@ async def test_the_list_says_where_each_comes_from_and_what_is_wrong(shown: Show
     shown.agents.refresh()
     await shown.rest()
     await until(lambda: "sideA.maxSteps: maxSteps must be a whole number" in shown.words, "told")
-    assert "What it said before counts until it can." in shown.words
+    assert "The last version without one is used until you correct it." in shown.words
     assert "Night watch agent" in shown.words
 
 
@@ -196,7 +196,7 @@ async def test_the_dry_run_shows_text_tools_and_limits_of_each_side_without_a_mo
     shown.shoot("trial")
     for part in ("Author", "Critic", "at most 30 rounds in a turn", "accept ends everything", "read-file"):
         assert part in shown.words
-    assert "Only your own agents can be changed: make a copy" in shown.words
+    assert "You can change only your own agents. Make a copy to change this one" in shown.words
     previews = shown.agents.previews
     assert "You test findings about code" in previews["b"].system
     assert {tool.name for tool in previews["a"].tools} == {"list-directory", "read-file"}
@@ -232,16 +232,16 @@ async def test_what_came_in_a_project_is_off_until_it_was_looked_at(shown: Shown
     assert "mole_agent" not in shown.files.book.agents
     shown.shoot("unseen")
     await shown.choose("mole_agent.yaml")
-    assert "off until you have looked at it" in shown.words
+    assert "Read it, then switch it on" in shown.words
     shown.shoot("unseen-open")
     path.write_text("name: mole_agent\ntitle: Mole 2\nsideA: {prompt: assistant}\n")
-    shown.press("Use it as it is")  # it says another thing than what is shown
+    shown.press("Switch it on")  # it says another thing than what is shown
     await shown.rest()
     assert "mole_agent" not in shown.files.book.agents
     await asyncio.to_thread(shown.files.reload)
     await until(lambda: "Mole 2" in shown.words, "what it says now")
     await shown.rest()
-    shown.press("Use it as it is")
+    shown.press("Switch it on")
     await until(lambda: "mole_agent" in shown.files.book.agents, "in force")
     await until(lambda: not shown.page.editor.accept.isVisible(), "nothing left to look at")
     assert shown.files.book.get("mole_agent").title == "Mole 2"
@@ -287,7 +287,7 @@ async def test_saved_is_said_only_of_what_is_saved(shown: Shown) -> None:
     await until(lambda: "Saved as" in shown.words, "saved")
     QTest.keyClicks(rounds, "1")
     assert "Saved as" not in shown.words
-    assert "Not saved yet" in shown.words
+    assert "Not saved" in shown.words
 
 
 @pytest.mark.spec("R-DEF-16")

@@ -156,7 +156,7 @@ async def test_tools_in_force_and_entries_that_are_left_out_are_listed(shown: Sh
     await shown.open(qtbot, WRONG)
     assert [row.name for row in shown.cli.rows] == ["say-it", "run-code"]
     assert "printf  %s  {{text}}  [{{times}}]" in shown.words
-    assert "Some entries of tools.yaml have problems" in shown.words
+    assert "Some entries of tools.yaml have mistakes" in shown.words
     assert "bad (tools[2]).category" in shown.words
     assert "Every call asks as admin: sh runs what {{code}} says." in shown.words
 
@@ -177,7 +177,7 @@ async def test_reload_takes_over_the_file_and_a_broken_one_keeps_the_tools(shown
     shown.button("Reload").click()
     await shown.rest()
     assert shown.cli.kept
-    assert "The tools below stay in force" in shown.words
+    assert "The tools below keep working as they were" in shown.words
     assert [row.name for row in shown.cli.rows] == ["say-it", "run-code"]
     shown.path.write_text(SAY.replace("say_it", "other"))
     shown.button("Reload").click()
@@ -190,8 +190,8 @@ async def test_reload_takes_over_the_file_and_a_broken_one_keeps_the_tools(shown
 async def test_the_text_is_checked_while_typing_and_saving_puts_it_in_force(shown: Shown, qtbot: QtBot) -> None:
     await shown.open(qtbot, "")
     assert "No tools yet" in shown.words
-    shown.button("Write the first one").click()
-    shown.button("Begin with an example").click()
+    shown.button("Add a tool").click()
+    shown.button("Start from an example").click()
     await shown.rest()
     assert shown.cli.problems == ()
     shown.type(EXAMPLE.replace("category: read", "category: reed"))
@@ -256,10 +256,10 @@ async def test_a_tool_is_tried_with_a_form_its_vector_and_a_request(shown: Shown
     times.setText("")
     shown.button("Run").click()
     await until(lambda: shown.approvals.requests, "a request")
-    await until(lambda: "It waits for your answer." in shown.words, "the strip")
+    await until(lambda: "Waiting for your answer." in shown.words, "the strip")
     heard: list[bool] = []
     shown.cli.requests_wanted.connect(lambda: heard.append(True))
-    shown.button("Open request").click()
+    shown.button("Show the request").click()
     assert heard == [True]
     request = shown.approvals.requests[0]
     assert request.preview["argv"] == ["printf", "%s", "a; id $(x)"]

@@ -94,7 +94,7 @@ async def test_a_file_deleted_between_listing_and_choosing_is_said_to_be_gone(op
     key = desk.key("brief")
     path.unlink()
     window.page.pick(key)
-    await until(lambda: "This skill is gone" in words(window.skill), "it is said")
+    await until(lambda: "This skill no longer exists" in words(window.skill), "it is said")
 
 
 async def test_a_file_that_cannot_be_written_keeps_the_text_and_says_why(

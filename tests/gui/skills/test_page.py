@@ -363,7 +363,7 @@ async def test_text_for_a_model_says_in_words_that_no_model_is_chosen(open_page:
     wanted: list[bool] = []
     window.page.model_wanted.connect(lambda: wanted.append(True))
     window.skill.show_tab("try")
-    assert "no model is chosen yet" in words(window.skill.trying)
+    assert "you have not chosen one yet" in words(window.skill.trying)
     assert not window.skill.trying.run_button.isEnabled()
     next(b for b in window.skill.trying.findChildren(QAbstractButton) if b.text() == "Choose a model").click()
     assert wanted
