@@ -19,11 +19,12 @@ from desktop.presenter.attaching import AttachingViewModel
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Offer
+from desktop.presenter.connection_trials import Saved
 from desktop.presenter.context import ContextViewModel
 from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debate_words import fork_words
 from desktop.presenter.debates import DebateModels, DebatesViewModel
-from desktop.presenter.model_setup import ModelSetupViewModel, Saved
+from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.offers import Source as OfferSource
 from desktop.presenter.rules import RulesViewModel

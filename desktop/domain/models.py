@@ -18,7 +18,7 @@ class ProviderInfo:
 
     ``needs`` names the fields a person fills in: key, base_url, region, api_version …; one that ends with ``?`` may
     stay empty. ``secrets`` are those of them that go to the keyring, the main one first. ``key_url`` is where a key is
-    to be had, shown as text.
+    to be had, shown as text; ``address`` is where it usually answers, where a person may write another.
     """
 
     provider: str
@@ -27,6 +27,7 @@ class ProviderInfo:
     key_url: str = ""
     locality: Locality = "provider"
     secrets: tuple[str, ...] = ("key",)
+    address: str = ""
 
     def secret_names(self, name: str) -> dict[str, str]:
         """Under which names the secrets of a connection lie, by field; ``name`` is the connection's

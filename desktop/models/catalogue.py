@@ -57,6 +57,10 @@ class Catalogue:
         """The kinds of connections, with the fields each needs."""
         return providers.PROVIDERS
 
+    def addresses_to_try(self, provider: str, address: str) -> Sequence[str]:
+        """What a typed address may mean, the likeliest first."""
+        return providers.addresses_to_try(provider, address)
+
     async def servers(self) -> tuple[LocalServer, ...]:
         """The four local servers, running or not, with their models and real context sizes. Never raises for a
         server that is missing or odd; raises ModelHostDied when the host itself fails."""
@@ -113,7 +117,7 @@ class Catalogue:
             rows = [row async for row in self._child.stream(
                 "list",
                 {
-                    "provider": connection.provider, "base_url": _list_base(connection),
+                    "provider": providers.listed_as(connection.provider), "base_url": _list_base(connection),
                     "options": dict(connection.options), **secrets.params(),
                 },
                 deadline_s=LIST_TIMEOUT_S,

@@ -24,6 +24,7 @@ class Dialect:
     priced: bool = False
     copied: bool = False
     table: str = ""  # the prefix in litellm's tables, where it is another
+    home: str = ""  # where it answers, for a provider that litellm has no address of in this format
 
 
 PROVIDERS: tuple[ProviderInfo, ...] = (
@@ -32,6 +33,11 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
     ProviderInfo("gemini", "Google Gemini", ("key",), "aistudio.google.com/apikey"),
     ProviderInfo("mistral", "Mistral", ("key",), "console.mistral.ai/api-keys"),
     ProviderInfo("openrouter", "OpenRouter", ("key",), "openrouter.ai/settings/keys"),
+    ProviderInfo("deepseek", "DeepSeek", ("key",), "platform.deepseek.com/api_keys"),
+    ProviderInfo("groq", "Groq", ("key",), "console.groq.com/keys"),
+    ProviderInfo("xai", "xAI", ("key",), "console.x.ai"),
+    ProviderInfo("together", "Together AI", ("key",), "api.together.ai/settings/api-keys"),
+    ProviderInfo("fireworks", "Fireworks AI", ("key",), "app.fireworks.ai/settings/users/api-keys"),
     ProviderInfo(
         "azure", "Azure OpenAI", ("key", "base_url", "api_version", "deployment", "model?"), "portal.azure.com"
     ),
@@ -44,10 +50,10 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
         secrets=("secret_access_key", "access_key_id", "session_token"),
     ),
     ProviderInfo("openai_compatible", "Other server that speaks OpenAI's format", ("base_url", "key?")),
-    ProviderInfo("ollama", "Ollama", ("base_url",), locality="local"),
-    ProviderInfo("lmstudio", "LM Studio", ("base_url",), locality="local"),
-    ProviderInfo("llamacpp", "llama.cpp", ("base_url",), locality="local"),
-    ProviderInfo("vllm", "vLLM", ("base_url",), locality="local"),
+    ProviderInfo("ollama", "Ollama", ("base_url",), locality="local", address="http://127.0.0.1:11434"),
+    ProviderInfo("lmstudio", "LM Studio", ("base_url",), locality="local", address="http://127.0.0.1:1234"),
+    ProviderInfo("llamacpp", "llama.cpp", ("base_url",), locality="local", address="http://127.0.0.1:8080"),
+    ProviderInfo("vllm", "vLLM", ("base_url",), locality="local", address="http://127.0.0.1:8000"),
     ProviderInfo(DEMO, "Demo model (not an AI)", (), locality="demo"),
 )
 
@@ -57,6 +63,15 @@ _DIALECTS: Mapping[str, Dialect] = {
     "gemini": Dialect("gemini", "/v1beta", priced=True),
     "mistral": Dialect("mistral", priced=True, copied=True),
     "openrouter": Dialect("openrouter", priced=True),
+    "deepseek": Dialect("openai", priced=True, copied=True, table="deepseek", home="https://api.deepseek.com/v1"),
+    "groq": Dialect("openai", priced=True, copied=True, table="groq", home="https://api.groq.com/openai/v1"),
+    "xai": Dialect("openai", priced=True, copied=True, table="xai", home="https://api.x.ai/v1"),
+    "together": Dialect(
+        "openai", priced=True, copied=True, table="together_ai", home="https://api.together.xyz/v1"
+    ),
+    "fireworks": Dialect(
+        "openai", priced=True, copied=True, table="fireworks_ai", home="https://api.fireworks.ai/inference/v1"
+    ),
     "azure": Dialect("azure", priced=True),
     "bedrock": Dialect("bedrock/converse", priced=True, table="bedrock"),
     BEDROCK_ACCESS: Dialect("bedrock/converse", priced=True, table="bedrock"),
@@ -110,14 +125,32 @@ def table_name(connection: Connection, model: str) -> str:
     return f"{spoken.table or spoken.prefix}/{model}"
 
 
+def addresses_to_try(provider: str, address: str) -> Sequence[str]:
+    """What a typed address may mean, the likeliest first. Without a scheme it is https; in one's own network, where
+    nobody has certificates, http. A key never goes to a distant server in the clear because ``http`` was guessed."""
+    address = address.strip().rstrip("/")
+    if not address:
+        return ("",)
+    near = is_near("//" + address)
+    schemes = ("",) if "://" in address else ("http://", "https://") if near else ("https://",)
+    whole = [scheme + address for scheme in schemes]
+    bare = provider == "openai_compatible" and not urllib.parse.urlsplit(whole[0]).path
+    return [tried for one in whole for tried in ((one, one + "/v1") if bare else (one,))]
+
+
+def listed_as(provider: str) -> str:
+    """The kind of provider whose way of listing models it shares."""
+    return "openai_compatible" if dialect(provider).home else provider
+
+
 def is_priced(connection: Connection) -> bool:
     """Whether the provider's prices hold. An address of one's own in the provider's format is the provider behind a
     gateway, at its prices; on this machine or in this network it is likely a server of one's own: unknown."""
     spoken = dialect(connection.provider)
-    return spoken.priced and not (spoken.copied and connection.base_url and _is_near(connection.base_url))
+    return spoken.priced and not (spoken.copied and connection.base_url and is_near(connection.base_url))
 
 
-def _is_near(address: str) -> bool:
+def is_near(address: str) -> bool:
     """On this machine or in its own network, as far as the address says: nothing is looked up."""
     try:
         host = urllib.parse.urlsplit(address).hostname or ""
@@ -129,7 +162,7 @@ def _is_near(address: str) -> bool:
 def base_url(connection: Connection) -> str:
     """The address that litellm is given, or "" for the provider's own."""
     suffix = dialect(connection.provider).suffix
-    base = connection.base_url.rstrip("/")
+    base = (connection.base_url or dialect(connection.provider).home).rstrip("/")
     if connection.provider == "azure":
         return base.partition("/openai/")[0].removesuffix("/openai")  # people copy the whole target address
     return base if not base or not suffix or base.endswith(suffix) else base + suffix

@@ -5,17 +5,14 @@ A key passes through here once on its way to the keyring; it is in no attribute,
 
 from __future__ import annotations
 
-import contextlib
-import urllib.parse
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.errors import KnownError, SecretsUnavailable
+from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ProviderInfo, SecretStore
-from desktop.domain.scrub import scrub
+from desktop.presenter.connection_trials import ConnectionTrials, Saved, wrong_field
 
 if TYPE_CHECKING:
     import asyncio
@@ -24,17 +21,9 @@ if TYPE_CHECKING:
     from desktop.presenter.bridge import Bridge
 
 DEMO_MODEL = "demo/demo"
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """How connections and the default model are read and kept: the settings, wired by ``app``."""
-
-    connections: Callable[[], Sequence[Connection]]
-    keep_connections: Callable[[Sequence[Connection]], Awaitable[None]]
-    default_model: Callable[[], str]
-    keep_default_model: Callable[[str], Awaitable[None]]
-    keyring_note: Callable[[], Awaitable[str]]
+NEW = "new:"
+"""Before the name of a provider: a connection that is not kept yet. Its test is told of under this name, so that it
+stands on no other connection's card."""
 
 
 class ModelSetupViewModel(QObject):
@@ -53,11 +42,14 @@ class ModelSetupViewModel(QObject):
         self._secrets = secrets
         self._bridge = bridge
         self._saved = saved
+        self._trials = ConnectionTrials(catalogue, secrets, saved)
         self._servers: tuple[LocalServer, ...] = ()
         self._models: tuple[ModelInfo, ...] = ()
         self._looking = False
         self._testing = 0
         self._note = ""
+        self.wrong_field = ""
+        """Which field the last test found wrong, by its name among the provider's needs, or ""."""
         self._test: asyncio.Future[None] | None = None
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -106,6 +98,11 @@ class ModelSetupViewModel(QObject):
     def keyring_note(self) -> str:
         """A plain notice when keys cannot be kept by the system, else ""."""
         return self._note
+
+    def place(self, connection_id: str) -> str:
+        """The name of a connection or server, as every list shows it."""
+        named = {s.kind: s.title for s in self._servers} | {c.connection_id: c.title for c in self.connections}
+        return named.get(connection_id) or connection_id
 
     def problem(self, connection_id: str) -> str:
         """Why a connection's models could not be listed, or ""."""
@@ -158,15 +155,22 @@ class ModelSetupViewModel(QObject):
         """Make one request with what was typed; keep the connection and the key only when it works."""
         info = next((p for p in self.providers if p.provider == provider), None)
         if info is not None:
-            self._run_test(provider, lambda: self._test_and_keep(info, dict(fields)))
+            self._run_test(NEW + provider, lambda: self._add(info, dict(fields)), info)
 
-    def _run_test(self, name: str, work: Callable[[], Awaitable[str]]) -> None:
+    async def _add(self, info: ProviderInfo, fields: dict[str, str]) -> str:
+        sentence, added, models = await self._trials.add(info, fields)
+        self._models = (*models, *(m for m in self._models if m.ref.connection_id != added.connection_id))
+        return sentence
+
+    def _run_test(self, name: str, work: Callable[[], Awaitable[str]], info: ProviderInfo | None = None) -> None:
         async def guarded() -> None:
             self._testing += 1
+            self.wrong_field = ""
             self.changed.emit()
             try:
                 sentence = await work()
             except KnownError as error:
+                self.wrong_field = wrong_field(error, info)
                 self.tested.emit(name, False, f"{error} {error.next_step} Nothing was kept.".replace("  ", " "))
             else:
                 self.tested.emit(name, True, sentence)
@@ -181,58 +185,20 @@ class ModelSetupViewModel(QObject):
         if self._test is not None:
             self._test.cancel()
 
-    async def _test_and_keep(self, info: ProviderInfo, fields: dict[str, str]) -> str:
-        _complete(info, fields)
-        secrets = {name: value for name in info.secrets if (value := fields.pop(name, "").strip())}
-        connection = self._new_connection(info, fields, bool(secrets))
-        models = await self._ask(info, connection, secrets)
-        kept = await self._keep(info, connection, secrets)
-        await self._saved.keep_connections([*self.connections, connection])
-        self._models = (*models, *(m for m in self._models if m.ref.connection_id != connection.connection_id))
-        found = f"{info.title} works: {len(models)} models." if models else f"{info.title} works."
-        return found if kept else f"{found} No keyring took the key, so it is forgotten when Assent is closed."
-
-    async def _ask(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> list[ModelInfo]:
-        more = {name: secrets[name] for name in info.secrets[1:] if name in secrets}
-        return list(await self._catalogue.test(connection, secrets.get(info.secrets[0], ""), more))
-
-    async def _keep(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> bool:
-        """Every secret in the keyring; those that are no longer given go. False: at least one is kept by us only."""
-        kept = True
-        for field, name in info.secret_names(connection.secret_name).items():
-            if field in secrets:
-                kept = await self._secrets.put(name, secrets[field]) and kept
-            else:
-                with contextlib.suppress(SecretsUnavailable):  # then the keyring has none to be forgotten
-                    await self._secrets.delete(name)
-        return kept
-
-    def _new_connection(self, info: ProviderInfo, fields: Mapping[str, str], has_key: bool) -> Connection:
-        taken = {c.connection_id for c in self.connections}
-        name = next(n for n in (info.provider, *(f"{info.provider}-{i}" for i in range(2, 10_000))) if n not in taken)
-        options = {k: v.strip() for k, v in fields.items() if k != "base_url" and v.strip()}
-        return Connection(
-            connection_id=name,
-            provider=info.provider,
-            title=info.title if name == info.provider else f"{info.title} {name.rpartition('-')[2]}",
-            base_url=fields.get("base_url", "").strip(),
-            secret_name=f"connection/{name}" if has_key else "",
-            options=options,
-        )
-
     def replace_key(self, connection_id: str, secrets: Mapping[str, str]) -> None:
         """Test another key for a connection, by its provider's secret fields; the old one stays until it works."""
         connection = self._find(connection_id)
         if connection is not None:
             given = {name: value.strip() for name, value in secrets.items() if value.strip()}
-            self._run_test(connection_id, lambda: self._replace_key(connection, given))
+            self._run_test(connection_id, lambda: self._trials.replace_key(self.info(connection), connection, given))
 
-    async def _replace_key(self, connection: Connection, secrets: Mapping[str, str]) -> str:
-        info = self.info(connection)
-        models = await self._ask(info, connection, secrets)
-        await self._keep(info, connection, secrets)
-        await self._catalogue.forget(connection.connection_id)
-        return f"The new key works: {len(models)} models."
+    def edit_connection(self, connection_id: str, fields: Mapping[str, str]) -> None:
+        """Another ``name``, address, option or secret; a secret that is empty stays as it is. What is asked for with
+        other values than before is tested first, and nothing changes until that works."""
+        connection = self._find(connection_id)
+        if connection is not None:
+            info = self.info(connection)
+            self._run_test(connection_id, lambda: self._trials.edit(info, connection, dict(fields)), info)
 
     def test_connection(self, connection_id: str) -> None:
         """One request with the key that is kept."""
@@ -280,29 +246,3 @@ class ModelSetupViewModel(QObject):
             self.demo_started.emit()
 
         self._bridge.spawn(work(), name="start demo")
-
-
-def _complete(info: ProviderInfo, fields: Mapping[str, str]) -> None:
-    """Raises KnownError for the first thing that the provider needs and nobody has filled in."""
-    missing = next((name for name in info.needs if not name.endswith("?") and not fields.get(name, "").strip()), "")
-    if missing == "key":
-        raise KnownError("There is no key yet.", next_step=f"Paste the key that {info.title} gave you.")
-    if fields.get("base_url", "") and not _plain_address(fields["base_url"].strip()):
-        raise KnownError(
-            "The address holds a key or a password.", next_step="Take it out there, and put it into the field for keys."
-        )
-    if missing:
-        raise KnownError(f"The {_WORDS.get(missing, missing)} is missing.", next_step=f"{info.title} needs it.")
-
-
-def _plain_address(address: str) -> bool:
-    """No name, password or key in it: addresses are kept in config.yaml, and quoted in errors."""
-    try:
-        parts = urllib.parse.urlsplit(address)
-        return "@" not in parts.netloc and not parts.query and not parts.fragment and scrub(address) == address
-    except ValueError:
-        return False
-
-
-_WORDS = {"base_url": "address", "api_version": "API version", "access_key_id": "access key ID",
-          "secret_access_key": "secret access key"}  # fmt: skip

@@ -134,7 +134,7 @@ def _first_run(stage: Stage, **state: Any) -> QWidget:
         form.field("key").setText("x" * 22)
         form._test()
         stage.setup.tested.emit(
-            "mistral", False,
+            "new:mistral", False,
             "Mistral does not know this key (401). Check that it was copied whole and not revoked. Nothing was kept.",
         )  # fmt: skip
     return stage.window

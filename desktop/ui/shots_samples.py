@@ -206,6 +206,12 @@ class SampleSetup(QObject):
     tested = Signal(str, bool, str)
     chosen = Signal(str)
 
+    wrong_field = ""
+
+    def place(self, connection_id: str) -> str:
+        """The name of a connection."""
+        return next((c.title for c in self.connections if c.connection_id == connection_id), connection_id)
+
     def __init__(self, servers: tuple[LocalServer, ...] = (OLLAMA, *ABSENT)) -> None:
         super().__init__()
         self.servers = servers

@@ -16,9 +16,9 @@ from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.text import Paragraph
 
 
-def model_choice(model: ModelInfo) -> Choice:
-    """A model as a row: where it runs and its window; what is not known is left out."""
-    facts = [model.ref.connection_id]
+def model_choice(model: ModelInfo, place: str) -> Choice:
+    """A model as a row: the name of its connection and its window; what is not known is left out."""
+    facts = [place]
     if model.context_window:
         facts.append(human_count(model.context_window))
     if model.locality == "demo":
@@ -40,7 +40,7 @@ class ModelPicker(Picker):
         setup.look()
 
     def _fill(self) -> None:
-        rows = [model_choice(model) for model in self._setup.models]
+        rows = [model_choice(model, self._setup.place(model.ref.connection_id)) for model in self._setup.models]
         if self._current and self._current not in {row.value for row in rows}:
             rows.insert(0, Choice(self._current, self._setup.describe(self._current)[0], "now", "model"))
         rows.append(Choice("open-models", "Models and keys…", "settings", "key"))

@@ -181,7 +181,8 @@ class RunningPage(QFrame):
         if state is None or not state.turn or state.judging:
             self.said.emit("A judge needs at least one finished turn.")
             return
-        self.judges.fill([model_choice(model) for model in setup.models], setup.default_model)
+        choices = [model_choice(model, setup.place(model.ref.connection_id)) for model in setup.models]
+        self.judges.fill(choices, setup.default_model)
         self.judges.open_at(self.header.more if not self.footer.isVisible() else self.footer.resume)
 
     def _judge_chosen(self, model: str) -> None:

@@ -191,11 +191,12 @@ class SetupPage(QFrame):
         self._show_note()
 
     def _models_changed(self) -> None:
-        if not self._setup.default_model and self._models.default_model:
-            self._setup.default_model = self._models.default_model
+        before, now = self._setup.default_model, self._models.default_model
+        if before != now:
+            self._setup.default_model = now
             for side in SIDES:
-                if not self._setup.setup.side(side).model:
-                    self._setup.set_side(side, model=self._models.default_model)
+                if self._setup.setup.side(side).model in ("", before):  # nobody chose another one for it
+                    self._setup.set_side(side, model=now)
         for card in self.sides.values():
             card.refresh()
         self._show_cost()

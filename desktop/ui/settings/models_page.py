@@ -66,7 +66,7 @@ class ModelsPage(Scroller):
         words = QWidget()
         lines = Column(words, spacing=2)
         lines.addWidget(Text("Model of new chats", "medium"))
-        lines.addWidget(Paragraph("Each chat can use another one.", "small", "2"))
+        lines.addWidget(Paragraph("Debates and schedules start with it too. Each chat can use another.", "small", "2"))
         column.addWidget(Beside(words, self.default, least=280))
         return card
 
@@ -87,7 +87,8 @@ class ModelsPage(Scroller):
             self.notice.say(setup.keyring_note, "ask")
         self._busy.set_state("running" if setup.looking else "", "looking" if setup.looking else "")
         self.look.setEnabled(not setup.looking)
-        choices = [(f"{model.title}  ·  {model.ref.connection_id}", str(model.ref)) for model in setup.models]
+        places = [(model, setup.place(model.ref.connection_id)) for model in setup.models]
+        choices = [(f"{model.title}  ·  {place}", str(model.ref)) for model, place in places]
         known = {ref for _, ref in choices}
         if setup.default_model and setup.default_model not in known:
             choices.insert(0, (f"{setup.default_model}  ·  not there now", setup.default_model))
@@ -144,6 +145,9 @@ class ModelsPage(Scroller):
         test = Button("Test", "quiet", small=True, tip=f"Make one request to {title}")
         test.clicked.connect(lambda: self._setup.test_connection(name))
         row.addWidget(test)
+        edit = Button("Edit…", "quiet", small=True, tip=f"Change the name, the address or the key of {title}")
+        edit.clicked.connect(lambda: self._edit(connection))
+        row.addWidget(edit)
         if connection.secret_name:
             replace = Button("Replace key…", "quiet", small=True)
             replace.clicked.connect(lambda: self._replace(connection))
@@ -168,6 +172,33 @@ class ModelsPage(Scroller):
 
         dialog.answered.connect(answered)
         dialog.open(focus=next(iter(fields.values())))
+
+    def _edit(self, connection: Connection) -> None:
+        info = self._setup.info(connection)
+        dialog = Dialog(
+            self.window(),
+            f"Edit {shown_line(connection.title)}",
+            "Another address or key is tested first; nothing changes until it works. An empty key stays as it is.",
+            (CANCEL, Answer("save", "Test and save", "primary")),
+        )
+        said = {"name": connection.title, "base_url": connection.base_url, **connection.options}
+        fields: dict[str, Field] = {}
+        for name in ("name", *dict.fromkeys((*("base_url",), *(need.rstrip("?") for need in info.needs)))):
+            caption, hint, secret = label_of(name)
+            field = fields[name] = (
+                self._secret_field(name, dialog) if secret else entry_field(caption, hint, secret=False)
+            )
+            if not secret:
+                field.setText(said.get(name, ""))
+                dialog.body.addWidget(Labelled(caption, field))
+
+        def answered(value: str) -> None:
+            given = {name: taken(field) for name, field in fields.items()}
+            if value == "save":
+                self._setup.edit_connection(connection.connection_id, given)
+
+        dialog.answered.connect(answered)
+        dialog.open(focus=fields["name"])
 
     def _secret_field(self, name: str, dialog: Dialog) -> Field:
         label, _, secret = label_of(name)

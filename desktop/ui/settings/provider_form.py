@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ProviderInfo
 from desktop.presenter.keys import cleaned
-from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.presenter.model_setup import NEW, ModelSetupViewModel
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, clear
 from desktop.ui.widgets.fields import Combo, Field, Labelled
@@ -23,6 +23,7 @@ from desktop.ui.widgets.secret_field import SecretField
 from desktop.ui.widgets.text import Paragraph, Selectable
 
 LABELS = {
+    "name": ("Name, as lists of models show it", "", False),
     "key": ("Key", "", True),
     "base_url": ("Address", "https://example.org/v1", False),
     "region": ("Region", "eu-central-1", False),
@@ -34,7 +35,12 @@ LABELS = {
     "model": ("Model behind it", "gpt-4o", False),
 }
 HINTS = {("azure", "base_url"): "https://my-resource.openai.azure.com"}
-OPTIONAL = {"key": "if it wants one", "session_token": "of a temporary key", "model": "for sizes and prices"}
+OPTIONAL = {
+    "key": "if it wants one",
+    "session_token": "of a temporary key",
+    "model": "for sizes and prices",
+    "name": "if you like",
+}
 KEPT = "Kept in the system keyring, never in a file"
 
 
@@ -61,6 +67,7 @@ class ProviderForm(QWidget):
         super().__init__()
         self._setup = setup
         self._kinds = ("provider", "local") if servers else ("provider",)
+        self._more = ("name?",) if servers else ()
         self._fields: dict[str, Field] = {}
         self._asked = ""
         self._column = Column(self, spacing=12)
@@ -142,11 +149,13 @@ class ProviderForm(QWidget):
         provider = self.provider
         if provider is None:
             return
-        for need in provider.needs:
+        for need in (*provider.needs, *self._more):
             need, optional = need.rstrip("?"), need.endswith("?")
             caption, hint, secret = label_of(need)
             caption += f" ({OPTIONAL.get(need, 'if you have one')})" if optional else ""
             field = entry_field(caption, HINTS.get((provider.provider, need), hint), secret=secret)
+            if need == "base_url" and provider.address:
+                field.setText(provider.address)
             field.returnPressed.connect(self._test)
             field.textEdited.connect(self._edited)
             self._fields[need] = field
@@ -164,9 +173,12 @@ class ProviderForm(QWidget):
         provider = self.provider
         if provider is None or self._setup.testing:
             return
-        self._asked = provider.provider
         self.outcome.hide()
-        self._setup.test_and_keep(provider.provider, {name: f.text() for name, f in self._fields.items()})
+        self._asked = NEW + provider.provider
+        given = {name: field.text() for name, field in self._fields.items()}
+        if not given.get("name", "").strip():
+            given.pop("name", None)
+        self._setup.test_and_keep(provider.provider, given)
 
     def _cancel(self) -> None:
         cancel: Any = getattr(self._setup, "cancel_test", None)
@@ -179,13 +191,15 @@ class ProviderForm(QWidget):
         self._asked = ""
         self.outcome.say(sentence, "allow" if worked else "failed")
         self.outcome.show()
+        wrong = "" if worked else self._setup.wrong_field
+        for name, field in self._fields.items():
+            field.set_error(name == wrong)
         for secret in self._secret_fields():
-            secret.set_error(not worked)
             if worked:
                 secret.setText("")  # and nothing to undo, which ``clear`` would leave
         QTimer.singleShot(0, self, self.refresh)
         if worked:
-            self.kept.emit(provider)
+            self.kept.emit(provider.removeprefix(NEW))
 
     def _secret_fields(self) -> list[Field]:
         provider = self.provider

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QIcon
+from PySide6.QtWidgets import QLineEdit
 
+from desktop.ui.theme import theme
 from desktop.ui.widgets.fields import Field
+
+SHOWN_MS = 10_000
 
 _HINTS = (
     Qt.InputMethodHint.ImhHiddenText | Qt.InputMethodHint.ImhSensitiveData | Qt.InputMethodHint.ImhNoPredictiveText
@@ -36,6 +41,28 @@ class SecretField(Field):
         self.setInputMethodHints(_HINTS)
         self.setDragEnabled(False)
         self.textEdited.connect(self._edited)
+        self._eye = self.addAction(QIcon(), QLineEdit.ActionPosition.TrailingPosition)
+        self._eye.setCheckable(True)
+        self._eye.toggled.connect(self._show)
+        self._cover = QTimer(self, singleShot=True, interval=SHOWN_MS)
+        self._cover.timeout.connect(lambda: self._eye.setChecked(False))
+        self._show(False)
+
+    @property
+    def eye(self) -> QAction:
+        """Shows what was typed for ten seconds."""
+        return self._eye
+
+    def _show(self, shown: bool) -> None:
+        self.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
+        words = "Hide what was typed" if shown else "Show what was typed for 10 seconds"
+        self._eye.setText(words)
+        self._eye.setToolTip(words)
+        self._eye.setIcon(theme().icon("hidden" if shown else "read", "text-2", 16))
+        if shown:
+            self._cover.start()
+        else:
+            self._cover.stop()
 
     def _edited(self, text: str) -> None:
         """More than one character at once was pasted; a space that is typed may be followed by a word."""
@@ -62,6 +89,7 @@ class SecretField(Field):
         """Empty, without anything to undo: ``clear`` would keep the text for Ctrl+Z."""
         self.setText("")
         self._before = 0
+        self._eye.setChecked(False)
 
 
 def taken(field: Field) -> str:

@@ -102,7 +102,7 @@ def test_a_key_is_masked_handed_over_once_and_cleared_when_kept(shown: Shown) ->
     field.setText("sk-secret")
     QTest.keyClick(field, Qt.Key.Key_Return)
     assert ("test_and_keep", "mistral", {"key": "sk-secret"}) in shown.setup.calls
-    shown.setup.tested.emit("mistral", True, "Mistral works: 12 models.")
+    shown.setup.tested.emit("new:mistral", True, "Mistral works: 12 models.")
     assert field.text() == ""
     assert "Mistral works: 12 models." in shown.words
 
@@ -112,7 +112,8 @@ def test_a_wrong_key_is_explained_in_plain_words_and_marked(shown: Shown) -> Non
     field = shown.page.form.field("key")
     field.setText("wrong")
     shown.page.form.test.click()
-    shown.setup.tested.emit("mistral", False, "Mistral does not know this key (401). Nothing was kept.")
+    shown.setup.wrong_field = "key"
+    shown.setup.tested.emit("new:mistral", False, "Mistral does not know this key (401). Nothing was kept.")
     assert field.wrong
     assert "Mistral does not know this key (401). Nothing was kept." in shown.words
     QTest.keyClicks(field, "x")
@@ -128,7 +129,7 @@ def test_a_test_under_way_shows_it_and_can_be_cancelled(shown: Shown) -> None:
     form.cancel.click()
     assert ("cancel_test",) in shown.setup.calls
     shown.setup.testing = False
-    shown.setup.tested.emit("mistral", False, "Stopped. Nothing was kept.")
+    shown.setup.tested.emit("new:mistral", False, "Stopped. Nothing was kept.")
     spin()
     assert form.test.isVisible()
 

@@ -11,7 +11,8 @@ from desktop.domain.models import Connection, Finished, ModelInfo, ModelRef
 from desktop.models.client import Models, build
 from desktop.models.providers import PROVIDERS, LocalAddresses, provider_info
 from desktop.presenter.bridge import Bridge
-from desktop.presenter.model_setup import ModelSetupViewModel, Saved
+from desktop.presenter.connection_trials import Saved
+from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.workers.model_child import model_host
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 from tests.servers.hosts import KEY, Secrets, collect, request, running_host
@@ -124,7 +125,7 @@ async def test_a_field_that_is_needed_and_empty_is_named_before_anything_is_aske
     page = Page(model_host())
     fields = typed(kind, "https://example.org") | {leaves_out: " "}
     name, worked, sentence = await page.done(lambda: page.setup.test_and_keep(kind, fields))
-    assert (name, worked) == (kind, False)
+    assert (name, worked, page.setup.wrong_field) == (f"new:{kind}", False, leaves_out)
     assert sentence.startswith(says)
     assert sentence.endswith("Nothing was kept.")
     assert (page.connections, page.secrets.values) == ((), {})

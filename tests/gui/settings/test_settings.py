@@ -191,7 +191,7 @@ def test_every_secret_of_a_provider_is_masked_handed_over_and_cleared(shown: Sho
     assert masked == {"secret_access_key", "session_token"}
     form.test.click()
     assert ("test_and_keep", "bedrock_access_key", typed) in shown.setup.calls
-    shown.setup.tested.emit("bedrock_access_key", True, "It works.")
+    shown.setup.tested.emit("new:bedrock_access_key", True, "It works.")
     assert [form.field(name).text() for name in typed] == ["", "", "", "eu-central-1"]
 
 

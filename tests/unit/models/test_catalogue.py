@@ -174,7 +174,7 @@ async def test_each_provider_gets_the_key_its_own_way(host: ChildProcess, provid
 @pytest.mark.spec("R-SEC-6", "R-UI-6")
 @pytest.mark.parametrize(("status", "kind"), [
     (401, errors.ModelKeyRefused), (429, errors.ModelRateLimited), (500, errors.ModelServerError),
-    (302, errors.ModelBadRequest),
+    (302, errors.ModelRedirected),
 ])  # fmt: skip
 async def test_a_key_that_is_not_accepted_is_told_in_plain_words(
     host: ChildProcess, provider: ProviderSpace, status: int, kind: type[errors.ModelError]
