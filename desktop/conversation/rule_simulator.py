@@ -16,7 +16,7 @@ from typing import Protocol
 from desktop.conversation.rule_calls import facts_of, text_of
 from desktop.conversation.rule_suggest import narrower
 from desktop.conversation.rule_text import problem_of, read_rule
-from desktop.conversation.rule_trial import Judges, Trial
+from desktop.conversation.rule_trial import Judges, Trial, unlisted
 from desktop.conversation.trust import RuleSet, TrustRules
 from desktop.domain.permission import RecordedCall
 from desktop.domain.rules import Outcome, RuleDraft, SimulatedCall, Simulation
@@ -125,6 +125,7 @@ class _Attempt:
         return Simulation(
             tried, tricks, tuple(passing.shown), passing.count, tuple(stopped.shown), stopped.count,
             tuple(through.shown), through.count, tuple(held.shown), held.count, suggestion, lets,
+            unlisted(self._pattern) if self._draft.decision == "allow" else (),
         )  # fmt: skip
 
     def _with(self, pattern: Pattern) -> RuleSet:

@@ -15,6 +15,8 @@ from desktop.conversation.rule_tricks_paths import path_tricks
 from desktop.conversation.rule_tricks_shell import shell_tricks
 from desktop.domain.safety import Access, CallFacts, ShellReading, Verdict
 from desktop.domain.tools import Category, ToolSpec
+from desktop.safety.shell_known import ANY_OPTION, known
+from desktop.safety.shell_words import base_name
 from desktop.skills.patterns.commands import ARGUMENT
 from desktop.skills.patterns.globs import compile_glob
 from desktop.skills.patterns.grammar import Pattern
@@ -22,6 +24,7 @@ from desktop.skills.patterns.index import tag_set
 from desktop.skills.patterns.paths import is_path_name
 
 SHELL = "bash"
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,15 @@ class Subject:
             return None
         category = Category.ADMIN if verdict.elevated else facts.category
         return _with(facts, category=category, resolved={self._path_argument: verdict.resolved})
+
+
+def unlisted(pattern: Pattern) -> tuple[str, ...]:
+    """Programs that a pattern lets have any option, and of which there is no table of options."""
+    globs = [part.glob for part in pattern.constraints if part.name == ARGUMENT]
+    made = [sample for glob in globs for sample in samples(glob) if len(sample.pieces) > 1]
+    words = [[word for word in sample.pieces[0].split() if not _ASSIGNED.match(word)][:1] for sample in made]
+    names = dict.fromkeys(base_name(word) for found in words for word in found)
+    return tuple(name for name in names if known(name) is None and name not in ANY_OPTION and name != "git")
 
 
 def _values(name: str, value: str, arguments: dict[str, object]) -> Iterator[Trick]:

@@ -81,7 +81,8 @@ class Simulation:
     ``recorded`` and ``tricks``: how many were tried. ``passing``: recorded calls that would stop asking; ``stopped``:
     recorded calls that passed and would ask or be denied; ``through``: tricks that would pass and did not before;
     ``held``: tricks that stay stopped. Each list is capped; the counts beside them are whole. ``suggestion``: a
-    narrower pattern that lets ``suggestion_lets`` of the recorded calls through and no trick, or empty.
+    narrower pattern that lets ``suggestion_lets`` of the recorded calls through and no trick, or empty. ``unlisted``:
+    programs of the pattern whose options nobody knows.
     """
 
     recorded: int
@@ -96,6 +97,7 @@ class Simulation:
     held_count: int = 0
     suggestion: str = ""
     suggestion_lets: int = 0
+    unlisted: tuple[str, ...] = ()
 
 
 class RuleDesk(Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from desktop.safety.blocklist import git_command
 from desktop.safety.shell_git import SUBCOMMANDS
+from desktop.safety.shell_known import known
 from desktop.safety.shell_letters import LETTERS
 from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_words import Word
@@ -86,17 +87,23 @@ def _man(words: Sequence[Word], found: Found) -> None:
         found.say("/")
 
 
-def _second_writes(words: Sequence[Word], found: Found) -> None:
-    waiting, plain = False, []
-    for word in words:
-        if word.text.startswith("-") and len(word.text) > 1:
-            waiting = LETTERS["uniq"].waits(word.text)
-        elif not waiting:
-            plain.append(word)
-        else:
-            waiting = False
-    found.writes += plain[1:2]
-    found.say(*(word.text for word in plain[1:2]))
+def _second_writes(name: str, *, permutes: bool) -> Callable[[Sequence[Word], Found], None]:
+    """Programs that write their second operand. Not ``permutes``: behind the first one every word is an operand."""
+
+    def read(words: Sequence[Word], found: Found) -> None:
+        table = known(name)
+        waiting, plain = False, list[Word]()
+        for word in words:
+            if waiting:
+                waiting = False
+            elif word.text.startswith("-") and len(word.text) > 1 and (permutes or not plain):
+                waiting = table is not None and table.letters.waits(word.text)
+            else:
+                plain.append(word)
+        found.writes += plain[1:2]
+        found.say(*(word.text for word in plain[1:2]))
+
+    return read
 
 
 def _tar(words: Sequence[Word], found: Found) -> None:
@@ -250,7 +257,8 @@ def _loads(words: Sequence[Word], found: Found) -> None:
 MORE: dict[str, Callable[[Sequence[Word], Found], None]] = {
     "git": _git, "scp": _values, "sftp": _values, "ssh": _values, "make": _make, "gmake": _make,
     "less": _less, "more": _less,
-    "dc": _dc, "man": _man, "uniq": _second_writes, "xxd": _second_writes, "tar": _tar, "bsdtar": _tar,
+    "dc": _dc, "man": _man, "uniq": _second_writes("uniq", permutes=True),
+    "xxd": _second_writes("xxd", permutes=False), "tar": _tar, "bsdtar": _tar,
     "unzip": _unpacks_unless("ltvZp"), "patch": _unpacks_unless("\0"), "cpio": _unpacks_unless("ot"),
     **dict.fromkeys(("7z", "7za", "7zz", "ar", "jar", "unrar", "rar"), _packer), "unsquashfs": _unpacks_unless("ls"),
     "zip": _zip, "rsync": _rsync, "curl": _curl, "date": _date, "rg": _rg, "pytest": _pytest, "py.test": _pytest,

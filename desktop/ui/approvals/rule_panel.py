@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.domain.rules import RuleProblem
+from desktop.domain.rules import RuleProblem, Simulation
 from desktop.presenter.rules_editing import PATTERN_LIMIT, RuleEditor
 from desktop.presenter.rules_words import DECISIONS, split_pattern
 from desktop.ui.approvals.chooser import WIDEST, Chooser
@@ -182,10 +182,10 @@ class RuleFoot(QFrame):
         """What can be done now."""
         editor, found = self._editor, self._editor.simulation if self._editor.current else None
         suggested = found.suggestion if found is not None else ""
-        self.words.setVisible(bool(suggested))
-        if found is not None and suggested:
-            self.words.set_pieces(suggestion_pieces(editor.draft.pattern if editor.draft else "", found.suggestion,
-                                                    found.suggestion_lets, found.passing_count))  # fmt: skip
+        pieces = _said(editor.draft.pattern if editor.draft else "", found) if found is not None else ()
+        self.words.setVisible(bool(pieces))
+        if pieces:
+            self.words.set_pieces(pieces)
         self.use.setVisible(bool(suggested))
         risky = editor.can_save and editor.risky
         verb = "Save and allow" if editor.answers else "Save"
@@ -233,6 +233,20 @@ def suggestion_pieces(pattern: str, suggestion: str, lets: int, of: int) -> tupl
     short = constraints[1:-1] if tool.strip() == other and constraints.endswith(")") else suggestion
     through = f" lets {lets:,} of the {of:,} through and no trick." if of else " lets no trick through."
     return ("Suggested: ", ""), (pattern_line(short), "mono"), (through, "")
+
+
+def _said(pattern: str, found: Simulation) -> tuple[tuple[str, str], ...]:
+    """The suggestion, and of which programs nobody knows the options."""
+    pieces = (
+        suggestion_pieces(pattern, found.suggestion, found.suggestion_lets, found.passing_count)
+        if found.suggestion
+        else ()
+    )
+    if not found.unlisted:
+        return pieces
+    begin = (" Nobody knows" if pieces else "Nobody knows", "")
+    names = ", ".join(found.unlisted[:3])
+    return (*pieces, (f"{begin[0]} the options of ", ""), (names, "mono"), (": this rule lets all of them pass.", ""))
 
 
 def confirm(window: QWidget, editor: RuleEditor) -> Dialog:

@@ -272,3 +272,19 @@ def _busy(thread: threading.Thread) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+@pytest.mark.spec("R-PRM-11")
+@pytest.mark.parametrize(
+    ("pattern", "decision", "unlisted"),
+    [
+        ("bash(command=deploy *)", "allow", ("deploy",)), ("bash(command={deploy,ls} *)", "allow", ("deploy",)),
+        ("bash(command=A=1 bin/deploy *)", "allow", ("deploy",)), ("bash(command=ls *)", "allow", ()),
+        ("bash(command=git log*)", "allow", ()), ("bash(command=echo *)", "allow", ()),
+        ("bash(command=deploy --now)", "allow", ()), ("bash(command=deploy *)", "deny", ()), ("read-file", "allow", ()),
+    ],
+)  # fmt: skip
+async def test_a_trial_names_the_programs_whose_options_nobody_knows(
+    lab: Lab, pattern: str, decision: str, unlisted: tuple[str, ...]
+) -> None:
+    assert (await lab.try_on(pattern, decision)).unlisted == unlisted

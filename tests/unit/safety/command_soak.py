@@ -45,13 +45,13 @@ READING = tuple(
         "ls* @ ls * @ cat* @ cat * @ grep * @ find * @ find *;;grep * @ sort * @ sed * @ awk * @ diff * @ diff3 * "
         "@ sdiff * @ head * @ tail * @ wc * @ echo * @ A=* echo * @ env *;;ls * @ timeout *;;cat * @ "
         "xargs *;;cat * @ uniq * @ date * @ file * @ nl * @ ptx * @ tr * @ cut * @ strings * @ nm * @ od * @ "
-        "xxd * @ du * @ stat * @ {ls,cat} * @ [lc]* @ ls{, *} @ cmp * @ comm * @ join * @ paste * @ column * @ "
+        "xxd * @ du * @ stat * @ {ls,cat} * @ [l]s* @ ls{, *} @ cmp * @ comm * @ join * @ paste * @ column * @ "
         "shuf * @ tac * @ fold * @ md5sum * @ cksum * @ base64 * @ jq * @ man * @ less * @ hostname * @ dmesg * @ "
         "ss * @ pr * @ csplit -k * "
     ).split("@")
 )
 WRITING = ("git *", "git log*", "git{, *}", "tar *", "gzip *", "cp f *", "zip *", "make *", "patch *")
-DENYING = ("touch*", "touch *", "id*", "./evil*", "*evil*")
+DENYING = ("touch*", "{touch,touch *}", "id*", "./evil*", "*evil*")
 
 
 @lru_cache(maxsize=200)
@@ -93,7 +93,7 @@ class Maker:
         return " ".join(words)
 
     def _program(self, rule: str) -> str:
-        found = {"[lc]*": "ls", "{ls,cat} *": "cat", "ls{, *}": "ls", "git{, *}": "git", "A=* echo *": "A=1 echo"}
+        found = {"[l]s*": "ls", "{ls,cat} *": "cat", "ls{, *}": "ls", "git{, *}": "git", "A=* echo *": "A=1 echo"}
         name = found.get(rule) or rule.rstrip("*").rstrip().strip("*")
         if name == "git":
             return f"git {self.chance.choice('log status diff show branch tag config add commit stash remote'.split())}"
@@ -235,16 +235,22 @@ def run(given):
         return files + ([".git/config"] if git("seed") != git(place) else [])
     except OSError:
         return ["?"]
-open("logs/log", "w").close()
 commands = json.load(open("commands.json"))
+def logged():
+    return [line.strip().partition(" ") for line in open("logs/log", errors="replace")]
+open("logs/log", "w").close()
 with ThreadPoolExecutor(12) as pool:
     files = list(pool.map(run, enumerate(commands)))
 programs = [[] for _ in commands]
-for line in open("logs/log", errors="replace"):
-    name, _, place = line.strip().partition(" ")
-    found = re.search(r"/work/(\d+)", place)
-    for number in [int(found[1])] if found else range(len(commands)):
-        programs[number].append(name)
+placed = [(name, re.search(r"/work/(\d+)", place)) for name, _, place in logged()]
+for name, found in placed:
+    if found:
+        programs[int(found[1])].append(name)
+if not all(found for _, found in placed):  # something ran in another folder: whose it was shows one by one
+    for number, command in enumerate(commands):
+        open("logs/log", "w").close()
+        run((len(commands) + number, command))
+        programs[number] += [name for name, _, _ in logged()]
 json.dump(list(zip(programs, files)), open("results.json", "w"))
 '''
 
@@ -295,7 +301,7 @@ def _run(sandbox: Sandbox, waiting: list[tuple[str, str]], tally: Tally) -> None
     tally.run += len(waiting)
     for (rule, command), (programs, files) in zip(waiting, sandbox.effects([c for _, c in waiting]), strict=True):
         if rule in DENYING:
-            name = {"touch*": "touch", "touch *": "touch", "id*": "id"}.get(rule, "evil")
+            name = {"touch*": "touch", "{touch,touch *}": "touch", "id*": "id"}.get(rule, "evil")
             programs, files = programs & ({name, "other-evil"} if rule == "*evil*" else {name}), set()
         elif rule in WRITING:
             files = files & {".git/config", "PWN_evil"}
