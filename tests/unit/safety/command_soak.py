@@ -47,7 +47,7 @@ READING = tuple(
         "xargs *;;cat * @ uniq * @ date * @ file * @ nl * @ ptx * @ tr * @ cut * @ strings * @ nm * @ od * @ "
         "xxd * @ du * @ stat * @ {ls,cat} * @ [l]s* @ ls{, *} @ cmp * @ comm * @ join * @ paste * @ column * @ "
         "shuf * @ tac * @ fold * @ md5sum * @ cksum * @ base64 * @ jq * @ man * @ less * @ hostname * @ dmesg * @ "
-        "ss * @ pr * @ csplit -k * "
+        "ss * @ pr * "
     ).split("@")
 )
 WRITING = ("git *", "git log*", "git{, *}", "tar *", "gzip *", "cp f *", "zip *", "make *", "patch *")
