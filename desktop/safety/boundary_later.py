@@ -1,5 +1,5 @@
 """Places whose files run by themselves later: when git is used, a shell starts, a folder is opened, somebody logs in,
-Assent looks for agents.
+Assent looks for agents and skills.
 
 Writing there is more than writing: it is always asked about as admin, by whatever tool (R-TOOL-4, R-BLK-8).
 """
@@ -54,7 +54,7 @@ _BELOW = re.compile(
     r"|/(?:spool|etc|var)/(?:cron|anacron|at|periodic)[^/]*(?:/|$)|/start menu/programs/startup(?:/|$)"
     r"|/(?:user|system)/[^/]+\.(?:service|timer|socket|path)$"
 )
-_AGENTS = re.compile(r"/\.agents?/agents(?:/|$)")
+_AGENTS = re.compile(r"/\.agents?/(?:agents|skills)(?:/|$)")
 _HOOK = re.compile(
     r"/hooks/(?:(?:pre|post)-[a-z-]+|applypatch-msg|commit-msg|prepare-commit-msg|update|fsmonitor-watchman|"
     r"push-to-checkout|reference-transaction|proc-receive|sendemail-validate)$"
@@ -87,7 +87,7 @@ def runs_later(path: str, workspace: str, home: str) -> str:
     if _HOOK.search(own):
         return "git runs hooks by themselves"
     if _AGENTS.search(own):
-        return "Assent takes agents from there"
+        return "Assent takes agents and skills from there"
     return _START if _BELOW.search(own) else ""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from desktop.settings.spec import Problem
 Stamp = tuple[int, int, int]
 """inode, size, time of change: equal stamps, equal file"""
 
+MAX_BYTES = 4_000_000
 _ENOSPC = (28, 122)  # no space, quota
 
 
@@ -66,7 +68,7 @@ class ConfigFile:
             if stamp is None:
                 return Loaded(Evaluated(dict(self._defaults), (), frozenset()), None)
         try:
-            raw = self.path.read_bytes()
+            raw = read_whole(self.path)
             evaluated = self._evaluate(raw, fallback)
         except (OSError, SettingsError) as error:
             kept = Evaluated(dict(fallback), (_unreadable(error, self.path),), frozenset())
@@ -83,7 +85,7 @@ class ConfigFile:
     def _before(self) -> dict[str, Any]:
         """The values of the last good file, or the defaults."""
         try:
-            return self._evaluate(self._last_good.read_bytes(), self._defaults).values
+            return self._evaluate(read_whole(self._last_good), self._defaults).values
         except (OSError, SettingsError):
             return dict(self._defaults)
 
@@ -99,7 +101,7 @@ class ConfigFile:
         Raises SettingsError when the file has a mistake (it is not overwritten), HomeNotWritable, StoreFull.
         """
         try:
-            raw = self.path.read_bytes()
+            raw = read_whole(self.path)
         except FileNotFoundError:
             raw = b""
         except OSError as error:
@@ -115,6 +117,19 @@ class ConfigFile:
         except OSError as error:
             raise _unwritable(error, self.path) from error
         return self.load(fallback)
+
+
+def read_whole(path: Path) -> bytes:
+    """A file of ordinary size: a pipe would keep the start waiting, and a device has no end. Raises OSError, and
+    SettingsError for what is no such file."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise SettingsError(f"{path} is no file.", next_step="Move what stands there away.")
+        raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise SettingsError(f"{path} is larger than {MAX_BYTES // 1_000_000} MB.", next_step="Make it shorter.")
+    return raw
 
 
 def write_whole(path: Path, content: bytes) -> None:

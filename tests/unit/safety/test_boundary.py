@@ -321,3 +321,10 @@ def test_the_passwords_of_the_screen_are_denied_whatever_the_lists_say(
     for path in (world.person / ".Xauthority", world.person / ".ICEauthority", elsewhere):
         for access in (Access.READ, Access.WRITE):
             assert world.policy.explain(str(path), access).rule.startswith("denied "), path
+
+
+@pytest.mark.spec("R-TOOL-4")
+@pytest.mark.parametrize("folder", [".agent/agents", ".agents/agents", ".agent/skills", ".agents/skills"])
+def test_a_file_where_assent_looks_for_agents_and_skills_is_admin(world: World, folder: str) -> None:
+    path = str(world.workspace / "project" / folder / "x.md")
+    assert "Assent takes agents and skills from there" in world.policy.explain(path, Access.WRITE).elevated

@@ -478,3 +478,19 @@ async def test_a_full_disk_keeps_the_old_file(tmp_path):
         assert (await loaded(disk)).current.appearance.theme == "light"
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("what", ["a pipe", "an endless device", "far too long"])
+async def test_what_is_no_ordinary_file_does_not_keep_the_start_waiting(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "config.yaml"
+    if what == "a pipe":
+        os.mkfifo(path)
+    elif what == "an endless device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.write_text("# long\n" * 1_000_000)
+    async with asyncio.timeout(60):
+        service = SettingsService(tmp_path)
+        await service.load()
+    assert "larger than" in service.problems[0].message or "is no file" in service.problems[0].message
+    assert service.current == defaults(tmp_path)
