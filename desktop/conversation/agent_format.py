@@ -256,9 +256,9 @@ def _environment(at: _Reader) -> dict[str, str]:
             at.wrong(place, "environment.name", "a name here is letters, digits and underscores")
         elif text is None:
             at.wrong(
-                place, "environment.value", "a value here is text of at most 2,000 characters, a number, true or false"
+                place, "environment.value", "a value here is text, or what JSON can say, of at most 2,000 characters"
             )
-        elif looks_secret(str(key), text):
+        elif looks_secret(str(key), value):
             what = "this looks like a secret, and files are no place for one: keep it in Settings, Keyring"
             at.wrong(place, "environment.secret", what)
         else:

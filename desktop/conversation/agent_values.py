@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -89,19 +90,23 @@ def icon_url(icon: str, resources: Path) -> str:
 
 
 def environment_text(value: Any) -> str | None:
-    """A value of ``tenvs`` as text; None for what is none."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and not math.isfinite(value):
+    """A value of ``tenvs`` as text: what is no text as its JSON (D-6). None for what has none, or is too long."""
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
         return None
-    if isinstance(value, (int, float)):
-        return str(value)
-    return value if isinstance(value, str) and len(value) <= MAX_VALUE and not odd_text(value) else None
+    return text if len(text) <= MAX_VALUE and not odd_text(text) else None
 
 
-def looks_secret(name: str, value: str) -> bool:
-    """Whether a variable is named like a secret, or holds what looks like one."""
-    return _secret_name(name) or _SECRET_VALUE.search(value) is not None
+def looks_secret(name: str, value: Any) -> bool:
+    """Whether a variable, or a field inside its value, is named like a secret, or holds what looks like one."""
+    if _secret_name(name):
+        return True
+    if isinstance(value, Mapping):
+        return any(looks_secret(str(key), one) for key, one in value.items())
+    if isinstance(value, list):
+        return any(looks_secret("", one) for one in value)
+    return isinstance(value, str) and _SECRET_VALUE.search(value) is not None
 
 
 def _secret_name(name: str) -> bool:

@@ -126,8 +126,11 @@ WRONG: list[tuple[str, dict[str, Any], tuple[str, str]]] = [
     ("R-DEF-1", {"title": "evil\u202etxt"}, ("title", "field.characters")),
     ("R-DEF-15", {"tenvs": ["a"]}, ("tenvs", "field.type")),
     ("R-DEF-15", {"tenvs": {"a b": "x"}}, ("tenvs.a b", "environment.name")),
-    ("R-DEF-15", {"tenvs": {"A": {"b": 1}}}, ("tenvs.A", "environment.value")),
-    ("R-DEF-15", {"tenvs": {"A": None}}, ("tenvs.A", "environment.value")),
+    ("R-DEF-15", {"tenvs": {"A": ["x" * 2000]}}, ("tenvs.A", "environment.value")),
+    ("R-DEF-15", {"tenvs": {"A": "x" * 2001}}, ("tenvs.A", "environment.value")),
+    ("R-DEF-15", {"tenvs": {"DB": {"host": "x", "password": "y"}}}, ("tenvs.DB", "environment.secret")),
+    ("R-DEF-15", {"tenvs": {"DB": [{"of": {"api_key": 1}}]}}, ("tenvs.DB", "environment.secret")),
+    ("R-DEF-15", {"tenvs": {"DB": ["sk-" + "a1" * 20]}}, ("tenvs.DB", "environment.secret")),
     ("R-DEF-15", {"tenvs": {"OPENAI_API_KEY": "x"}}, ("tenvs.OPENAI_API_KEY", "environment.secret")),
     ("R-DEF-15", {"tenvs": {"dbPassword": "x"}}, ("tenvs.dbPassword", "environment.secret")),
     *(
@@ -157,6 +160,14 @@ def test_each_mistake_has_its_field_and_a_code_that_stays(
 ) -> None:
     assert expected in codes({**LEAST, **change}), rule
     assert read({**LEAST, **change}).definition is None
+
+
+@pytest.mark.spec("R-DEF-15")
+def test_a_value_that_is_no_text_becomes_its_json() -> None:
+    given = {"A": {"b": [1, 2.5, None, True]}, "B": None, "C": 3, "D": False, "E": "text", "F": "1", "G": []}
+    assert read({**LEAST, "tenvs": given}).definition.environment == {
+        "A": '{"b": [1, 2.5, null, true]}', "B": "null", "C": "3", "D": "false", "E": "text", "F": "1", "G": "[]",
+    }  # fmt: skip
 
 
 @pytest.mark.spec("R-DEF-15")
