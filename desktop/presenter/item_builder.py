@@ -329,6 +329,16 @@ def passed_by(item: TranscriptItem) -> TranscriptItem:
     return replace(item, parts=tuple(map(_passed, item.parts)), can_continue=False)
 
 
+def continued(item: TranscriptItem) -> TranscriptItem:
+    """The item once it is gone on with in a message of its own: nothing is cut off any more."""
+    ends = [part for part in item.parts if isinstance(part, NoticePart) and _goes_on(part)]
+    return replace(item, parts=tuple(part for part in item.parts if part not in ends), can_continue=False)
+
+
+def _goes_on(notice: NoticePart) -> bool:
+    return any(action.action == "continue" for action in notice.actions)
+
+
 def _passed(part: Part) -> Part:
     if not isinstance(part, NoticePart) or not part.actions:
         return part

@@ -250,6 +250,8 @@ class OpenThread(QObject):
             self._put(item)
 
     def _put(self, item: TranscriptItem) -> None:
+        if item.message_id not in self._shown and (passed := self._shown.gone_by(answered=True)) is not None:
+            self.item_changed.emit(passed)
         (self.item_changed if self._shown.put(item) else self.item_added).emit(item)
 
     def _answer_grew(self, thread_id: str, delta: Delta) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from desktop.presenter.item_builder import passed_by
+from desktop.presenter.item_builder import continued, passed_by
 from desktop.presenter.transcript_items import TranscriptItem
 
 
@@ -26,10 +26,11 @@ class Shown(set[str]):
         self.last = item
         return known
 
-    def gone_by(self) -> TranscriptItem | None:
-        """The last one, once the conversation goes on below it, as it looks then; None where it looks the same."""
+    def gone_by(self, *, answered: bool = False) -> TranscriptItem | None:
+        """The last one, once the conversation goes on below it, as it looks then; None where it looks the same.
+        ``answered``: the answer itself goes on."""
         last, self.last = self.last, None
         if last is None:
             return None
-        passed = passed_by(last)
+        passed = continued(last) if answered else passed_by(last)
         return passed if passed != last else None

@@ -50,6 +50,7 @@ class ComposerText(QPlainTextEdit):
     def dress(self) -> None:
         """Take the theme's font and size."""
         self.setFont(theme().font("reading"))
+        self.viewport().setFont(theme().font("reading"))  # what Qt draws the hint with
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's

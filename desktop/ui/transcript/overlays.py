@@ -272,9 +272,23 @@ class Overlays:
         self.bar.show_for(message.item, message.item.message_id in self._pinned)
         x, width = area.column()
         y = top + area.look.px(16) - (2 if not message.human else area.look.px(14))
-        self.bar.move(QPoint(x + width - self.bar.width() - (area.look.px(8) if message.human else 0), max(2, y - 2)))
+        left = x + width - self.bar.width() - (area.look.px(8) if message.human else 0)
+        self.bar.move(self._beside_buttons(QPoint(left, max(2, y - 2)), self.hovered or 0, top))
         self.bar.show()
         self.bar.raise_()
+
+    def _beside_buttons(self, place: QPoint, index: int, top: int) -> QPoint:
+        """Where the bar stands: left of a button of the message itself, such as a code block's Copy."""
+        area, bar = self._area, QRectF(place.x(), place.y(), self.bar.width(), self.bar.height())
+        message, (x, _) = area.page.messages[index], area.span(index)
+        for flow in message.flows_between(bar.top() - top, bar.bottom() - top):
+            for piece in flow.pieces:
+                at = QPointF(x + message.inner_x(), top + flow.y + piece.y)
+                for spot in piece.spots():
+                    rect = spot.rect.translated(at)
+                    if spot.kind == "copy" and rect.intersects(bar):
+                        return QPoint(round(rect.left() - bar.width() - area.look.px(4)), place.y())
+        return place
 
     def _place_jump(self) -> None:
         area = self._area

@@ -139,6 +139,10 @@ class MorePiece(Piece):
         return (self._spot,)
 
 
+COUNTDOWN = 90
+"""Pixels at 100 % that the seconds until another try take beside the words."""
+
+
 class NoticePiece(Piece):
     """A failure or a limit in plain words, with buttons for the next step."""
 
@@ -160,7 +164,8 @@ class NoticePiece(Piece):
         self.text = self.part.text
         box = TextBox(self.text, look.style("body"))
         left, pad = look.px(36), look.px(8)
-        box.lay_out(width - left - look.px(12))
+        counts = look.px(COUNTDOWN) if self.live and not self.part.actions else 0
+        box.lay_out(width - left - look.px(12) - counts)
         self.boxes = [Placed(box, left, pad, 0)]
         y = pad + box.height
         self._spots = []
@@ -192,7 +197,7 @@ class NoticePiece(Piece):
             canvas.hover_fill(spot, origin)
             canvas.words(spot.label, rect.adjusted(look.px(9), 0, 0, 0), "small", "text", 500)
         if words := self.countdown(canvas.now):
-            x = self._spots[-1].rect.right() + look.px(10) if self._spots else self._width - look.px(80)
+            x = self._spots[-1].rect.right() + look.px(10) if self._spots else self._width - look.px(COUNTDOWN)
             y = self._spots[-1].rect.y() if self._spots else look.px(6)
             box = QRectF(origin.x() + x, origin.y() + y, look.px(90), look.px(24))
             canvas.words(words, box, "small", "text-2")

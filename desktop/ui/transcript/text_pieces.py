@@ -29,11 +29,12 @@ class TextTools(Protocol):
 class BlockPiece(Piece):
     """A piece made of one Markdown block."""
 
-    __slots__ = ("_above", "block")
+    __slots__ = ("_above", "_mirrored", "block")
 
     def __init__(self, key: str, block: Block) -> None:
         super().__init__(key)
         self.block = block
+        self._mirrored = 0.0
         self._above: set[int] = set()
 
     def accepts(self, block: Block) -> bool:
@@ -58,18 +59,25 @@ class BlockPiece(Piece):
         return look.px(10 if text else 8)
 
     def draw_path(self, canvas: Canvas, origin: QPointF, shared: int = 0) -> None:
-        """Quote bars and list markers at the left. ``shared``: pixels above that belong to the same quote."""
+        """Quote bars and list markers at the left, of text that runs from the right at the right. ``shared``: pixels
+        above that belong to the same quote."""
         look, x = canvas.look, origin.x()
         for kind, ident in self.block.path:
             if kind == "quote":
                 above = shared if ident in self._above else 0
                 bar = QRectF(x + look.px(2), origin.y() - above, look.px(3), self.height + above)
-                canvas.painter.fillRect(bar, look.color("border-strong"))
+                canvas.painter.fillRect(self._side(bar, origin), look.color("border-strong"))
             x += look.px(INDENT[kind])
         for depth, marker in self.block.markers:
             right = origin.x() + look.px(sum(INDENT[kind] for kind, _ in self.block.path[: depth + 1]))
             box = QRectF(right - look.px(60), origin.y(), look.px(54), look.line("reading"))
-            canvas.words(marker, box, "reading", "text-2", right=True)
+            canvas.words(marker, self._side(box, origin), "reading", "text-2", right=not self._mirrored)
+
+    def _side(self, rect: QRectF, origin: QPointF) -> QRectF:
+        """A place at the left, or the same one at the right."""
+        if not self._mirrored:
+            return rect
+        return QRectF(2 * origin.x() + self._mirrored - rect.right(), rect.y(), rect.width(), rect.height())
 
     def marker_text(self) -> str:
         """The markers as plain text."""
@@ -115,7 +123,9 @@ class TextPiece(BlockPiece):
         lead = self._lead_in(before, look)
         box.lay_out(width - left, lead)
         self.overlap = line if box.used_lead else 0
-        self.boxes = [Placed(box, left, 0, 0, "text" if block.kind != "paragraph" or not self._quoted() else "text-2")]
+        self._mirrored = width if left and box.right_to_left() else 0.0
+        x = 0 if self._mirrored else left
+        self.boxes = [Placed(box, x, 0, 0, "text" if block.kind != "paragraph" or not self._quoted() else "text-2")]
         self.boxes[0].room = width - left
         self.height = box.height
         self.glue = glue

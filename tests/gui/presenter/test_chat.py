@@ -197,6 +197,20 @@ async def test_a_failure_is_said_in_words_with_the_next_step_and_can_be_tried_ag
     await page.at_rest()
 
 
+async def test_an_answer_that_is_gone_on_with_does_not_say_any_more_that_it_was_cut(make_page):
+    page = await make_page([{"text": "slow"}, {"wait": 300}], says("goes on"))
+    await page.open("")
+    page.chat.send("first")
+    await page.until(lambda: page.texts == ["first", "slow"])
+    page.chat.stop()
+    await page.until(lambda: any(isinstance(p, NoticePart) for i in page.items for p in i.parts), "stopped")
+    await page.at_rest()
+    page.chat.continue_answer(page.items[-1].message_id)
+    await page.until(lambda: "goes on" in page.texts[-1], "the rest")
+    await page.at_rest()
+    assert not [part for item in page.items for part in item.parts if isinstance(part, NoticePart)]
+
+
 @pytest.mark.spec("R-UI-8", "R-JRN-2")
 @pytest.mark.parametrize("cut_off_first", [True, False])
 async def test_what_the_conversation_has_gone_on_from_offers_nothing_any_more(make_page, cut_off_first):
