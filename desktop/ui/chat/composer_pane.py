@@ -70,7 +70,7 @@ class ComposerPane(QWidget):
         composer.offers_wanted.connect(models.offers.want)
         composer.text.files_dropped.connect(models.attaching.files)
         composer.text.text_dropped.connect(models.attaching.text)
-        composer.text.image_pasted.connect(self._image_pasted)
+        composer.text.image_pasted.connect(self.take_image)
         composer.text.focus_changed.connect(self._focus_changed)
         composer.text.key_for_offers.connect(self._offer_key)
         composer.attach.clicked.connect(self._choose_files)
@@ -159,7 +159,8 @@ class ComposerPane(QWidget):
         dialog.filesSelected.connect(lambda paths: self._models.attaching.files(tuple(paths)))
         dialog.open()
 
-    def _image_pasted(self, image: object) -> None:
+    def take_image(self, image: object) -> None:
+        """A picture that was pasted or dropped becomes an attachment."""
         picture = image.toImage() if isinstance(image, QPixmap) else image
         if isinstance(picture, QImage) and not picture.isNull():
             self._models.attaching.image(lambda: png_of(picture))

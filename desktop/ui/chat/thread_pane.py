@@ -12,6 +12,7 @@ from desktop.presenter.chat_state import Meters
 from desktop.presenter.model_setup import DEMO_MODEL
 from desktop.presenter.transcript_items import CallsPart, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer_pane import ComposerPane
+from desktop.ui.chat.drop_zone import DropZone
 from desktop.ui.chat.find_bar import FindBar
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.job_strip import JobStrip
@@ -60,6 +61,7 @@ class ThreadPane(QFrame):
         self.conversation = SideRoom(self.transcript, self.empty)
         column.addWidget(self.conversation, 1)
         column.addWidget(self.foot)
+        self.drop_zone = DropZone(self, models.attaching.files, self.foot.take_image)
         self._connect()
         self._leave_room()
         self._show_empty()

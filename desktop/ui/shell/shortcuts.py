@@ -11,13 +11,16 @@ from PySide6.QtWidgets import QWidget
 from desktop.presenter.shell import ShellViewModel
 
 PALETTE = "Ctrl+K"
+ALSO = {"Ctrl++": ("Ctrl+=",)}
+"""Where plus needs Shift, the key is pressed without it as well."""
 
 
 def bind(window: QWidget, shell: ShellViewModel, open_palette: Callable[[], None]) -> None:
     """A shortcut for each command that has one, and one for the palette."""
     for command in shell.commands():
         if command.shortcut:
-            _shortcut(window, command.shortcut, partial(shell.run_command, command.id))
+            for keys in (command.shortcut, *ALSO.get(command.shortcut, ())):
+                _shortcut(window, keys, partial(shell.run_command, command.id))
     _shortcut(window, PALETTE, open_palette)
 
 

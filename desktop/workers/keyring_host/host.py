@@ -101,10 +101,7 @@ def usable_backend(keyring: Any) -> Any:
     for backend in candidates:
         if type(backend).__module__.startswith(_TRUSTED):
             return backend
-    names = ", ".join(sorted({type(backend).__module__ for backend in candidates})) or "none"
-    raise CallError(
-        UNAVAILABLE, f"There is no keyring that keeps secrets safely on this computer (found: {names})."
-    )
+    raise CallError(UNAVAILABLE, "There is no keyring that keeps secrets safely on this computer.")
 
 
 def _delete(backend: Any, service: str, name: str) -> None:
@@ -116,7 +113,7 @@ def failure(error: Exception) -> str:
     """Says which kind of failure, never the backend's own text, which could quote what was to be stored."""
     kinds = {"KeyringLocked": "is locked", "PromptDismissedException": "was not unlocked", "InitError": "did not start",
              "NoKeyringError": "is missing", "ItemNotFoundException": "lost the entry"}  # fmt: skip
-    what = kinds.get(type(error).__name__, f"failed ({type(error).__name__})")
+    what = kinds.get(type(error).__name__, "failed")
     return f"The keyring {what}."
 
 

@@ -32,8 +32,9 @@ def test_of_a_chain_only_the_safe_one_is_used() -> None:
     ["keyrings.alt.file", "keyring.backends.fail", "keyring.backends.null", "keyrings.cryptfile.cryptfile", "mine"],
 )
 def test_backends_that_do_not_keep_secrets_safely_are_refused(module: str) -> None:
-    with pytest.raises(CallError, match=module):
+    with pytest.raises(CallError, match="no keyring that keeps secrets safely") as refused:
         usable_backend(keyring_with(backend_of(module), backend_of(module)))
+    assert module not in str(refused.value), "a person reads it"
 
 
 @pytest.mark.spec("R-SEC-2")
@@ -44,7 +45,7 @@ def test_no_backend_at_all_is_refused() -> None:
 
 def test_a_failure_is_named_by_its_kind_and_never_by_its_text() -> None:
     assert failure(type("KeyringLocked", (Exception,), {})("sk-leak")) == "The keyring is locked."
-    assert failure(ValueError("sk-leak")) == "The keyring failed (ValueError)."
+    assert failure(ValueError("sk-leak")) == "The keyring failed."
 
 
 def test_the_childs_environment_holds_what_finds_the_keyring_and_nothing_else() -> None:
