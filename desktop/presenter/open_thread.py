@@ -5,6 +5,7 @@ What a person does with it is in ``chat``.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,8 @@ class OpenThread(QObject):
         self._thread_id = self._live_id = self._awaited = ""
         self._record: ThreadRecord | None = None
         self._opening = 0
+        self._settled = asyncio.Event()
+        self._settled.set()
         self._shown = Shown()
         self._held = self._estimate = self._measured = self._ends = 0
         self._redraw = False
@@ -101,11 +104,18 @@ class OpenThread(QObject):
         self._thread_id, self._record = thread_id, None
         self._waiting.clear()
         self._live_id, self._awaited, self._redraw = "", "", False
-        self._spawn(self._open(thread_id, self._opening), "open thread")
+        self._settled = asyncio.Event()
+        self._spawn(self._open_and_settle(thread_id, self._opening, self._settled), "open thread")
 
     def new_thread(self) -> None:
         """An empty chat; nothing is stored before its first message."""
         self.open_thread("")
+
+    async def _open_and_settle(self, thread_id: str, opening: int, settled: asyncio.Event) -> None:
+        try:
+            await self._open(thread_id, opening)
+        finally:
+            settled.set()
 
     async def _open(self, thread_id: str, opening: int) -> None:
         draft, edit = await self.drafts.draft(thread_id), await self.drafts.edit(thread_id)

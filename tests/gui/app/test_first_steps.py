@@ -5,6 +5,7 @@ from typing import Any
 
 from PySide6.QtTest import QTest
 
+from desktop.presenter.threads import ThreadRole
 from tests.gui.app.kit import HELLO
 
 
@@ -14,6 +15,11 @@ async def test_start_the_demo_starts_it(start: Callable[..., Any]) -> None:
     await app.until(lambda: app.models.chat.meters.model == "demo/demo", "the demo model")
     await app.until(lambda: app.models.approvals.requests, "the question of the demo")
     assert app.page.pane.transcript.page.messages[0].source().strip() == "start"
+    request = app.models.approvals.requests[0]
+    assert request.thread_id == app.models.chat.thread_id
+    dialog = app.startup._pages._dialog
+    await app.until(lambda: dialog.dialog is not None and dialog.dialog.isVisible(), "the request over its thread")
+    assert app.page.threads.rows.currentIndex().data(ThreadRole.ID) == request.thread_id
 
 
 async def test_a_name_of_no_skill_is_said_before_it_is_sent(start: Callable[..., Any]) -> None:
