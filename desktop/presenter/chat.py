@@ -105,7 +105,8 @@ class ChatViewModel(OpenThread):
     async def _thread_for(self, opening: int) -> str:
         """The thread that the first message of a new chat makes, once that chat is shown: what is sent right after
         Ctrl+N is not shown as an empty chat."""
-        await self._settled.wait()
+        if self._showing is not None:
+            await asyncio.wait({self._showing})
         if self._made[0] != opening:
             made = await self._service.create_thread(agent=self._chosen_agent, model=self._chosen_model)
             self._made = (opening, made.thread_id)

@@ -58,8 +58,7 @@ class OpenThread(QObject):
         self._thread_id = self._live_id = self._awaited = ""
         self._record: ThreadRecord | None = None
         self._opening = 0
-        self._settled = asyncio.Event()
-        self._settled.set()
+        self._showing: asyncio.Future[None] | None = None
         self._shown = Shown()
         self._held = self._estimate = self._measured = self._ends = 0
         self._redraw = False
@@ -71,8 +70,6 @@ class OpenThread(QObject):
         board.state_changed.connect(self._board_changed)
         board.run_ended.connect(self._run_ended)
         board.answer_parted.connect(self._answer_parted)
-
-    # -- reading ----------------------------------------------------------------------------------------------------
 
     @property
     def thread_id(self) -> str:
@@ -104,18 +101,11 @@ class OpenThread(QObject):
         self._thread_id, self._record = thread_id, None
         self._waiting.clear()
         self._live_id, self._awaited, self._redraw = "", "", False
-        self._settled = asyncio.Event()
-        self._spawn(self._open_and_settle(thread_id, self._opening, self._settled), "open thread")
+        self._showing = self._spawn(self._open(thread_id, self._opening), "open thread")
 
     def new_thread(self) -> None:
         """An empty chat; nothing is stored before its first message."""
         self.open_thread("")
-
-    async def _open_and_settle(self, thread_id: str, opening: int, settled: asyncio.Event) -> None:
-        try:
-            await self._open(thread_id, opening)
-        finally:
-            settled.set()
 
     async def _open(self, thread_id: str, opening: int) -> None:
         draft, edit = await self.drafts.draft(thread_id), await self.drafts.edit(thread_id)
@@ -288,5 +278,5 @@ class OpenThread(QObject):
             await self._load_queue(thread_id, self._opening)
             self._tell_all()
 
-    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        self._bridge.spawn(work, name=name)
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Future[None]:
+        return self._bridge.spawn(work, name=name)
