@@ -11,13 +11,15 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.agents.discovery import resolve_visible_tools
+from desktop.agents.discovery import is_words, resolve_visible_tools
 from desktop.domain.errors import ToolFailure
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skill_context import Context
+from desktop.pipeline.skill_tool import SkillTool
 from desktop.skills.cascade.cascade import Cascade
+from desktop.skills.formats.folder import folder_files
 from desktop.skills.names import is_bare_name
 
 MAX_ROWS = 500
@@ -60,11 +62,20 @@ async def describe_for(ctx: Context, name: str) -> dict[str, Any]:
     spec = tool.spec
     described: dict[str, Any] = {
         **_row(tool, allowed),
+        **await asyncio.to_thread(_words, tool),
         "params": dict(spec.params),
         "returns": dict(spec.returns) if spec.returns is not None else None,
         "visibility": spec.visibility or "shown",
     }
     return described
+
+
+def _words(tool: Tool) -> dict[str, Any]:
+    """What is to be known of a skill in words beside the rest: how its text is got, and its files. Blocks."""
+    if not isinstance(tool, SkillTool) or not is_words(tool):
+        return {}
+    files = [file.path for file in folder_files(tool.definition).files]
+    return {"use": "Calling it gives its text, with where its files are.", **({"files": files} if files else {})}
 
 
 async def explain_key(ctx: Context, key: str, name: str) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ DECLARED = ("library", "tools.yaml", "mcp", "agent")
 """The sources of tools that are no skills, in the order in which they are offered where there is room for some."""
 
 NOT_TOOLS = frozenset({"middleware", "context", "main"})
-"""Roles that are no calls: middleware has a section of its own, context skills are prompt text (S-SK-4)."""
+"""Roles that are no work of their own: middleware has a section of its own, a context skill is text (S-SK-4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def resolve_visible_tools(
     what is declared is offered as far as there is ``room``, after what the list names; skills are found by skill-list.
     """
     permitted = [tool for tool in tools if allowed.offers(tool.spec) and _ready(tool)]
-    calls = [tool for tool in permitted if _role(tool) not in NOT_TOOLS]
+    calls = [tool for tool in permitted if _role(tool) not in NOT_TOOLS or is_words(tool)]
     usable = [tool for tool in calls if _shown(tool, allowed, serving, hidden=hidden)]
     usable.sort(key=lambda tool: tool.spec.name)
     middleware = tuple(tool for tool in permitted if activatable(tool, allowed))
@@ -86,6 +86,11 @@ def resolve_visible_tools(
 def _limited(visible: Visible, allowed: AllowedTools) -> Visible:
     shown = (tool.spec for tool in (*visible.inlined, *visible.middleware))
     return replace(visible, limits={spec.name: found for spec in shown if (found := allowed.constraints(spec))})
+
+
+def is_words(tool: Tool) -> bool:
+    """A skill whose text is all there is to it: calling it gives that text (S-SK-4)."""
+    return isinstance(tool, SkillTool) and tool.definition.is_words
 
 
 def _is_declared(tool: Tool) -> bool:

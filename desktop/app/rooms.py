@@ -35,6 +35,7 @@ from desktop.conversation.run_desk import RunDesk
 from desktop.conversation.run_trees import TreeKeeper
 from desktop.conversation.runtime import Runtime, host_of
 from desktop.conversation.service import ConversationService
+from desktop.conversation.skill_files import FilesWithSkills
 from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.tool_modes import ToolModes
 from desktop.conversation.traces import TraceDesk, TraceKeeper
@@ -182,6 +183,7 @@ class _Walls:
     confinement: Confinement
     tools: ToolRegistry
     cli: CliServices
+    reading: FilesWithSkills
 
 
 def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyRooms) -> _Walls:
@@ -194,9 +196,10 @@ def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyRooms) -> 
     )
     reader, runner = LateShellReader(policy, safety), ProcessRunner(mask=keys.redactor.mask_known)
     bash = Bash(reader, policy, confinement, environment, runner, safety)
-    tools = ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash])
+    reading = FilesWithSkills(files)
+    tools = ToolRegistry([ReadFile(reading, safety), ListDirectory(reading), WriteFile(files), bash])
     cli = CliServices(reader, policy, confinement, environment, runner, safety)
-    return _Walls(policy, files, confinement, tools, cli)
+    return _Walls(policy, files, confinement, tools, cli, reading)
 
 
 async def open_rooms(
@@ -340,7 +343,9 @@ def _connections(settings: SettingsService) -> Sequence[Connection]:
 
 
 def _open_skills(home: Path, settings: SettingsService, walls: _Walls, safety: SettingsProvider) -> SkillWorld:
-    return open_skills(home, SKILLS, settings, walls.tools, walls.files, walls.confinement, safety)
+    made = open_skills(home, SKILLS, settings, walls.tools, walls.files, walls.confinement, safety)
+    walls.reading.skills = made.in_use
+    return made
 
 
 def _keep_skills(skills: SkillWorld, settings: SettingsService, home: Path, owner: TaskOwner) -> None:

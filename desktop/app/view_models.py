@@ -12,6 +12,7 @@ from desktop.conversation.run_code import mode_of
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
+from desktop.domain.skills import SkillDef
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.agents_editing import AgentsViewModel, ChatAgents
 from desktop.presenter.approvals import ApprovalsViewModel
@@ -183,10 +184,16 @@ def _offers(rooms: Rooms) -> dict[str, OfferSource]:
 async def _skills(rooms: Rooms, mark: str) -> list[Offer]:
     """What ``/`` and ``$`` bring in: skills that are text, ready and shown."""
     return [
-        Offer(skill.name, f"{mark}{skill.name}", skill.description, "skills")
+        Offer(skill.name, f"{mark}{skill.name}", _of_skill(skill), "skills")
         for skill in await rooms.skills.listed()
         if skill.kind in ("markdown", "folder") and skill.state == "ready" and skill.visibility != "hidden"
+        and skill.user_invocable
     ]
+
+
+def _of_skill(skill: SkillDef) -> str:
+    """What may follow its name, and what it does."""
+    return f"{skill.argument_hint} · {skill.description}" if skill.argument_hint else skill.description
 
 
 async def _files(rooms: Rooms, text: str) -> list[Offer]:

@@ -29,14 +29,20 @@ def named_in(text: str) -> list[str]:
     return list(dict.fromkeys(_NAMED.findall(text)))[:MOST_NAMED]
 
 
+def arguments_in(text: str, name: str) -> str:
+    """What follows a skill's name in a message that begins with it; "" where it is named in passing."""
+    first = _NAMED.match(text.lstrip())
+    return text.lstrip()[first.end() :].strip() if first is not None and first[1] == name else ""
+
+
 def chosen(text: str, skills: Iterable[SkillDef]) -> list[SkillDef]:
     """What a message brings in, of the skills there are: those it names, else context skills with at least two words
     in common, the best three. Only ready ones that are text."""
     usable = {skill.name: skill for skill in skills if skill.state == "ready" and skill.kind in ("markdown", "folder")}
-    named = [usable[name] for name in named_in(text) if name in usable]
+    named = [usable[name] for name in named_in(text) if name in usable and usable[name].user_invocable]
     if named:
         return named
-    return _fitting(text, [skill for skill in usable.values() if skill.role == "context"])
+    return _fitting(text, [skill for skill in usable.values() if skill.role == "context" and skill.model_invocable])
 
 
 def _fitting(text: str, skills: Sequence[SkillDef]) -> list[SkillDef]:

@@ -15,7 +15,7 @@ from desktop.agents.loop_events import LoopResult
 from desktop.agents.returning import ResultContract
 from desktop.agents.summarising import ContextKeeper
 from desktop.agents.window import NOTHING, PromptWindow, View
-from desktop.conversation.activation import named_in
+from desktop.conversation.activation import arguments_in, named_in
 from desktop.conversation.doubts import doubts
 from desktop.conversation.history import Above
 from desktop.conversation.recorder import RunRecorder
@@ -34,6 +34,7 @@ from desktop.conversation.side_spec import (
     with_notes,
 )
 from desktop.conversation.side_stops import SideStops
+from desktop.conversation.skill_text import ARGUMENTS
 from desktop.conversation.toolbox import Toolbox
 from desktop.conversation.unfinished import Settling, Unfinished
 from desktop.domain.cancellation import RunMeta
@@ -208,7 +209,8 @@ class SideTurn:
             if one.name == skill.name:
                 continue
             try:
-                text = await skills.expanded(one, {}, one.metadata, {}, token=self.meta.cancellation)
+                given = {ARGUMENTS: arguments_in(asked, one.name)}
+                text = await skills.expanded(one, given, one.metadata, {}, token=self.meta.cancellation)
             except KnownError as error:
                 if one.name in wanted:
                     raise

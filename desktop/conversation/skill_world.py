@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from desktop.agents.sessions import Sessions
 from desktop.conversation.activation import chosen
 from desktop.conversation.shown_tools import ShownTools
+from desktop.conversation.skill_files import SkillsInUse
+from desktop.conversation.skill_text import ARGUMENTS, Marked, marked, of_agent_skills, with_folder
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
 from desktop.domain.safety import Access, GuardedFiles, SettingsProvider
@@ -27,6 +29,7 @@ from desktop.pipeline.skill_run import CodeWorker, SkillRuns
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.table import Registered, SkillTable
 from desktop.skills.cascade.cascade import Cascades, Promotions, promotions
+from desktop.skills.formats.folder import folder_files
 from desktop.skills.patterns.lists import AllowedList, NamedBy, intersect
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.supervision.topics import Topics
@@ -64,6 +67,7 @@ class SkillWorld:
         self.topics = Topics()
         self.runs = SkillRuns(self.allowed_of, python)
         self.table = SkillTable(registered, fabric, self.runs)
+        self.in_use = SkillsInUse(fabric.read_beside)
         self.shown = ShownTools(fabric, registered)
         self.shown.refresh()
         self.cascades = Cascades(fabric, fabric.globals.cache)
@@ -143,11 +147,19 @@ class SkillWorld:
             raise ToolFailure(f"{definition.name} cannot be read: {error}", next_step=error.next_step) from error
         if self._directives is None:
             self._directives = await asyncio.to_thread(importlib.import_module, DIRECTIVES)
-        done: Expanded = await self._directives.expand(body, self._resolvers(definition, args, config, context))
+        places = _marked(definition, body, args)
+        done: Expanded = await self._directives.expand(places.text, self._resolvers(definition, args, config, context))
         failed = next((problem for problem in done.problems if problem.code in ("failed", "limit")), None)
         if failed is not None:
             raise ToolFailure(f"{definition.name}, line {failed.line} of its text: {failed.message}.")
-        return done.text
+        if not of_agent_skills(definition):
+            return done.text
+        return await asyncio.to_thread(self._told, definition, places.filled(done.text))
+
+    def _told(self, definition: SkillDef, text: str) -> str:
+        """The text with its folder, whose files can be read from now on. Blocks."""
+        self.in_use.add(definition)
+        return with_folder(text, definition, folder_files(definition))
 
     def _resolvers(
         self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any]
@@ -229,6 +241,12 @@ class SkillWorld:
 
     def _changed(self, _changes: SkillChanges) -> None:
         self.promote()
+
+
+def _marked(definition: SkillDef, body: str, args: Mapping[str, Any]) -> Marked:
+    if not of_agent_skills(definition):
+        return Marked(body, (), "")
+    return marked(body, str(args.get(ARGUMENTS) or ""), os.path.dirname(definition.path))
 
 
 _ANYTHING = SkillDef("anything", "", "program", "program")

@@ -102,9 +102,38 @@ class SkillDef:
         return found if isinstance(found, Mapping) else None
 
     @property
+    def model_invocable(self) -> bool:
+        """Whether a model may bring it in by itself. ``disable-model-invocation: true``: only a person names it."""
+        return not _says(self.extras.get("disable-model-invocation"), "true")
+
+    @property
+    def user_invocable(self) -> bool:
+        """Whether a person names it. ``user-invocable: false``: it is knowledge for the model alone."""
+        return not _says(self.extras.get("user-invocable"), "false")
+
+    @property
+    def argument_hint(self) -> str:
+        """What may follow its name, for a person, on one short line."""
+        found = self.extras.get("argument-hint")
+        text = " ".join(map(str, found)) if isinstance(found, list) else str(found or "")
+        return " ".join(text.split())[:120]
+
+    @property
+    def is_words(self) -> bool:
+        """Text for whoever reads it (S-SK-4), and no work of an agent of its own: that is what ``context: fork`` asks
+        for, and a value that is promised needs."""
+        text = self.kind in ("markdown", "folder") and self.role == "context"
+        return text and self.returns is None and self.extras.get("context") != "fork"
+
+    @property
     def is_code(self) -> bool:
         """Python or JavaScript: never run in order to be listed (R-SK-6)."""
         return self.kind in ("python", "javascript", "foreign")
+
+
+def _says(value: Any, word: str) -> bool:
+    """Whether a key has a truth value, however it was written."""
+    return isinstance(value, (bool, str)) and str(value).strip().lower() == word
 
 
 class SkillFinder(Protocol):

@@ -111,7 +111,9 @@ class SkillRuns:
             raise BugError("a skill was run outside the pipeline")
         ctx, manager = self._context(definition, call)
         args = frozen_copy(args)  # a retry starts again from what was checked, whatever the code did to its own
-        if definition.kind in ("markdown", "folder"):
+        if definition.is_words:
+            value = str(ctx.locals.get("prompt") or "")
+        elif definition.kind in ("markdown", "folder"):
             value = await self._by_agent(definition, call, ctx)
         else:
             value = await self._code(definition, ctx, args)

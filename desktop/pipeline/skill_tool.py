@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Protocol
 
 from desktop.domain.errors import Denied
@@ -16,6 +17,7 @@ from desktop.skills.formats.category import effective_category
 from desktop.skills.formats.loader import read_bytes
 from desktop.skills.formats.problems import FormatError
 
+MAX_GIVEN = 20_000
 AGENT_LIMIT_S = 3600.0
 """Seconds for a markdown skill: an agent works in it, whose own limits come first."""
 
@@ -57,16 +59,29 @@ def spec_of(definition: SkillDef) -> ToolSpec:
     return ToolSpec(
         definition.name,
         definition.description,
-        definition.params or {},
+        definition.params or _params_of_words(definition),
         category_of(definition),
         tags=definition.tags,
-        visibility=definition.visibility,
+        visibility=definition.visibility if definition.model_invocable else "hidden",
         source=definition.source,
         returns=definition.returns,
         timeout_s=_limit_of(definition),
         version=f"{definition.state} {place} {definition.stamp}" if place else "",
         nests="calls" if _only_calls(definition) else "",
     )
+
+
+@lru_cache(maxsize=256)
+def _words_params(hint: str) -> Mapping[str, Any]:
+    told = f" It expects: {hint}" if hint else ""
+    given = {"type": "string", "maxLength": MAX_GIVEN, "description": f"What the skill is to work on.{told}"}
+    return {"type": "object", "properties": {"arguments": given}, "additionalProperties": False}
+
+
+def _params_of_words(definition: SkillDef) -> Mapping[str, Any]:
+    """A folder of the Agent Skills format takes one text, as elsewhere; every other skill says what it takes."""
+    own = definition.kind == "folder" and definition.source != "library"
+    return _words_params(definition.argument_hint) if own else {}
 
 
 def _only_calls(definition: SkillDef) -> bool:

@@ -1,4 +1,4 @@
-"""What lies beside a ``SKILL.md``: scripts/, references/ and assets/ (S-SK-3). Listed, never read or run here."""
+"""What lies in the folder of a ``SKILL.md``: every file of it (S-SK-3). Listed, never read or run here."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from desktop.domain.skills import SkillDef
 
-PARTS = ("scripts", "references", "assets")
 MAX_FILES = 500
-MAX_DEPTH = 5
+MAX_DEPTH = 6
+NOT_OURS = frozenset({"node_modules", "__pycache__", "dist"})
+"""Folders that programs make; skill folders are searched without them too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class FolderFile:
 
 @dataclass(frozen=True, slots=True)
 class FolderFiles:
-    """In order of their paths. ``more``: there are files beyond the limits; ``unreadable`` are folders that refused."""
+    """The files in order of their paths, those of a folder before the folders in it. ``more``: there are files beyond
+    the limits; ``unreadable`` are folders that refused."""
 
     files: tuple[FolderFile, ...] = ()
     more: bool = False
@@ -31,12 +33,14 @@ class FolderFiles:
 
 
 def folder_files(definition: SkillDef) -> FolderFiles:
-    """The files of a folder skill; none for other kinds. Blocks. Links and dot files are left out."""
+    """The files of a folder skill but its own ``SKILL.md``; none for other kinds. Blocks. Links and dot files are left
+    out, and so are folders that are skills themselves."""
     if definition.kind != "folder":
         return FolderFiles()
-    walk = _Walk(os.path.dirname(definition.path))
+    folder, own = os.path.split(definition.path)
+    walk = _Walk(folder, own)
     found: list[FolderFile] = []
-    for file in walk.files():
+    for file in walk.below("", 1):
         if len(found) == MAX_FILES:
             walk.more = True
             break
@@ -47,26 +51,29 @@ def folder_files(definition: SkillDef) -> FolderFiles:
 class _Walk:
     """Goes through the folders in order, and stops at the limits."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, own: str) -> None:
         self.more = False
         self.unreadable: list[str] = []
         self._root = root
+        self._own = own
 
-    def files(self) -> Iterator[FolderFile]:
-        for part in PARTS:
-            if not os.path.islink(os.path.join(self._root, part)):
-                yield from self._below(part, 1)
-
-    def _below(self, folder: str, depth: int) -> Iterator[FolderFile]:
-        for entry in self._entries(folder):
-            path = f"{folder}/{entry.name}"
+    def below(self, folder: str, depth: int) -> Iterator[FolderFile]:
+        """The files of a folder, then those of the folders in it."""
+        entries = self._entries(folder)
+        if folder and any(entry.name in ("SKILL.md", "skill.md") for entry in entries):
+            return
+        inner: list[str] = []
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_dir(follow_symlinks=False):
-                if depth < MAX_DEPTH:
-                    yield from self._below(path, depth + 1)
-                else:
-                    self.more = True
-            elif entry.is_file(follow_symlinks=False):
+                inner += [] if entry.name in NOT_OURS else [path]
+            elif entry.is_file(follow_symlinks=False) and path != self._own:
                 yield FolderFile(path, self._size(entry))
+        if inner and depth >= MAX_DEPTH:
+            self.more = True
+            return
+        for path in inner:
+            yield from self.below(path, depth + 1)
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:

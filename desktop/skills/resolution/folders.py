@@ -17,7 +17,7 @@ from desktop.skills.resolution.caches import NameIndex
 from desktop.skills.resolution.globals import Globals, search_path
 from desktop.skills.resolution.index import Checked
 from desktop.skills.resolution.pins import Fingerprint, Pins, above, fingerprints
-from desktop.skills.resolution.roots import SearchRoot, enclosing_root
+from desktop.skills.resolution.roots import SearchRoot, enclosing_root, link_targets
 from desktop.skills.resolution.scan import Hint
 from desktop.skills.resolution.snapshot import NAMES, Snapshot, below
 
@@ -30,7 +30,8 @@ def refresh_folder(
     globals: Globals, root: SearchRoot, ignore: Ignore, *, asked: float | None = None, hint: Hint | None = None
 ) -> Checked:
     """Compare a folder with the disk and bring the caches up to date with it. Blocks."""
-    checked = globals.index.check(root, ignore, asked=asked, hint=hint)
+    known = link_targets(root, (*globals.config.roots, *search_path(globals).roots))
+    checked = globals.index.check(root, ignore, asked=asked, hint=hint, known=known)
     caches = globals.cache
     if checked.moved:
         caches.forget_folders([root.path], checked.files, checked.names)

@@ -85,10 +85,12 @@ class SkillIndex:
                 self._began.pop(key, None)
 
     def check(
-        self, root: SearchRoot, ignore: tuple[str, ...], *, asked: float | None = None, hint: Hint | None = None
-    ) -> Checked:
+        self, root: SearchRoot, ignore: tuple[str, ...], *, asked: float | None = None, hint: Hint | None = None,
+        known: tuple[str, ...] = (),
+    ) -> Checked:  # fmt: skip
         """Compare a folder with the disk and read what changed. A check by another thread that began after ``asked``
-        (monotonic seconds; None: now) is as good. ``hint`` limits the look; it is for those who know what changed."""
+        (monotonic seconds; None: now) is as good. ``hint`` limits the look; it is for those who know what changed.
+        ``known``: folders into which linked ones are followed."""
         key = (root.path, ignore)
         asked = time.monotonic() if asked is None else asked
         with self._lock_of(key):
@@ -98,7 +100,7 @@ class SkillIndex:
             began = time.monotonic()
             if old is None or key not in self._began:
                 hint = None
-            checked = self._checked(root, ignore, old, hint)
+            checked = self._checked(root, ignore, old, hint, known)
             with self._lock:
                 self._found[key] = checked.snapshot
                 if hint is None:
@@ -109,8 +111,11 @@ class SkillIndex:
         with self._lock:
             return self._locks.setdefault(key, threading.Lock())
 
-    def _checked(self, root: SearchRoot, ignore: tuple[str, ...], old: Snapshot | None, hint: Hint | None) -> Checked:
-        scan = Scan(root.path, Rules(ignoring(ignore), root.pinned, root.source == "mine"))
+    def _checked(
+        self, root: SearchRoot, ignore: tuple[str, ...], old: Snapshot | None, hint: Hint | None,
+        known: tuple[str, ...],
+    ) -> Checked:  # fmt: skip
+        scan = Scan(root.path, Rules(ignoring(ignore), root.pinned, root.source == "mine", known))
         listing = scan.whole() if old is None else scan.again(old.listing, hint)
         if old is not None and not listing.changed and listing.files.keys() == old.listing.files.keys():
             moved = listing.problems != old.listing.problems

@@ -98,6 +98,13 @@ def search_entries(roots: Iterable[SearchRoot], ignores: Iterable[str] = DEFAULT
     return tuple(entries)
 
 
+def link_targets(root: SearchRoot, roots: Iterable[SearchRoot]) -> tuple[str, ...]:
+    """The folders, links resolved, into which a linked folder of ``root`` is followed: its own project, and the other
+    folders that are searched. A person who trusts a project trusts what is in it, and no link out of it."""
+    own = [root.project] if root.project else [one.path for one in roots if one.trusted and not one.project]
+    return tuple(dict.fromkeys(os.path.realpath(path) for path in own))
+
+
 def root_of(folder: str, roots: Iterable[SearchRoot]) -> SearchRoot:
     """The root at this folder. One that is not known was configured by the person and has no privileges."""
     return next((root for root in roots if root.path == folder), None) or SearchRoot(folder)

@@ -62,11 +62,13 @@ def is_skill_file(name: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Rules:
     """How a folder is scanned. ``companions``: files beside a ``SKILL.md`` belong to it and are listed too.
-    ``links_anywhere``: single files may be links that lead elsewhere."""
+    ``links_anywhere``: single files may be links that lead elsewhere. ``known``: folders, links resolved, into which a
+    linked folder is followed."""
 
     ignored: Callable[[str, str], bool] = lambda _rel, _name: False
     companions: bool = False
     links_anywhere: bool = False
+    known: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -127,6 +129,8 @@ class Scan:
         for rel in names:
             try:
                 found = lstat(prefix + rel) if rel else os.stat(self._root)
+                if stat.S_ISLNK(found.st_mode):
+                    found = os.stat(prefix + rel) if not self._why_not(prefix + rel) else found
             except OSError:
                 moved.add(rel)
                 continue
@@ -152,7 +156,7 @@ class Scan:
             mode = (os.lstat(self._prefix + rel) if rel else os.stat(self._root)).st_mode
         except OSError:
             return False
-        return stat.S_ISDIR(mode)
+        return stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and not self._why_not(self._prefix + rel))
 
     def _walk(self, rel: str) -> None:
         waiting = [rel]
@@ -212,15 +216,35 @@ class Scan:
         """Note a file; of a folder to search, its path."""
         name = entry.name
         rel = f"{folder}/{name}" if folder else name
-        if entry.is_dir(follow_symlinks=False):
-            return "" if self._rules.ignored(rel, name) else rel
-        wanted = is_skill_file(name)
-        if not wanted and (not self._rules.companions or name in NO_COMPANIONS):
-            if entry.is_symlink() and _leads_to_folder(entry) and not self._rules.ignored(rel, name):
-                self._report(folder, f"{name} is a link to a folder; links are not followed", "scan.link", "warning")
+        if self._rules.ignored(rel, name):
             return ""
-        if not self._rules.ignored(rel, name):
+        if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _leads_to_folder(entry)):
+            return rel if self._may_enter(folder, entry) else ""
+        wanted = is_skill_file(name)
+        if wanted or (self._rules.companions and name not in NO_COMPANIONS):
             self._file(folder, rel, entry, wanted, known)
+        return ""
+
+    def _may_enter(self, folder: str, entry: os.DirEntry[str]) -> bool:
+        """A folder is searched; a link to one only where it stays in a known folder."""
+        why = self._why_not(entry.path) if entry.is_symlink() else ""
+        if why:
+            self._report(folder, f"{entry.name} is a link to a folder; {why}", "scan.link", "warning")
+        return not why
+
+    def _why_not(self, path: str) -> str:
+        """Why a linked folder is not followed, or "". Links in folders that were reached by one are not, so that no
+        folder is gone through without end."""
+        real, root = os.path.realpath(path), os.path.realpath(self._root)
+        above = os.path.relpath(os.path.dirname(path), self._root)
+        if os.path.realpath(os.path.dirname(path)) != os.path.normpath(os.path.join(root, above)):
+            return "it lies in a folder that was reached by a link, and is not followed"
+        if real == root or real.startswith(root.rstrip(os.sep) + os.sep):
+            return f"it leads to {real}, which is searched where it lies"
+        if _is_inside(root, (real,)):
+            return f"it leads to {real}, around this folder, and is not followed"
+        if not _is_inside(real, self._rules.known):
+            return f"it leads to {real}, outside of the folders that are known, and is not followed"
         return ""
 
     def _file(self, folder: str, rel: str, entry: os.DirEntry[str], wanted: bool, known: Listing | None) -> None:
@@ -238,9 +262,6 @@ class Scan:
         self._note(rel, found, not wanted, None if known is None else known.files.get(rel))
 
     def _may_follow(self, folder: str, entry: os.DirEntry[str]) -> bool:
-        if _leads_to_folder(entry):
-            self._report(folder, f"{entry.name} is a link to a folder; links are not followed", "scan.link", "warning")
-            return False
         real, inside = os.path.realpath(entry.path), os.path.realpath(self._root).rstrip(os.sep) + os.sep
         if self._rules.links_anywhere or real.startswith(inside):
             return True
@@ -287,6 +308,10 @@ class Scan:
         if problem not in listed:
             listed.append(problem)
         self.found.folders[rel] = UNKNOWN
+
+
+def _is_inside(path: str, folders: Iterable[str]) -> bool:
+    return any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in folders)
 
 
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:

@@ -82,7 +82,7 @@ async def test_another_delegate_or_a_change_of_the_skill_it_names_is_another_res
 async def test_a_text_that_came_out_different_is_worked_on_anew(tmp_path: Path) -> None:
     bench = LibraryBench(tmp_path, model=ScriptedModel([says("old"), says("new")]))
     (bench.mine / "note").mkdir()
-    head = "---\nname: note\ndescription: tells\nmetadata:\n  category: read\n  cache: 60\n---\n"
+    head = "---\nname: note\ndescription: tells\nmetadata:\n  category: read\n  role:\n  cache: 60\n---\n"
     (bench.mine / "note" / "tone.md").write_text("Be kind.")
     bench.write("note/SKILL.md", head + ":inline[tone.md]\n")
     assert [(await bench.call("note")).result.text for _ in range(2)] == ["old", "old"]

@@ -59,7 +59,7 @@ async def test_a_folder_skill_takes_in_its_own_files_wherever_it_lies(place: Pla
     (place.own / "references").mkdir()
     (place.own / "references" / "tone.md").write_text("Be kind.")
     place.folder_skill(":inline[references/tone.md] :inline[./references/../references/tone.md]\n")
-    assert await place.text() == "Be kind. Be kind.\n"
+    assert (await place.text()).startswith("Be kind. Be kind.\n\n(About this skill.")
 
 
 async def test_a_skill_that_is_a_file_takes_in_what_read_file_may_read_and_nothing_else(place: Place) -> None:
@@ -131,7 +131,7 @@ async def test_a_companion_that_changed_since_it_was_seen_is_not_taken_in(tmp_pa
     tone.write_text("Be kind.")
     place.safe.change(allowed=(str(place.root),))  # where read_file could read it: that lifts no pin
     place.folder_skill(":inline[references/tone.md]\n")
-    assert await place.text() == "Be kind.\n"
+    assert (await place.text()).startswith("Be kind.\n")
     tone.write_text("Be evil.")
     with pytest.raises(ToolFailure, match="not as you saw it"):
         await place.text()

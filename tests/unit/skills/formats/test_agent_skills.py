@@ -60,7 +60,7 @@ def test_the_rules_are_warnings_with_their_places_and_for_folders_only() -> None
 # -- what lies beside -------------------------------------------------------------------------------------------------
 
 
-def test_scripts_references_and_assets_are_listed_without_links_and_dot_files(tmp_path: Path) -> None:
+def test_every_file_of_a_folder_is_listed_without_links_dot_files_and_other_skills(tmp_path: Path) -> None:
     for name in (
         "scripts/b.py",
         "scripts/a.sh",
@@ -68,6 +68,10 @@ def test_scripts_references_and_assets_are_listed_without_links_and_dot_files(tm
         "assets/p.png",
         "assets/.hidden",
         "other/no.txt",
+        "forms.md",
+        "node_modules/x/y.js",
+        "inner/SKILL.md",
+        "inner/x.md",
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"12345")
@@ -78,7 +82,8 @@ def test_scripts_references_and_assets_are_listed_without_links_and_dot_files(tm
     (found,) = load_skills_from_file(str(tmp_path / "SKILL.md"), source="mine", root="").definitions
     listed = folder_files(found)
     assert [(file.path, file.size) for file in listed.files] == [
-        ("scripts/a.sh", 5), ("scripts/b.py", 5), ("references/deep/er/x.md", 5), ("assets/p.png", 5),
+        ("forms.md", 5), ("assets/p.png", 5), ("other/no.txt", 5), ("references/deep/er/x.md", 5),
+        ("scripts/a.sh", 5), ("scripts/b.py", 5),
     ]  # fmt: skip
     assert (listed.more, listed.unreadable) == (False, ())
     assert folder_files(skill(markdown(""))).files == ()
