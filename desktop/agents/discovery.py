@@ -217,5 +217,6 @@ def _role(tool: Tool) -> str:
 
 def _shown(tool: Tool, allowed: AllowedTools, serving: str, *, hidden: bool) -> bool:
     name = tool.spec.name
-    by_name_alone = is_agent(name) or name == serving or (tool.spec.visibility == "hidden" and not hidden)
+    agent = is_agent(name) and not is_words(tool)
+    by_name_alone = agent or name == serving or (tool.spec.visibility == "hidden" and not hidden)
     return allowed.names(name) if by_name_alone else True

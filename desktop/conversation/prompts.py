@@ -10,15 +10,17 @@ from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import Tool
 
 MAX_FOLDERS = 12
+MAX_LINE = 160
 
 
 def system_text(
     body: str, tools: Sequence[Tool], safety: SafetySettings | None, environment: Mapping[str, str],
-    skills: Sequence[tuple[str, str]] = (), *, discovery: bool = False,
+    skills: Sequence[tuple[str, str]] = (), *, discovery: bool = False, fitting: Sequence[tuple[str, str]] = (),
 ) -> str:  # fmt: skip
     """What precedes every request of a run. Only the day is named, so that providers can cache it.
 
-    ``skills`` are (name, text) of those that the message brought in; ``discovery``: there are more tools than shown.
+    ``skills`` are (name, text) of those that the message brought in; ``discovery``: there are more tools than shown,
+    and ``fitting`` are (name, description) of skills in words that the model may choose from.
     """
     facts = [f"Today is {time.strftime('%A, %d %B %Y')}; the system is {platform.system()}."]
     if safety is not None:
@@ -33,6 +35,9 @@ def system_text(
         facts.append(
             "There are more skills: skill_list finds them, skill_describe explains one, skill_invoke calls it."
         )
+    if discovery and fitting:
+        lines = (f"\n  - {name}: {_one_line(description)}" for name, description in fitting)
+        facts.append("Skills that may fit; skill_invoke gives the text of one that does:" + "".join(lines))
     facts.extend(f"{name} is {value}." for name, value in environment.items())
     body = "\n\n".join([body.strip(), *(f"# Skill: {name}\n\n{text.strip()}" for name, text in skills)])
     return body.strip() + "\n\n# Here and now\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
@@ -41,6 +46,12 @@ def system_text(
 def _listed(folders: Sequence[str]) -> str:
     shown = ", ".join(folders[:MAX_FOLDERS])
     return shown + (f" and {len(folders) - MAX_FOLDERS} more" if len(folders) > MAX_FOLDERS else "") or "none"
+
+
+def _one_line(text: str) -> str:
+    """A stranger's words, cut: they describe, and cannot begin a line of ours."""
+    shown = " ".join(text.split())
+    return shown if len(shown) <= MAX_LINE else f"{shown[: MAX_LINE - 1]}…"
 
 
 def _tool_line(tool: Tool) -> str:

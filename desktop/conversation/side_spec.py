@@ -168,15 +168,20 @@ def how_called(side: Ready, table: ToolTable) -> list[str]:
 
 
 async def request_of(
-    runtime: Runtime, side: Ready, token: CancellationToken, brought_in: Sequence[tuple[str, str]] = ()
-) -> ModelRequest:
-    """Model, system text and tools, without messages. Raises ToolFailure when the prompt's text cannot be made."""
+    runtime: Runtime, side: Ready, token: CancellationToken, brought_in: Sequence[tuple[str, str]] = (),
+    asked: str = "",
+) -> ModelRequest:  # fmt: skip
+    """Model, system text and tools, without messages; ``asked`` is what skills may fit. Raises ToolFailure when
+    the prompt's text cannot be made."""
     skills, spec = runtime.skills, side.spec
     safety = runtime.safety() if runtime.safety is not None else None
     schemas = [described(tool, side.visible, runtime.pipeline) for tool in side.native]
     text = spec.prompt_text or await skills.expanded(side.skill, {}, side.skill.metadata, {}, token=token)
     discovery = side.visible.discovery and side.mode != "code"
-    system = system_text(text, side.native, safety, spec.environment, brought_in, discovery=discovery)
+    fitting = await _fitting(runtime, side, asked, brought_in) if discovery and asked else ()
+    system = system_text(
+        text, side.native, safety, spec.environment, brought_in, discovery=discovery, fitting=fitting
+    )  # fmt: skip
     contract = contract_of(runtime, side)
     if contract.native is not None:
         schemas.append(finish_tool(contract.native))
@@ -186,6 +191,14 @@ async def request_of(
         schemas.append(code_tool())
         system = f"{system}\n{document(side.visible, runtime.pipeline)}"
     return ModelRequest(spec.model, (), system, tuple(schemas))
+
+
+async def _fitting(
+    runtime: Runtime, side: Ready, asked: str, brought_in: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Skills in words that the side may call, and has not got yet."""
+    usable = {tool.spec.name for tool in side.visible.usable} - {name for name, _ in brought_in}
+    return [one for one in await runtime.skills.fitting(asked) if one[0] in usable]
 
 
 def own_model(skill: SkillDef | None) -> str:

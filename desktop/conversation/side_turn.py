@@ -139,7 +139,7 @@ class SideTurn:
             node.own_rounds = rounds.own
         stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, contract, self._finished)
         request = await request_of(
-            runtime, side, self.meta.cancellation, await self._brought_in(given.asked, side.skill)
+            runtime, side, self.meta.cancellation, await self._brought_in(given.asked, side.skill), given.asked
         )
         loop = RoundLoop(
             Answerer(runtime.client, retry=runtime.retry),

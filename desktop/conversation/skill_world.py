@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from desktop.agents.sessions import Sessions
-from desktop.conversation.activation import chosen
+from desktop.conversation.activation import chosen, fitting
 from desktop.conversation.shown_tools import ShownTools
 from desktop.conversation.skill_files import SkillsInUse
 from desktop.conversation.skill_text import ARGUMENTS, Marked, marked, of_agent_skills, with_folder
@@ -93,6 +93,11 @@ class SkillWorld:
     async def brought_in(self, text: str) -> list[SkillDef]:
         """The skills that a person's message brings in (S-SK-5)."""
         return await asyncio.to_thread(lambda: chosen(text, self.fabric.list_tools()))
+
+    async def fitting(self, text: str) -> list[tuple[str, str]]:
+        """Names of skills in words that may fit a message, with a line each: the model's choice."""
+        found = await asyncio.to_thread(lambda: fitting(text, self.fabric.list_tools()))
+        return [(skill.name, skill.description) for skill in found]
 
     # -- lists of allowed tools ---------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from desktop.skills.formats.problems import FormatError
 from desktop.skills.resolution.folders import owner_of
 from desktop.skills.resolution.globals import Globals
 from desktop.skills.resolution.pins import Pins
+from desktop.skills.resolution.roots import SearchRoot
 from desktop.skills.resolution.scan import FOLDER_FILES
 
 MAX_BESIDE = 200_000
@@ -25,7 +26,7 @@ def body(globals: Globals, definition: SkillDef) -> str:
     skill is pinned and its file is not what the person has seen (``skills.changed``)."""
     if not definition.path:
         raise NotFound(f"{definition.name} is not in a file.")
-    root, path = owner_of(globals, definition.path)
+    root, path = _owner_of(globals, definition)
     if globals.pins is None or not root.pinned:
         return read_body(definition)
     data, stamp = _seen(globals.pins, definition, path)
@@ -35,6 +36,15 @@ def body(globals: Globals, definition: SkillDef) -> str:
         raise NotFound(f"{path} no longer holds the skill {definition.name}.", next_step="Reload the skills.")
     text = decode(data)
     return text if now.body_at < 0 else text[now.body_at : now.body_end if now.body_end >= 0 else None]
+
+
+def _owner_of(globals: Globals, definition: SkillDef) -> tuple[SearchRoot, str]:
+    """Whose the skill is, and the path under which its content was seen: of a link to a file that is no skill by
+    itself, that of the link."""
+    root, path = owner_of(globals, definition.path)
+    pins = globals.pins
+    by_link = pins is not None and not pins.knows(path) and pins.knows(definition.path)
+    return root, definition.path if by_link else path
 
 
 def _seen(pins: Pins, definition: SkillDef, path: str) -> tuple[bytes, str]:
@@ -60,7 +70,7 @@ def beside(globals: Globals, definition: SkillDef, rel: str, most: int = MAX_BES
     ``skills.changed`` for what has not been seen, ``skills.too_large`` beyond ``most`` bytes."""
     if not definition.path or os.path.basename(definition.path) not in FOLDER_FILES:
         raise NotFound(f"{definition.name} has no folder of its own.", code="skills.not_beside")
-    root, path = owner_of(globals, definition.path)
+    root, path = _owner_of(globals, definition)
     folder = os.path.realpath(os.path.dirname(definition.path))
     real = os.path.realpath(os.path.join(folder, rel)) if "\0" not in rel else ""
     if not root.trusted or not real.startswith(folder.rstrip(os.sep) + os.sep):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.errors import KnownError
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import SearchRoot
 from tests.unit.skills.resolution.kit import MemoryStore, folder_skill
@@ -103,3 +104,19 @@ def test_a_link_into_a_folder_that_is_trusted_no_longer_or_elsewhere_now_is_foll
     found = fabric.find_tool("b")
     assert found is not None
     assert found.root == str(two)
+
+
+@pytest.mark.spec("R-RES-7")
+def test_a_linked_file_that_is_no_skill_by_itself_is_pinned_as_the_link_shows_it(tmp_path: Path) -> None:
+    root = tmp_path / "skills"
+    (root / "wiki").mkdir(parents=True)
+    (root / "commands").mkdir()
+    (root / "commands" / "wiki.md").write_text("---\nname: wiki\ndescription: x\n---\nAsk.\n")
+    (root / "wiki" / "SKILL.md").symlink_to("../commands/wiki.md")
+    fabric = opened(SearchRoot(str(root), "shared"))
+    found = fabric.find_tool("wiki")
+    assert found is not None
+    assert fabric.body(found) == "Ask.\n"
+    (root / "commands" / "wiki.md").write_text("---\nname: wiki\ndescription: x\n---\nElse.\n")
+    with pytest.raises(KnownError, match="changed since you saw it"):
+        fabric.body(found)
