@@ -41,7 +41,7 @@ def facts_of(call: RecordedCall) -> CallFacts:
     return CallFacts(
         call.tool, Category(plain["category"]), str(plain["about"]), tuple(plain["tags"]), dict(plain["arguments"]),
         str(plain["source"]), parts, dict(plain["resolved"]), call.thread_id, str(plain["digest"]),
-        tuple(str(one) for one in plain.get("above", ())),
+        tuple(str(one) for one in plain.get("above", ())), plain.get("network") is True,
     )  # fmt: skip
 
 
@@ -56,6 +56,7 @@ def _plain(facts: CallFacts) -> dict[str, Any]:
         "parts": [[part.text, part.spellings, part.hidden, part.said, part.assigns] for part in parts],
         "resolved": dict(facts.resolved),
         **({"above": list(facts.above)} if facts.above else {}),
+        **({"network": True} if facts.network else {}),
     }
 
 

@@ -70,7 +70,8 @@ class PermissionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An answer. ``digest`` repeats the request's: an answer to another digest is void (R-PRM-5)."""
+    """An answer. ``digest`` repeats the request's: an answer to another digest is void (R-PRM-5). ``with_network``: the
+    person gave the call the network, where its request offered that."""
 
     choice: Choice
     digest: str
@@ -79,11 +80,18 @@ class Decision:
     edited_arguments: Mapping[str, Any] | None = None
     rule: Mapping[str, Any] | None = None
     waited_s: float = 0.0
+    with_network: bool = False
 
     @property
     def allowed(self) -> bool:
         """True for every way of saying yes."""
         return self.choice.startswith("allow")
+
+    def gives_network(self, preview: Mapping[str, Any]) -> bool:
+        """Whether a call with this preview has the network: as its request said, or as the person ticked where that was
+        offered."""
+        ticked = self.with_network and preview.get("network_offered") is True
+        return self.allowed and (ticked or preview.get("network") is True)
 
 
 class Asker(Protocol):

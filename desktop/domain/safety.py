@@ -26,6 +26,10 @@ SUGGESTED_DENIED = (
 DEFAULT_ENVIRONMENT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR", "TZ")
 
 
+NetworkMode = Literal["never", "as asked", "always"]
+"""Whether shell commands have the network: ``as asked``, where a command needs it and exactly that was allowed."""
+
+
 @dataclass(frozen=True, slots=True)
 class SafetySettings:
     """One snapshot of every setting that safety obeys; asked for anew at each call (R-FS-12, X-9).
@@ -42,7 +46,7 @@ class SafetySettings:
     tool_timeout_s: float = 120.0
     tool_timeouts: Mapping[str, float] = field(default_factory=dict)
     output_limit: int = 200_000
-    shell_network: bool = False
+    shell_network: NetworkMode = "as asked"
     relax_plain_rm: bool = False
     blocked_patterns: tuple[str, ...] = ()
     auto_approve_workspace_writes: bool = False
@@ -340,7 +344,8 @@ class TextMasker(Protocol):
 class CallFacts:
     """What a trust rule may look at. ``parts`` and ``resolved`` as in ``PreCheck``; ``digest`` is the SHA-256 of
     ``constraint`` where that is known only without its secrets, else empty. ``above`` as in ``RunMeta``: rules of those
-    threads count for the call as well."""
+    threads count for the call as well. ``network``: the network is opened for it because it was judged to need it.
+    """
 
     tool: str
     category: Category
@@ -353,12 +358,14 @@ class CallFacts:
     thread_id: str = ""
     digest: str = ""
     above: tuple[str, ...] = ()
+    network: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RuleMatch:
-    """A rule that fits a call. ``specific``: it names the tool exactly or by a glob with literals (R-PRM-11); ``bare``:
-    its selector has no letter at all, as ``*``. ``rule_ids``: all that took part, where rules have ids."""
+    """A rule that fits a call. ``specific``: it names the tool exactly or by a glob with literals (R-PRM-11), and where
+    the call needs the network the program of its command, too; ``bare``: its selector has no letter at all, as ``*``.
+    ``rule_ids``: all that took part, where rules have ids."""
 
     policy: Literal["allow", "ask", "deny"]
     pattern: str

@@ -101,7 +101,8 @@ class ToolCallContext:
     """What ``execute`` receives beside its arguments: run metadata with the token (R-TOOL-6) and the agent chain.
 
     ``identity`` is the approved ``PreCheck.identity``: a tool verifies it once more at the handle (R-PRM-5). ``scope``
-    is the pipeline's own record of the call, for the adapter that runs skills; no other tool looks at it.
+    is the pipeline's own record of the call, for the adapter that runs skills; no other tool looks at it. ``network``:
+    the call was allowed with the network.
     """
 
     meta: RunMeta
@@ -111,6 +112,7 @@ class ToolCallContext:
     identity: Mapping[str, str] = field(default_factory=dict)
     scope: Any = None
     unasked: bool = False
+    network: bool = False
 
 
 @runtime_checkable

@@ -114,7 +114,10 @@ class Executor:
         seconds = None if spec.waits_for_person or limit == math.inf else limit + self._margin_s
         context = ToolCallContext(
             call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call),
-            identity=call.check.identity if call.check is not None else {}, scope=call, unasked=_by_setting(call),
+            identity=call.check.identity if call.check is not None else {}, scope=call,
+            unasked=_by_setting(call),
+            network=call.check is not None and call.decision is not None
+            and call.decision.gives_network(call.check.preview),
         )  # fmt: skip
         task = self._spawn(_body(call, context), f"tool {spec.name}")
         scope = Interrupt(call.meta.cancellation, seconds=seconds)

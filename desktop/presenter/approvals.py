@@ -73,9 +73,10 @@ class ApprovalsViewModel(QObject):
         reason: str = "",
         edited_arguments: Mapping[str, Any] | None = None,
         rule: Mapping[str, Any] | None = None,
+        with_network: bool = False,
     ) -> None:
         """Answer exactly the request that was shown: ``digest`` must be the one on screen (R-PRM-5). ``rule``: the one
-        that was saved with this answer, for the activity log.
+        that was saved with this answer, for the activity log. ``with_network``: ticked in the request.
 
         A choice that the request does not offer is refused, whatever the caller (R-PRM-3).
         """
@@ -92,6 +93,7 @@ class ApprovalsViewModel(QObject):
             reason=reason[:2000],
             edited_arguments=edited_arguments,
             rule=rule,
+            with_network=with_network,
             waited_s=max(0.0, time.time() - request.asked_at),
         )
         if not self._bridge.answer(request_id, decision):

@@ -21,7 +21,7 @@ RISKS = {
     "security.auto_approve_reading_commands": "Commands read what is in the allowed folders without asking you.",
     "tools.bash.network": "What a command reads can leave this computer.",
 }
-"""Flags that open something while they are on."""
+"""What opens something while it is on, or always."""
 
 
 class SettingsViewModel(QObject):
@@ -57,7 +57,7 @@ class SettingsViewModel(QObject):
     def warning(self, key: str) -> str:
         """What a person should know of the value in force, or "" (R-ENV-9, C-28)."""
         said = [problem.message for problem in self._service.problems if problem.key == key]
-        if self.get(key) is True and key in RISKS:
+        if self.get(key) in (True, "always") and key in RISKS:
             said.append(RISKS[key])
         return " ".join(said)
 

@@ -62,8 +62,9 @@ def call_facts(
     """What rules and memory compare. Without a constraint of its own, a call is only like itself, byte by byte."""
     constraint = check.constraint or json.dumps(arguments, sort_keys=True, default=str)
     return CallFacts(
-        spec.name, category, constraint, spec.tags, arguments, spec.source, check.parts, check.resolved, thread_id
-    )
+        spec.name, category, constraint, spec.tags, arguments, spec.source, check.parts, check.resolved, thread_id,
+        network=check.preview.get("network_asked") is True,
+    )  # fmt: skip
 
 
 def passes_by_setting(

@@ -15,8 +15,8 @@ from desktop.domain.tools import Category, PreCheck
 MAX_RUNS = 1000
 
 _SHOWN = (
-    "argv", "command", "confined_by", "cwd", "environment", "kind", "network", "path", "program", "server", "source",
-    "tool", "where",
+    "argv", "command", "confined_by", "cwd", "environment", "hosts", "kind", "network", "network_asked",
+    "network_offered", "path", "program", "server", "source", "tool", "where",
 )  # fmt: skip
 """Of what a request shows, the part that says how and where the call would run; ``identity`` has the files."""
 
@@ -57,12 +57,12 @@ class RunMemory:
     """What was decided for the rest of a run. Bounded: the oldest runs are forgotten, which only means asking again."""
 
     def __init__(self) -> None:
-        self._allowed: OrderedDict[str, set[Alike]] = OrderedDict()
+        self._allowed: OrderedDict[str, dict[Alike, bool]] = OrderedDict()
         self._denied: OrderedDict[str, None] = OrderedDict()
 
-    def allow(self, run_id: str, alike: Alike) -> None:
-        """Calls like this one, until the run is over."""
-        self._allowed.setdefault(run_id, set()).add(alike)
+    def allow(self, run_id: str, alike: Alike, *, with_network: bool = False) -> None:
+        """Calls like this one, until the run is over; with the network if the person gave it."""
+        self._allowed.setdefault(run_id, {})[alike] = with_network
         self._allowed.move_to_end(run_id)
         while len(self._allowed) > MAX_RUNS:
             self._allowed.popitem(last=False)
@@ -70,6 +70,10 @@ class RunMemory:
     def allows(self, run_id: str, alike: Alike) -> bool:
         """Whether it was allowed for this run."""
         return alike in self._allowed.get(run_id, ())
+
+    def with_network(self, run_id: str, alike: Alike) -> bool:
+        """Whether it was allowed for this run with the network."""
+        return self._allowed.get(run_id, {}).get(alike, False)
 
     def deny(self, run_id: str) -> None:
         """Everything from now on."""

@@ -102,9 +102,8 @@ class Confinement:
             return self._report
 
     def describe(self) -> str:
-        """One sentence for the request and the settings, with the network's state."""
-        network = "on" if self._settings().shell_network else "off"
-        report = self.probe()
+        """One sentence for what nobody was asked about, with the network's state."""
+        report, network = self.probe(), "on" if self._settings().shell_network == "always" else "off"
         return report.sentence if report.kind == "none" else f"{report.sentence} The network is {network}."
 
     def wrap(

@@ -197,7 +197,8 @@ class PermissionGate:
         if found.what == "denied":
             return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
         by = _BY[found.because] if request.category is not Category.READ else "setting"
-        return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None)
+        network = by == "remembered" and self._memory.with_network(request.run_id, alike)
+        return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None, with_network=network)
 
     async def _of_job(self, request: PermissionRequest, facts: CallFacts, job: Unattended) -> Decision:
         """The answer in a run without a person: its own policy, and what rules forbid anyway; nobody is asked, and what
@@ -241,7 +242,8 @@ class PermissionGate:
             if answer.digest == request.digest:
                 decision = answer
                 break
-        return replace(decision, waited_s=time.monotonic() - began)
+        ticked = decision.with_network and decision.allowed and request.preview.get("network_offered") is True
+        return replace(decision, waited_s=time.monotonic() - began, with_network=ticked)
 
     async def _answer(self, request: PermissionRequest, token: CancellationToken) -> Decision:
         """Wait for the person, the end of the run, the end of the app or the time limit, whichever is first.
@@ -294,7 +296,7 @@ class PermissionGate:
         elif request.category is Category.ADMIN and decision.choice in ("allow_run", "allow_always"):
             return replace(decision, choice="allow_once", rule=None)
         elif decision.choice == "allow_run":
-            self._memory.allow(request.run_id, alike)
+            self._memory.allow(request.run_id, alike, with_network=decision.with_network)
         elif decision.choice == "allow_always":
             self._memory.allow(request.run_id, alike)
             rule = decision.rule or {"tool": facts.tool, "policy": "allow", "constraint": escape_glob(facts.constraint)}
@@ -333,17 +335,6 @@ class PermissionGate:
 
     async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:
         """One line of the activity log (R-PRM-13); its number goes into ``logged``."""
-        extra: dict[str, Any] = {"waited_s": round(decision.waited_s, 3)}
-        if decision.reason:
-            extra["reason"] = decision.reason[:_SUMMARY]
-        if decision.rule:
-            extra["rule"] = dict(decision.rule)
-        if request.raised_because:
-            extra["raised_because"] = request.raised_because[:_SUMMARY]
-        if request.original is not None:
-            extra["original"] = summary_of(request.original, self._redactor)
-        if decision.edited_arguments is not None:
-            extra["edited"] = summary_of(decision.edited_arguments, self._redactor)
         number = await self._audit(
             AuditEntry(
                 at=self._clock(),
@@ -359,7 +350,7 @@ class PermissionGate:
                 summary=summary_of(request.arguments, self._redactor),
                 paths=request.paths,
                 outcome=_known_outcome(decision),
-                extra=extra,
+                extra=_extra_of(request, decision, self._redactor),
             )
         )
         if number is not None:
@@ -370,6 +361,25 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
     """What rules and memory compare."""
     facts = call_facts(call.target.spec, call.frozen, check, call.category, call.meta.thread_id)
     return replace(facts, above=call.meta.above) if call.meta.above else facts
+
+
+def _extra_of(request: PermissionRequest, decision: Decision, redactor: Redactor | None) -> dict[str, Any]:
+    """What the activity log keeps beside the call itself."""
+    extra: dict[str, Any] = {"waited_s": round(decision.waited_s, 3)}
+    if decision.reason:
+        extra["reason"] = decision.reason[:_SUMMARY]
+    if decision.rule:
+        extra["rule"] = dict(decision.rule)
+    if request.raised_because:
+        extra["raised_because"] = request.raised_because[:_SUMMARY]
+    if decision.allowed and "network" in request.preview:
+        extra["network"] = decision.gives_network(request.preview)
+        extra |= {"hosts": list(hosts)} if (hosts := request.preview.get("hosts")) else {}
+    if request.original is not None:
+        extra["original"] = summary_of(request.original, redactor)
+    if decision.edited_arguments is not None:
+        extra["edited"] = summary_of(decision.edited_arguments, redactor)
+    return extra
 
 
 def _known_outcome(decision: Decision) -> str:

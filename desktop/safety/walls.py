@@ -101,7 +101,7 @@ def walls_of(policy: PathPolicy, settings: SettingsProvider, *, grants: bool = T
         return by_depth({path for path in found if not any(is_within(path, place) for place in out_of_sight)})
 
     return Walls(
-        seen(writable), seen(own), seen(again), out_of_sight, settings().shell_network,
+        seen(writable), seen(own), seen(again), out_of_sight, settings().shell_network == "always",
         installed=without_inner((*(rule.resolved for rule in lists.installed), *lists.around)), sealed=seen(sealed),
     )  # fmt: skip
 

@@ -13,6 +13,8 @@ from desktop.settings.spec import Problem
 Place = tuple[int, int]
 
 RENAMES: dict[str, str] = {}
+VALUES: Mapping[str, Mapping[bool, str]] = {"tools.bash.network": {True: "always", False: "never"}}
+"""What older versions wrote as true and false, and is a choice by now."""
 """Keys that an older version wrote, with their name today. Read as the new one, renamed when it is saved."""
 
 
@@ -78,6 +80,8 @@ class Evaluation:
         if key not in self._schema:
             self._unknown(key, value)
             return
+        if isinstance(value, bool):
+            value = VALUES.get(key, {}).get(value, value)
         try:
             self._values[key] = check(self._schema[key], value)
             self._said.add(key)

@@ -83,10 +83,12 @@ class Bash:
         "A call that runs longer is ended with everything it started; a tool may set its own limit.", "Tools",
         minimum=1, maximum=86_400, unit="seconds",
     )  # fmt: skip
-    network: bool = setting(
-        False, "Network for commands", "flag",
-        "Confined shell commands may use the network. Off: what they read cannot leave this computer that way.",
-        "Tools",
+    network: Literal["as asked", "never", "always"] = setting(
+        "as asked", "Network for commands", "choice",
+        "As asked: a command that needs the network says so in its request, and has it when you allow exactly that; "
+        "where it cannot be told you can tick it; any other has none. Never: what commands read cannot leave this "
+        "computer that way.",
+        "Tools", choices=(("as asked", "As asked"), ("never", "Never"), ("always", "Always")),
     )  # fmt: skip
     path: str = setting(
         "", "Bash", "text", "The bash that runs commands. Empty: the one that is found on this computer.", "Tools"

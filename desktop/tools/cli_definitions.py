@@ -42,7 +42,8 @@ _META = re.compile(r"[;&|<>$`\"'*?()\[\]{}!#~\x00-\x1f\x7f]")
 @dataclass(frozen=True, slots=True)
 class CliDefinition:
     """One declared tool. ``name`` is canonical (``kubectl-get``), the alias for models follows from it (C-30);
-    ``params`` is the schema, one object for its whole life (R-TOOL-7). ``network``: None follows the setting."""
+    ``params`` is the schema, one object for its whole life (R-TOOL-7). ``network``: unless it says
+    false, or asks nobody about a free text and does not say true."""
 
     name: str
     description: str
@@ -55,7 +56,7 @@ class CliDefinition:
     env: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float | None = None
     cwd: str = ""
-    network: bool | None = None
+    network: bool = True
     line: int = 1
 
 
@@ -194,8 +195,10 @@ class _Entry:
         groups = self._groups(node.get("optional_args"))
         cmd, env = self._cmd(), read_env(node.get("env"), category, self._rules.needs_admin, notes)
         _check_slots(node, args, groups, parameters, notes)
-        network = self._network()
-        if category is Category.READ and network and any(p.free and "pattern" not in p.schema for p in parameters):
+        said = self._network()
+        unasked = category is Category.READ and any(p.free and "pattern" not in p.schema for p in parameters)
+        network = not unasked if said is None else said  # with a free text it asks somebody, or a person says so here
+        if unasked and network:
             words = "a read tool asks nobody: with a free text a model can send out what it knows"
             notes.warn(node.get("network") or node, "network", words)
         return CliDefinition(

@@ -37,7 +37,7 @@ from desktop.tools.cli_category import always_admin
 from desktop.tools.cli_definitions import SOURCE, CliDefinition
 from desktop.tools.cli_template import Template, canonical
 from desktop.tools.cli_values import Parameter, Values
-from desktop.tools.process_result import NETWORK_IS_OFF, result_of
+from desktop.tools.process_result import NETWORK_IS_OFF_FOR_TOOL, result_of
 
 MAX_WORD = 120_000
 """Bytes of one argument; Linux takes 131,072."""
@@ -214,11 +214,11 @@ class CliTool:
     def _judged(self, words: tuple[str, ...], program: str, place: Verdict, readings: _Readings) -> PreCheck:
         """The finished judgement. Blocks: it looks at the files that it is bound to."""
         services, definition = self._services, self.definition
-        policy, settings = services.policy, services.settings()
+        policy = services.policy
         category, why = self._category(program, readings)
         report = services.confinement.probe()
-        network = settings.shell_network if definition.network is None else definition.network
-        said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'}."
+        network = definition.network
+        said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'} for this tool."
         identity = {path: _state_of(policy, path) for path in readings.filled.bound[:MAX_BOUND]}
         identity[program] = policy.explain(program, Access.READ).identity
         identity[place.resolved] = _which(place.identity)
@@ -295,9 +295,8 @@ class CliTool:
             services.confinement.wrap, plain, network=network, grants=grants, cache=cache
         )
         outcome = await services.runner.run(confined, token, context.progress)
-        off = not (settings.shell_network if network is None else network)
-        uses_network = off and (await self._read(words, place.resolved)).uses_network
-        return result_of(outcome, timeout_s, NETWORK_IS_OFF if uses_network else "")
+        uses_network = not network and (await self._read(words, place.resolved)).uses_network
+        return result_of(outcome, timeout_s, NETWORK_IS_OFF_FOR_TOOL if uses_network else "")
 
     def _changed(self, program: str, context: ToolCallContext) -> ToolFailure | None:
         """Another program under the name than the one that was judged (R-PRM-5)."""

@@ -225,7 +225,7 @@ class McpServer:
         plain_spec = ProcessSpec((program, *definition.args), place.resolved, environment)
         spec = services.confinement.wrap(plain_spec, network=definition.network, cache=self._cache())
         report = services.confinement.probe()
-        network = settings.shell_network if definition.network is None else definition.network
+        network = settings.shell_network == "always" if definition.network is None else definition.network
         said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'}."
         weak = self._weak(place.resolved, program)
         self.walls = Walls(walls_of(settings), report.sentence + said, report.kind, network, weak)

@@ -8,6 +8,11 @@ from desktop.domain.errors import ToolAborted, ToolTimeout
 from desktop.domain.safety import ProcessOutcome
 from desktop.domain.tools import ToolResult
 
+NETWORK_IS_OFF_FOR_TOOL = "[The network is switched off for this tool: tools.yaml says network: false.]\n"
+NETWORK_WAS_NOT_GIVEN = (
+    "[It ran without the network: what it does cannot be told from the command. A person can give it the network in "
+    "its request.]\n"
+)
 NETWORK_IS_OFF = "[The network is switched off for commands; a person can allow it in Settings, Tools and limits.]\n"
 
 _NAMED = 3

@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import Denied, ToolFailure
+from desktop.domain.network_use import network_of
 from desktop.domain.safety import (
     Access,
     Confinement,
     EnvironmentBuilder,
+    NetworkMode,
     PathPolicy,
     ProcessRunner,
     ProcessSpec,
@@ -24,7 +26,7 @@ from desktop.domain.safety import (
     ShellReading,
 )  # fmt: skip
 from desktop.domain.tools import Category, CommandPart, PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.tools.process_result import NETWORK_IS_OFF, gone_note, result_of
+from desktop.tools.process_result import NETWORK_IS_OFF, NETWORK_WAS_NOT_GIVEN, gone_note, result_of
 
 MAX_COMMAND = 100_000
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
@@ -36,7 +38,8 @@ BASH = ToolSpec(
     alias="bash",
     description=(
         "Run a command with bash in the workspace and return what it writes. It is confined to the allowed folders, "
-        "has no input, and everything it starts ends with it. A person is shown the command and has to agree."
+        "has no input, and everything it starts ends with it. It has the network only where the command plainly needs "
+        "it, as curl and git fetch do. A person is shown the command and has to agree."
     ),
     params={
         "type": "object",
@@ -122,7 +125,8 @@ class Bash:
             refusal = ToolFailure(f"The workspace {place.resolved} does not exist.", code="tool.not_started")
             return PreCheck(Category.WRITE, denied=refusal)
         report = self._confinement.probe()
-        network = "" if report.kind == "none" else f" The network is {'on' if settings.shell_network else 'off'}."
+        network = network_of(settings.shell_network, reading, report.kind)
+        said = "" if report.kind == "none" else network.sentence
         return PreCheck(
             category=reading.category,
             raised_because=reading.raised_because,
@@ -132,9 +136,9 @@ class Bash:
                 "kind": "command",
                 "command": command,
                 "cwd": place.resolved,
-                "confinement": report.sentence + network,
+                "confinement": report.sentence + said,
                 "confined_by": report.kind,
-                "network": settings.shell_network,
+                **network.preview,
                 "reads_only": reading.reads_only,
             },
             identity={**reading.states, place.resolved: _which(place.identity)},
@@ -162,22 +166,32 @@ class Bash:
             timeout_s=timeout_s,
             output_limit=settings.output_limit,
         )
-        grants = context.meta.unattended is None
-        confined = await asyncio.to_thread(self._walled, plain, again, grants=grants, unasked=context.unasked)
+        grants, mode = context.meta.unattended is None, settings.shell_network
+        network = mode == "always" or (mode == "as asked" and context.network)
+        confined = await asyncio.to_thread(
+            self._walled, plain, again, grants=grants, network=network, unasked=context.unasked
+        )
         outcome = await self._runner.run(confined, token, context.progress)
-        off = again.uses_network and not settings.shell_network
-        result = result_of(outcome, timeout_s, NETWORK_IS_OFF if off else "")
+        result = result_of(outcome, timeout_s, "" if network else self._without(mode, again))
         gone = await asyncio.to_thread(self._gone, again, confined.fleeting)
         return replace(result, text=gone_note(gone) + result.text) if gone else result
 
-    def _walled(self, plain: ProcessSpec, reading: ShellReading, *, grants: bool, unasked: bool) -> ProcessSpec:
+    def _walled(
+        self, plain: ProcessSpec, reading: ShellReading, *, grants: bool, network: bool, unasked: bool
+    ) -> ProcessSpec:  # fmt: skip
         """The command in its walls. One that nobody was asked about can write nothing and reaches no network, whatever
         was read off its text. Raises Denied when that cannot be held."""
         if not unasked:
-            return self._confinement.wrap(plain, grants=grants, cache="bash")
+            return self._confinement.wrap(plain, network=network, grants=grants, cache="bash")
         if not reading.reads_only or self._confinement.probe().kind == "none":
             raise Denied("It does not only read, or nothing confines it here, so it is asked about.")
         return self._confinement.wrap(plain, grants=False, network=False, writes=False)
+
+    def _without(self, mode: NetworkMode, reading: ShellReading) -> str:
+        """Why a command that failed may have wanted the network."""
+        if reading.uses_network:
+            return NETWORK_IS_OFF
+        return NETWORK_WAS_NOT_GIVEN if network_of(mode, reading, self._confinement.probe().kind).offered else ""
 
     def _gone(self, reading: ShellReading, fleeting: tuple[str, ...]) -> list[str]:
         """What the command may have written where its end took it away."""

@@ -155,7 +155,7 @@ def _limits(stage: Stage, name: str) -> QWidget:
     """Pages of settings with values of one's own."""
     values: dict[str, Any] = {
         "tools.timeouts": (("bash", 600.0), ("kubectl-get", 20.0)), "security.auto_approve_workspace_writes": True,
-        "security.blocklist_extra": (r"\bterraform\s+apply\b",), "tools.bash.network": True,
+        "security.blocklist_extra": (r"\bterraform\s+apply\b",), "tools.bash.network": "always",
     }  # fmt: skip
     for key, value in values.items():
         stage.settings.set(key, value)

@@ -103,7 +103,7 @@ async def test_without_walls_a_command_clicks_into_the_window(screen: str, tmp_p
 async def test_no_command_with_the_network_on_reaches_a_screen_that_listens_on_tcp(
     screen: str, tmp_path: Path, kind: Kind
 ) -> None:
-    settings = SafetySettings(str(tmp_path), allowed=(str(tmp_path),), shell_network=True)
+    settings = SafetySettings(str(tmp_path), allowed=(str(tmp_path),), shell_network="always")
     if Machine.here().landlock_abi < PORTS_ABI:
         pytest.skip("this kernel cannot close ports; the confinement says so")
     before = pointer(screen)

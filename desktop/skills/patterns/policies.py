@@ -18,6 +18,7 @@ which nobody sees, and neither evades what is denied or asked about above it nor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,6 +44,8 @@ class Owner:
 
 
 _NOBODY = Owner()
+_OF_COMMANDS = ("command", "call-object")
+_PROGRAM = re.compile(r"\s*(?:[^\s*?\[\]{}\\]|\\.)+(?:\s|$)")
 
 
 class PolicyRules:
@@ -78,13 +81,13 @@ class PolicyRules:
             elif policy == "ask" or rule.specificity == top:
                 others.append(rule)
         if denying:
-            return self._match([max(denying, key=_rank)])
+            return self._match([max(denying, key=_rank)], facts)
         found = [self._best(others, part, call) for part in call.parts]
         asking = [rule for rule in found if rule is not None and policies[rule.order] == "ask"]
         if asking:
-            return self._match([max(asking, key=_rank)])
+            return self._match([max(asking, key=_rank)], facts)
         allowing = [rule for rule in found if rule is not None]
-        return self._match(allowing) if len(allowing) == len(found) else None
+        return self._match(allowing, facts) if len(allowing) == len(found) else None
 
     def _sieve(self, tool: str, tags: tuple[str, ...]) -> Sieve:
         """The rules about a tool, kept for its next call."""
@@ -112,16 +115,23 @@ class PolicyRules:
     def _counts(self, rule: Rule, threads: tuple[str, ...]) -> bool:
         return self._owners[rule.order].thread_id in threads
 
-    def _match(self, rules: Sequence[Rule]) -> RuleMatch:
+    def _match(self, rules: Sequence[Rule], facts: CallFacts) -> RuleMatch:
         rules = list(dict.fromkeys(rules))
         owners = [self._owners[rule.order] for rule in rules]
         shown = [owner.shown or rule.text for owner, rule in zip(owners, rules, strict=True)]
         return RuleMatch(
             self._policies[rules[0].order], " and ".join(shown),
-            all(rule.specificity >= WITH_LITERALS for rule in rules),
+            all(rule.specificity >= WITH_LITERALS and (not facts.network or _names_program(rule)) for rule in rules),
             owners[0].reason, any(rule.specificity == BARE for rule in rules),
             tuple(owner.rule_id for owner in owners if owner.rule_id),
         )  # fmt: skip
+
+
+def _names_program(rule: Rule) -> bool:
+    """Whether it says which program: ``command=git push*`` and ``command=curl *``, and neither ``bash`` alone nor
+    ``command=*``. What such a rule allows without the network it does not allow with it."""
+    said = (constraint for constraint in rule.pattern.constraints if constraint.name in _OF_COMMANDS)
+    return any(_PROGRAM.match(constraint.glob) for constraint in said)
 
 
 def _rank(rule: Rule) -> tuple[int, bool, bool, int]:

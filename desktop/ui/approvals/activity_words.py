@@ -128,6 +128,7 @@ def facts(row: AuditRow, thread_title: str) -> list[Fact]:
         Fact("Category", entry.category + _because(extra)),
         Fact("Called by", " › ".join(entry.chain)),
         Fact("Touches", _paths(entry.paths), machine=True),
+        Fact("Network", _network(extra)),
         Fact("Arguments", readable(entry.summary), machine=True),
         Fact("The model had asked for", readable(_text(extra.get("original"))), machine=True),
         Fact("Edited to", readable(_text(extra.get("edited"))), machine=True),
@@ -190,6 +191,15 @@ def _waited(extra: Mapping[str, Any]) -> str:
     waited = extra.get("waited_s")
     known = isinstance(waited, int | float) and not isinstance(waited, bool) and waited >= 0.05
     return f", after {waited:.1f} s" if known else ""
+
+
+def _network(extra: Mapping[str, Any]) -> str:
+    """Whether it was allowed with the network, and where to as far as that was known; "" for what has no say in it."""
+    if "network" not in extra:
+        return ""
+    hosts = extra.get("hosts")
+    named = ", ".join(str(host) for host in hosts) if isinstance(hosts, list) else ""
+    return ("With" if extra["network"] is True else "Without") + (f": {named}" if named else "")
 
 
 def _because(extra: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import has_hidden, shown_line
 from desktop.ui.widgets.slip import JustAnswered
 from desktop.ui.widgets.text import Paragraph
+from desktop.ui.widgets.toggles import Check
 
 ThreadTitle = Callable[[str], str]
 HOLDS = (
@@ -42,6 +43,7 @@ HIDDEN = (
     "This call holds characters that cannot be seen or that change the order of what you read. "
     "They are written out as \\u{…}."
 )
+NETWORK_TIP = "What this command does cannot be told from its text. Ticked, it may reach any computer while it runs."
 LOOKED_AFTER = 60
 """Milliseconds after which a short call has been painted whole, so that nothing need be said about it."""
 
@@ -71,6 +73,7 @@ class RequestView(QWidget):
         self._words: LinesView | None = None
         self._unread: UnreadNotice | None = None
         self._gist: GistLine | None = None
+        self._network: Check | None = None
         self._compact = compact
         side = 20 if compact else 24
         outer = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
@@ -124,6 +127,7 @@ class RequestView(QWidget):
         if gist is not None:
             self._gist = GistLine(gist)
             self._foot_row.addWidget(self._gist)
+        self._network = _network_tick(request, self._foot_row)
         self._foot_row.addWidget(self._answers)
         if self._just_answered:
             self._answers.pause(self._just_answered.at)
@@ -148,7 +152,7 @@ class RequestView(QWidget):
         """Show nothing."""
         self.close_dialog()
         self._request = self._answers = self._card = None
-        self._words = self._unread = self._gist = None
+        self._words = self._unread = self._gist = self._network = None
         clear(self._scroller.column)
         clear(self._foot_row)
         clear(self._notices)
@@ -258,7 +262,7 @@ class RequestView(QWidget):
         if what == "reason":
             self._hold(ask_reason(self.window(), request, lambda reason: self._answer("deny", reason=reason)))
         elif what == "edit":
-            self._hold(edit_arguments(self.window(), request, self._allow_edited))
+            self._hold(edit_arguments(self.window(), request, lambda made: self._answer("allow_edited", edited=made)))
         elif what == "always" and self._rules is not None and may_always(request):
             self._always = always_allow(self.window(), request, self._rules, self._thread_title)
             self._always.answered.connect(self._rule_done)
@@ -285,18 +289,30 @@ class RequestView(QWidget):
             self.answered.emit("allow_once")
         self.left.emit()
 
-    def _allow_edited(self, arguments: Mapping[str, Any]) -> None:
-        self._answer("allow_edited", edited=arguments)
-
     def _answer(self, choice: Choice, *, reason: str = "", edited: Mapping[str, Any] | None = None) -> None:
         request = self._request
         if request is None:
             return
         self._just_answered.note(self._answers.pressed_at if self._answers is not None else None)
         self._approvals.answer(
-            request.request_id, choice, digest=request.digest, reason=reason, edited_arguments=edited
-        )
+            request.request_id, choice, digest=request.digest, reason=reason, edited_arguments=edited,
+            with_network=_is_ticked(self._network),
+        )  # fmt: skip
         self.answered.emit(choice)
+
+
+def _network_tick(request: PermissionRequest, column: Column) -> Check | None:
+    """*With network*, over the answers, for what nobody can judge."""
+    if request.preview.get("network_offered") is not True:
+        return None
+    box = Check("With network")
+    box.setToolTip(NETWORK_TIP)
+    column.addWidget(box, 0, Qt.AlignmentFlag.AlignLeft)
+    return box
+
+
+def _is_ticked(box: Check | None) -> bool:
+    return box is not None and box.isChecked()
 
 
 def _is_unconfined(request: PermissionRequest) -> bool:

@@ -29,6 +29,7 @@ from desktop.ui.widgets.toggles import Segmented
 
 FILESYSTEM = "Filesystem"
 NETWORK = "tools.bash.network"
+NETWORKS = {"as asked": "off, but for what you allow with it", "always": "on"}
 BESIDE = 820
 """Pixels at 100 % of the page from which both stand side by side."""
 LEFT, RIGHT = 528, 472
@@ -75,7 +76,7 @@ class ConfinementBanner(QWidget):
                 ("Shell commands are not confined on this computer. ", "strong"),
                 (f"{said[:1].upper()}{said[1:]} Their network is not confined either.", ""),
             ]
-        network = "on" if self._settings.get(NETWORK) else "off"
+        network = NETWORKS.get(str(self._settings.get(NETWORK)), "off")
         return [
             (f"Shell commands are confined by {NAMES[report.kind]}", "strong"),
             (f": they write only in the allowed folders, and read {READ_BY_COMMANDS}. Their network is {network}.", ""),

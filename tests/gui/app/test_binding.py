@@ -169,8 +169,8 @@ async def test_a_command_is_bound_to_its_folder_its_script_and_the_network_it_wa
     script.write_text("echo harmless")
 
     async def network() -> None:
-        settings.set("tools.bash.network", True)
-        await app.until(lambda: settings.get("tools.bash.network"), "the setting")
+        settings.set("tools.bash.network", "always")
+        await app.until(lambda: settings.get("tools.bash.network") == "always", "the setting")
 
     async def another_script() -> None:
         script.write_text("echo something else entirely")

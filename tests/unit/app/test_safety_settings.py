@@ -9,7 +9,7 @@ from desktop.safety.grants import SessionGrants
 from desktop.settings import SettingsService
 
 CHANGES = [
-    ("tools.bash.network", True, "shell_network", True),
+    ("tools.bash.network", "always", "shell_network", "always"),
     ("tools.bash.path", "/opt/bash", "bash_path", "/opt/bash"),
     ("tools.bash.timeout_s", 30, "tool_timeout_s", 30),
     ("tools.output_limit_bytes", 5_000, "output_limit", 5_000),
@@ -37,8 +37,17 @@ async def test_a_changed_setting_holds_for_the_next_call(
     assert getattr(safety(), field) == obeyed
 
 
-async def test_by_default_commands_have_no_network_and_requests_wait(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("written", "means"), [("true", "always"), ("false", "never"), ("as asked", "as asked")])
+async def test_what_older_versions_wrote_of_the_network_still_counts(tmp_path: Path, written: str, means: str) -> None:
+    (tmp_path / "config.yaml").write_text(f"tools:\n  bash:\n    network: {written}\n")
+    settings = SettingsService(tmp_path)
+    await settings.load()
+    assert settings.problems == ()
+    assert safety_of(settings, tmp_path, SessionGrants())().shell_network == means
+
+
+async def test_by_default_commands_have_the_network_as_asked_and_requests_wait(tmp_path: Path) -> None:
     settings = SettingsService(tmp_path)
     await settings.load()
     now = safety_of(settings, tmp_path, SessionGrants())()
-    assert (now.shell_network, now.approval_timeout_s, now.granted) == (False, None, ())
+    assert (now.shell_network, now.approval_timeout_s, now.granted) == ("as asked", None, ())

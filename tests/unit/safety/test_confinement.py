@@ -269,7 +269,7 @@ async def test_the_network_is_off_unless_the_settings_allow_it(walls: Confinemen
         code = f'import socket; socket.create_connection(("127.0.0.1", {server.getsockname()[1]}), 2); print("through")'
         attempt = f"python3 -c '{code}'"
         assert "through" not in (await inside(walls, world, attempt)).output
-        world.change(shell_network=True)
+        world.change(shell_network="always")
         assert (await inside(walls, world, attempt)).output == "through\n"
 
 
@@ -278,7 +278,7 @@ async def test_the_network_is_off_unless_the_settings_allow_it(walls: Confinemen
 async def test_services_behind_sockets_cannot_be_reached(
     walls: Confinement, world: World, network: bool, short_tmp: Path
 ) -> None:
-    world.change(shell_network=network)
+    world.change(shell_network="always" if network else "never")
     with socket.socket(socket.AF_UNIX) as bus:
         bus.bind(str(short_tmp / "bus"))
         bus.listen()

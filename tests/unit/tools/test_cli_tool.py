@@ -231,7 +231,7 @@ async def test_the_request_shows_the_vector_the_folder_and_what_confines_it(cli:
     assert check.preview["argv"] == ["printf", "%s\n", "a; id"]
     assert check.preview["cwd"] == str(cli.bench.world.workspace)
     assert check.preview["program"].endswith("/printf")
-    assert "network is off" in check.preview["confinement"]
+    assert "network is on for this tool" in check.preview["confinement"]
     assert check.preview["program"] in check.identity
     assert check.constraint == "printf '%s\n' 'a; id'"
 
@@ -452,16 +452,19 @@ async def test_a_folder_of_its_own_is_inside_the_boundary_or_nothing_runs(cli: C
 
 
 @pytest.mark.spec("R-TOOL-4")
-async def test_the_network_follows_the_setting_unless_the_entry_says_otherwise(cli: Cli) -> None:
+async def test_a_tool_has_the_network_unless_the_entry_says_otherwise_or_it_asks_nobody(cli: Cli) -> None:
     world = cli.bench.world
 
     async def network(**fields: Any) -> bool:
         check = await judged(cli.tool("", cmd="true", **fields))
         return bool(check.preview["network"])
 
-    assert [await network(), await network(network=True), await network(network=False)] == [False, True, False]
-    world.change(shell_network=True)
-    assert [await network(), await network(network=False)] == [True, False]
+    for mode in ("as asked", "never", "always"):
+        world.change(shell_network=mode)
+        assert [await network(), await network(network=True), await network(network=False)] == [True, True, False]
+    unasked = {"category": "read", "parameters": TEXT, "args": ["{{value}}"]}
+    assert not cli.tool("", cmd="true", **unasked).definition.network
+    assert cli.tool("", cmd="true", network=True, **unasked).definition.network
 
 
 def program(path: Path, script: str) -> None:

@@ -1,0 +1,34 @@
+"""*With network* in the request of a command that nobody can judge (D-4)."""
+
+from dataclasses import replace
+
+import pytest
+
+from desktop.domain.permission import PermissionRequest
+from desktop.ui.widgets.toggles import Check
+from tests.gui.approvals.conftest import Desk
+
+
+def ticks(desk: Desk) -> list[Check]:
+    return [box for box in desk.dialog.findChildren(Check) if box.text() == "With network"]
+
+
+@pytest.mark.spec("R-PRM-2")
+@pytest.mark.parametrize("ticked", [False, True])
+async def test_an_answer_carries_the_tick_of_the_request_that_offers_it(
+    desk: Desk, shell: PermissionRequest, ticked: bool
+) -> None:
+    question = await desk.ask(replace(shell, preview={**shell.preview, "network_offered": True}))
+    (box,) = ticks(desk)
+    assert not box.isChecked()
+    if ticked:
+        box.click()
+    desk.approvals.answer(shell.request_id, "deny", digest="another")  # void: the tick is of the request on the screen
+    view = desk.dialog.view
+    view._answer("allow_once")
+    assert (await question).with_network is ticked
+
+
+async def test_a_request_that_offers_none_has_no_tick(desk: Desk, shell: PermissionRequest) -> None:
+    await desk.ask(replace(shell, preview={**shell.preview, "network": True, "network_asked": True}))
+    assert ticks(desk) == []
