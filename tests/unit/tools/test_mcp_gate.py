@@ -57,10 +57,13 @@ async def test_every_call_asks_as_admin_and_the_request_shows_server_tool_and_ar
 @pytest.mark.spec("R-TOOL-2", "R-TOOL-3", "R-PRM-5", "R-TOOL-10")
 async def test_arguments_are_checked_before_anybody_is_asked_and_edited_ones_are_what_runs(bench: McpBench) -> None:
     await bench.ready("files", honest())
-    for wrong in ({}, {"text": 5}, {"text": "a", "path": "/etc"}, {"text": "a", "times": "many"}):
+    for wrong in ({}, {"text": 5}, {"text": "a", "times": "many"}):
         refused = await bench.call("files_say", **wrong)
         assert refused.result.code == "tool.validation"
     assert bench.person.asked == []
+    bench.person.answers = ["deny"]  # a server whose schema is open may be given more, and a person sees all of it
+    await bench.call("files_say", text="a", path="/etc")
+    assert bench.person.asked.pop().arguments == {"text": "a", "path": "/etc"}
     bench.person.answers = [edited(text="mine"), "allow_once"]
     done = await bench.call("files_say", text="theirs")
     assert done.result.text.endswith("}]\nmine")
