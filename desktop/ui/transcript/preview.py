@@ -18,12 +18,14 @@ from desktop.ui.widgets.shown import shown, shown_line
 
 SHOWN = 8
 LONGEST_LINE = 300
+REMARKS = ("fold", "gist")
+"""Signs of lines that tell of a call and are no part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewLine:
-    """``sign`` is "+", "-" or "" (a remark), "fold" for words about lines that are not shown, "gist" for what the whole
-    comes to."""
+    """``sign`` is "+", "-" or "" (what is asked for, or a remark), "fold" for words about lines that are not shown,
+    "gist" for what the whole comes to."""
 
     number: str
     sign: str
@@ -32,20 +34,23 @@ class PreviewLine:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """``whole``: nothing of what will run is left out, as far as the lines are drawn to their end."""
+    """``whole``: nothing of what will be done is left out, as far as the lines are drawn to their end."""
 
     lines: tuple[PreviewLine, ...] = ()
     whole: bool = True
 
 
 def preview_of(request: PermissionRequest) -> Preview:
-    """What a waiting call's card shows. Of a command all that fits, and first what it comes to."""
+    """What a waiting call's card shows. Of a command all that fits, and first what it comes to. Only a command or a
+    change that is shown to its end is whole; what else a call is given is in its request (R-PRM-2)."""
     preview = request.preview
     if preview.get("kind") == "argv":
         text = shown_line(" ".join(str(word) for word in preview.get("argv") or ()))
         return Preview((PreviewLine("", "", text[:LONGEST_LINE]),), len(text) <= LONGEST_LINE)
+    if preview.get("kind") == "diff":
+        return _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
     if preview.get("kind") != "command":
-        return Preview(tuple(preview_lines(preview)))
+        return Preview(whole=False)
     lines, whole = _command(str(preview.get("command") or ""))
     gist = gist_of(request)
     if gist is not None:
@@ -71,23 +76,29 @@ def preview_lines(preview: Mapping[str, Any]) -> list[PreviewLine]:
     """The lines to show for a request's ``preview`` (see ``PreCheck``)."""
     kind = preview.get("kind")
     if kind == "diff":
-        return _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
+        found = _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
+        return list(found.lines)
     return _command(str(preview.get("command") or ""))[0] if kind == "command" else []
 
 
-def _diff(before: str, after: str, new: bool) -> list[PreviewLine]:
+def _diff(before: str, after: str, new: bool) -> Preview:
     if new:
         lines = after.count("\n") + (not after.endswith("\n") and bool(after))
         remark = PreviewLine("", "", f"new file, {count_words(lines, 'line')}, {size_words(size_of(after))}")
         first = after.split("\n", 3)[:3]
         few = first[:1] if lines > 3 else [line for line in first if line]
-        return [remark] + [PreviewLine(str(n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(few, 1)]
+        told = [PreviewLine(str(n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(few, 1)]
+        return Preview((remark, *told), lines <= 3 and _short(few))
     if before == after:
-        return [PreviewLine("", "", "no change to the file's text")]
+        return Preview((PreviewLine("", "", "no change to the file's text"),), whole=False)
     return _changed(before.split("\n"), after.split("\n"))
 
 
-def _changed(old: list[str], new: list[str]) -> list[PreviewLine]:
+def _short(lines: list[str]) -> bool:
+    return all(len(line) <= LONGEST_LINE for line in lines)
+
+
+def _changed(old: list[str], new: list[str]) -> Preview:
     start, limit = 0, min(len(old), len(new))
     while start < limit and old[start] == new[start]:
         start += 1
@@ -103,4 +114,4 @@ def _changed(old: list[str], new: list[str]) -> list[PreviewLine]:
     hidden = max(0, len(gone) - room_old) + max(0, len(come) - room_new)
     if hidden:
         lines.append(PreviewLine("", "", f"{count_words(hidden, 'more line')} in this change: open the request"))
-    return lines
+    return Preview(tuple(lines), not hidden and _short(gone) and _short(come))

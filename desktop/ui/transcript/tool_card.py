@@ -14,12 +14,12 @@ from desktop.domain.words import size_words
 from desktop.presenter.transcript_items import ToolPart
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
-from desktop.ui.transcript.preview import Preview, PreviewLine, preview_of
+from desktop.ui.transcript.preview import REMARKS, Preview, PreviewLine, preview_of
 from desktop.ui.transcript.text_box import TextBox
 from desktop.ui.transcript.tool_drawing import (
     ROOM,
     STATES,
-    asked_lines,
+    asked_preview,
     draw_chain,
     draw_ledger,
     draw_preview,
@@ -121,9 +121,9 @@ class ToolCard(Piece):
     def _lay_out_waiting(self, look: Look) -> None:
         request = self.part.request
         found = preview_of(request) if request else Preview()
-        self._preview, self.whole = list(found.lines), found.whole and self._fits(look, found)
-        if request and not self._preview and not self.open:
-            self._preview = [PreviewLine("", "", shown(line[:300])) for line in asked_lines(self.part)]
+        asked = asked_preview(self.part) if request and not found.lines else found
+        self.whole = asked.whole and self._fits(look, asked)
+        self._preview = list((found if self.open else asked).lines)
         if request and request.place:
             self._preview = [PreviewLine("", "", from_code(request.place)), *self._preview]
         self._body_top = float(self.height)
@@ -134,13 +134,10 @@ class ToolCard(Piece):
         self.height += look.px(FOOT)
 
     def _fits(self, look: Look, preview: Preview) -> bool:
-        """Whether a command is drawn to the end of its lines."""
-        request = self.part.request
-        if request is None or request.preview.get("kind") not in ("command", "argv"):
-            return True
+        """Whether what will be done is drawn to the end of its lines."""
         room = self._width - 2 - look.px(ROOM)
         metrics = look.metrics("code")
-        return all(metrics.horizontalAdvance(line.text) <= room for line in preview.lines if not line.sign)
+        return all(metrics.horizontalAdvance(line.text) <= room for line in preview.lines if line.sign not in REMARKS)
 
     def _lay_out_open(self, look: Look) -> None:
         y = float(self.height) + look.px(4)

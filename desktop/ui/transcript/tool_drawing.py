@@ -9,12 +9,14 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.presenter.transcript_items import NestedCall, ToolPart
 from desktop.ui.transcript.piece import Canvas
-from desktop.ui.transcript.preview import PreviewLine
-from desktop.ui.widgets.shown import shown_line
+from desktop.ui.transcript.preview import LONGEST_LINE, Preview, PreviewLine
+from desktop.ui.widgets.shown import shown, shown_line
 
 GLYPHS = {"read": "read", "write": "write", "admin": "admin", "agent": "agent"}
 ROOM = 56 + 12
 """Pixels at 100 % of a preview's width that its text does not get."""
+ASKED = 6
+"""Lines of a call's arguments, or of its code, on its card."""
 STATES = {
     "waiting": ("ask", "ask", "waiting for you"),
     "running": ("running", "running", "running"),
@@ -42,10 +44,12 @@ def from_code(place: str) -> str:
     return f"From code, {shown_line(place)}"
 
 
-def asked_lines(part: ToolPart) -> list[str]:
+def asked_preview(part: ToolPart) -> Preview:
     """The first lines of what is asked for, where nothing better is known of it: code as code, else the arguments."""
     text = part.code.source.strip() if part.code is not None else part.arguments.strip()
-    return text.split("\n", 6)[:6] if text != "{}" else []
+    lines = text.split("\n", ASKED)[:ASKED] if text != "{}" else []
+    whole = text.count("\n") < ASKED and all(len(line) <= LONGEST_LINE for line in lines)
+    return Preview(tuple(PreviewLine("", "", shown(line[:LONGEST_LINE])) for line in lines), whole)
 
 
 def nested_line(call: NestedCall) -> str:

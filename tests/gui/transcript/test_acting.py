@@ -1,6 +1,8 @@
 """Cards, answers, buttons and keys."""
 
 import time
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, Qt
@@ -34,6 +36,13 @@ def calls(*parts: ToolPart) -> TranscriptItem:
 
 def done(result: str = "the result", **more: object) -> ToolPart:
     return ToolPart("p1", "c1", "read-file", "data/x.csv", "read", "done", '{\n  "path": "x"\n}', result, **more)  # type: ignore[arg-type]
+
+
+def short(digest: str = "d") -> ToolPart:
+    """A request of which the card shows all."""
+    part = scenes.waiting("w1", digest=digest)
+    preview = {"kind": "diff", "path": "x", "before": "", "after": "one\n", "new": True}
+    return replace(part, request=replace(part.request, preview=preview))
 
 
 def press(view: TranscriptView, kind: str, number: int = 0, index: int = 0) -> None:
@@ -98,7 +107,7 @@ def test_a_result_that_is_one_line_of_5_mb_freezes_nothing(view: TranscriptView)
 def test_allow_hears_nothing_for_its_first_400_ms(view: TranscriptView) -> None:
     answers: list[tuple[str, str]] = []
     view.tool_answer.connect(lambda request, choice: answers.append((request, choice)))
-    view.set_items((calls(scenes.waiting("w1")),))
+    view.set_items((calls(short()),))
     bar = view.overlays.answers["w1"]
     assert bar.allow is not None
     assert bar.isVisible()
@@ -116,12 +125,12 @@ def test_allow_hears_nothing_for_its_first_400_ms(view: TranscriptView) -> None:
 
 @pytest.mark.spec("R-PRM-14")
 def test_allow_is_deaf_again_when_it_comes_back_into_view_or_its_request_changed(view: TranscriptView) -> None:
-    view.set_items((*thread(60), calls(scenes.waiting("w1"))))
+    view.set_items((*thread(60), calls(short())))
     spin(450)
     bar = view.overlays.answers["w1"]
     assert bar.allow is not None
     assert not bar.allow.deaf
-    view.change_item(calls(scenes.waiting("w1", digest="other")))
+    view.change_item(calls(short("other")))
     bar = view.overlays.answers["w1"]
     assert bar.request_id == "r-w1-other"
     assert bar.allow is not None
@@ -173,6 +182,38 @@ def test_the_answers_lie_on_their_card_while_the_page_scrolls(view: TranscriptVi
         piece, y, _ = next(iter(view.page.messages[index].pieces()))
         bottom = view.page.top(index) - view.offset() + y + piece.height
         assert view.overlays.answers["w1"].geometry().bottom() in range(bottom - 4, bottom)
+
+
+LONG = "".join(f"line {n}\n" for n in range(20))
+ARGUMENTS = '{\n  "to": "a@example.org",\n  "text": "' + "word " * 80 + '"\n}'
+
+
+@pytest.mark.spec("R-PRM-2")
+@pytest.mark.parametrize(
+    ("preview", "arguments", "offered"),
+    [
+        ({"kind": "diff", "before": "", "after": "one\n", "new": True}, "{}", True),
+        ({"kind": "diff", "before": "", "after": LONG, "new": True}, "{}", False),
+        ({"kind": "diff", "before": "", "after": "x" * 400, "new": True}, "{}", False),
+        ({"kind": "diff", "before": "a\nb\n", "after": "a\nc\n"}, "{}", True),
+        ({"kind": "diff", "before": "a\n" + LONG, "after": "b\n"}, "{}", False),
+        ({"kind": "diff", "before": "a\n", "after": "b" + " wide" * 50 + "\n"}, "{}", False),
+        ({"kind": "command", "command": "ls"}, "{}", True),
+        ({"kind": "command", "command": LONG}, "{}", False),
+        ({"kind": "argv", "argv": ["git", "push"]}, "{}", True),
+        ({}, '{\n  "path": "x"\n}', True),
+        ({}, ARGUMENTS, False),
+        ({}, "{\n" + ",\n".join(f'  "a{n}": {n}' for n in range(8)) + "\n}", False),
+    ],
+)
+def test_a_card_allows_only_what_it_shows_to_its_end(
+    view: TranscriptView, preview: dict[str, Any], arguments: str, offered: bool
+) -> None:
+    part = scenes.waiting("w1")
+    part = replace(part, arguments=arguments, request=replace(part.request, preview=preview))
+    view.set_items((said(1, "go"), calls(part)))
+    assert until(lambda: "w1" in view.overlays.answers)
+    assert (view.overlays.answers["w1"].allow is not None) is offered
 
 
 def test_a_preview_of_a_huge_change_is_short_and_quick() -> None:
@@ -279,7 +320,7 @@ def test_tab_goes_through_everything_that_can_be_pressed_and_out_again(qtbot: Qt
     answers: list[tuple[str, str]] = []
     view.link_activated.connect(links.append)
     view.tool_answer.connect(lambda *answer: answers.append(answer))
-    view.set_items((said(1, "a [link](https://e.org)\n\n```py\nx\n```"), calls(scenes.waiting("w1"))))
+    view.set_items((said(1, "a [link](https://e.org)\n\n```py\nx\n```"), calls(short())))
     view.setFocus(Qt.FocusReason.TabFocusReason)
     visited = []
     for _ in range(8):
