@@ -1,11 +1,15 @@
 """A model server that sends too much: packed bombs, lines and events without an end, errors without an end."""
 
 import contextlib
+import functools
 import gzip
+import socket
+import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 MB = 1024 * 1024
 FLOODS: dict[str, tuple[int, dict[str, str], Callable[[], Iterable[bytes]]]] = {}
@@ -22,14 +26,23 @@ def flood(
     return named
 
 
-def _packed(wbits: int, megabytes: int, piece: bytes = b" ") -> Iterator[bytes]:
-    """So many megabytes of one thing, packed."""
-    packing = zlib.compressobj(9, zlib.DEFLATED, wbits)
+@functools.cache
+def _packed(wbits: int, megabytes: int, piece: bytes = b" ") -> tuple[bytes, ...]:
+    """So many megabytes of one thing, packed. Each megabyte after the first packs to the same bytes, so that only two
+    are packed and not all of them, which would keep this machine busy for seconds."""
     block = piece * (MB // len(piece))
-    for _ in range(megabytes):
-        if made := packing.compress(block):
-            yield made
-    yield packing.flush()
+    packing = zlib.compressobj(9, zlib.DEFLATED, wbits)
+    first, again = (packing.compress(block) + packing.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    return (first, *[again] * (megabytes - 1), b"\x03\x00" + _trailer(wbits, megabytes, block))
+
+
+def _trailer(wbits: int, megabytes: int, block: bytes) -> bytes:
+    """The checksum that gzip (31) and zlib (15) end with."""
+    if wbits < 0:
+        return b""
+    total = zlib.crc32 if wbits > zlib.MAX_WBITS else zlib.adler32
+    check = functools.reduce(lambda so_far, _: total(block, so_far), range(megabytes), total(b""))
+    return struct.pack("<II", check, megabytes * MB) if wbits > zlib.MAX_WBITS else struct.pack(">I", check)
 
 
 @flood("gzip", content_encoding="gzip")
@@ -104,9 +117,30 @@ def _not_packed() -> Iterable[bytes]:
     yield b"data: {}\n\n"
 
 
+class Server(ThreadingHTTPServer):
+    """Its threads end with it."""
+
+    daemon_threads = False  # closing it waits for them
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._callers: list[socket.socket] = []
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        caller, place = super().get_request()
+        self._callers.append(caller)
+        return caller, place
+
+    def hang_up(self) -> None:
+        """On all callers: what is being sent to them fails."""
+        for caller in self._callers:
+            with contextlib.suppress(OSError):
+                caller.shutdown(socket.SHUT_RDWR)
+
+
 @contextlib.contextmanager
 def flooding() -> Iterator[Callable[[str], str]]:
-    """The address of a flood, by its name."""
+    """The address of a flood, by its name. At the end nothing is sent any more, also to those who still read."""
     names = list(FLOODS)
 
     class Handler(BaseHTTPRequestHandler):
@@ -127,12 +161,13 @@ def flooding() -> Iterator[Callable[[str], str]]:
         def log_message(self, format: str, *args: object) -> None:
             return
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
         yield lambda name: f"http://127.0.0.1:{server.server_port}/{names.index(name)}"
     finally:
         server.shutdown()
+        server.hang_up()
         server.server_close()
         thread.join()

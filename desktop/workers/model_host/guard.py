@@ -81,17 +81,17 @@ class Lines:
             raise Refused("model.too_large", f"its answer has more than {self._most // 1024**2} MB")
         if not self._by_line:
             return data
+        self._count += data.count(b"\n") + data.count(b"\r")
+        if self._count > LINES_MAX:
+            raise Refused("model.too_large", f"its answer has more than {LINES_MAX:,} lines")
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if not end:
             return self._hold(data)
         whole = self._squeezed(b"".join((*self._line, data[:end])))
         self._line, self._line_size = [], 0
         self._hold(data[end:])
-        self._count += (ends := whole.count(b"\n") + whole.count(b"\r"))
-        if self._count > LINES_MAX:
-            raise Refused("model.too_large", f"its answer has more than {LINES_MAX:,} lines")
         if self._events:
-            self._measure_event(whole, ends)
+            self._measure_event(whole, whole.count(b"\n") + whole.count(b"\r"))
         return whole
 
     def rest(self) -> bytes:

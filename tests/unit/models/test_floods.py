@@ -34,7 +34,7 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def address() -> Iterator[Callable[[str], str]]:
     with flooding() as found:
         yield found
