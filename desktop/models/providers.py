@@ -84,14 +84,20 @@ _DIALECTS: Mapping[str, Dialect] = {
 _BY_NAME: Mapping[str, ProviderInfo] = {info.provider: info for info in PROVIDERS}
 
 
+_PORTS: Mapping[str, tuple[int, ...]] = {
+    "ollama": (11434,), "lmstudio": (1234,), "llamacpp": (8080, 8000), "vllm": (8000,),
+}  # fmt: skip
+"""Where local servers listen unless told otherwise; llama_cpp.server does so where vLLM does."""
+
+
 @dataclass(frozen=True, slots=True)
 class LocalAddresses:
     """Where local servers are looked for: kind -> base addresses, the first that answers wins."""
 
     addresses: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: {
-            kind: (f"http://127.0.0.1:{port}", f"http://[::1]:{port}")
-            for kind, port in (("ollama", 11434), ("lmstudio", 1234), ("llamacpp", 8080), ("vllm", 8000))
+            kind: tuple(f"http://{host}:{port}" for port in ports for host in ("127.0.0.1", "[::1]"))
+            for kind, ports in _PORTS.items()
         }
     )
 

@@ -1,8 +1,9 @@
 """What local model servers answer to those who look for them, and the model lists of providers.
 
 A space's ``local`` says what is there: ``{"ollama": {"models": [{"name", "size", "context", "num_ctx", "loaded"}]},
-"lmstudio": {...}, "llamacpp": {...}, "vllm": {...}, "list": {"status", "body"}, "slow": seconds}``. Like ``list``:
-``key`` (OpenRouter's check), ``foundation`` and ``profiles`` (Amazon); ``deployments`` are Azure's.
+"lmstudio": {...}, "llamacpp": {...}, "vllm": {...}, "list": {"status", "body"}, "slow": seconds}``. Of llama.cpp:
+its ``/props``; ``props_of`` a model, for a router that answers for a loaded one only. Like ``list``: ``info``
+(LiteLLM's proxy), ``key`` (OpenRouter's check), ``foundation`` and ``profiles`` (Amazon); ``deployments`` are Azure's.
 """
 
 import asyncio
@@ -69,7 +70,15 @@ class LocalServers:
         return web.json_response({"data": (await self._about(request, "lmstudio"))["models"]})
 
     async def llamacpp(self, request: web.Request) -> web.Response:
-        return web.json_response(await self._about(request, "llamacpp"))
+        wanted = request.query.get("model")
+        if wanted is None:
+            return web.json_response(await self._about(request, "llamacpp"))
+        if request.query.get("autoload") != "false":
+            raise web.HTTPInternalServerError(text="asking loaded a model")
+        of = (await self._about(request, "props_of")).get(wanted)
+        if of is None:
+            return web.json_response({"error": {"code": 400, "message": "model is not loaded"}}, status=400)
+        return web.json_response(of)
 
     async def models(self, request: web.Request) -> web.Response:
         listed = self._local(request).get("list")
@@ -77,6 +86,9 @@ class LocalServers:
             return self._listed(request, listed)
         about = await self._about(request, "vllm")
         return web.json_response({"object": "list", "data": about["models"]})
+
+    async def info(self, request: web.Request) -> web.Response:
+        return self._listed(request, self._local(request).get("info") or {"status": 404})
 
     async def key(self, request: web.Request) -> web.Response:
         """OpenRouter lists its models to anyone; this needs the key."""
@@ -117,6 +129,7 @@ def local_routes(local: Local, log: Log) -> list[web.RouteDef]:
         web.get("/s/{space}/api/v0/models", servers.lmstudio),
         web.get("/s/{space}/props", servers.llamacpp),
         web.get("/s/{space}/v1/models", servers.models),
+        web.get("/s/{space}/v1/model/info", servers.info),
         web.get("/s/{space}/v1beta/models", servers.models),
         web.get("/s/{space}/api/v1/models", servers.models),
         web.get("/s/{space}/api/v1/key", servers.key),

@@ -7,7 +7,9 @@ Each finder gets a base address and returns plain model records
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
+import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,6 +33,8 @@ def record(model_id: str, **known: Any) -> Record:
 
 def positive(value: Any) -> int | None:
     """``value`` if it is a whole number above zero."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # as LiteLLM writes sizes
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
@@ -96,17 +100,69 @@ async def _lmstudio(base: str) -> list[Record]:
 
 
 async def _llamacpp(base: str) -> list[Record]:
-    answer = await fetch(base + "/props", timeout=PATIENCE)
-    if answer.status == 401:
+    """llama-server with one model or as a router of many, and llama_cpp.server (of llama-cpp-python), which has no
+    ``/props``. What ``/v1/models`` lists counts: a router's ``/props`` names a model that does not exist."""
+    props = await fetch(base + "/props", timeout=PATIENCE)
+    if props.status == 401:
         raise NotThis("a server that wants a key")
-    settings = answer.body.get("default_generation_settings") if isinstance(answer.body, dict) else None
-    if answer.status != 200 or not isinstance(settings, dict):
+    settings = _settings(props)
+    try:
+        found = rows(await fetch(base + "/v1/models", timeout=PATIENCE), "data")
+    except NotThis:
+        found = []
+    if settings is None and not (found and all(row.get("owned_by") in _LLAMACPP_OWNERS for row in found)):
         raise NotThis
-    path = str(answer.body.get("model_alias") or answer.body.get("model_path") or "model")
-    name = re.split(r"[/\\]", path)[-1]
-    modalities = answer.body.get("modalities")
-    vision = modalities.get("vision") is True if isinstance(modalities, dict) else None
-    return [record(name, context=positive(settings.get("n_ctx")), vision=vision)]
+    if settings is not None and props.body.get("role") == "router":
+        gate = asyncio.Semaphore(4)
+        made = await asyncio.gather(*(_llamacpp_routed(base, row, gate) for row in found[:200]))
+        return [one for one in made if one is not None]
+    own = found or [{"id": _file_name(props.body.get("model_alias") or props.body.get("model_path") or "model")}]
+    return [_llamacpp_model(row, props) for row in own if row.get("id")]
+
+
+_LLAMACPP_OWNERS = ("llamacpp", "me")  # the second is llama_cpp.server's
+
+
+def _settings(props: Answer) -> Mapping[str, Any] | None:
+    settings = props.body.get("default_generation_settings") if isinstance(props.body, dict) else None
+    return settings if props.status == 200 and isinstance(settings, dict) else None
+
+
+def _file_name(path: Any) -> str:
+    return re.split(r"[/\\]", str(path))[-1]
+
+
+async def _llamacpp_routed(base: str, row: Mapping[str, Any], gate: asyncio.Semaphore) -> Record | None:
+    """A model of a router; None for one that cannot chat. Only a loaded one has a context; none is loaded by asking."""
+    state = row.get("status")
+    value = str(state.get("value") if isinstance(state, dict) else "")
+    kinds = row.get("architecture")
+    makes = kinds.get("output_modalities") if isinstance(kinds, dict) else None
+    if not row.get("id") or value == "downloading" or (isinstance(makes, list) and "text" not in makes):
+        return None
+    model, props = _llamacpp_model(row), None
+    if model["context"] is None and value in ("loaded", "sleeping"):
+        asked = urllib.parse.urlencode({"model": str(row["id"]), "autoload": "false"})
+        async with gate:
+            with contextlib.suppress(Unreachable, Refused):
+                props = await fetch(f"{base}/props?{asked}", timeout=PATIENCE)
+    return _llamacpp_model(row, props) if props else model
+
+
+def _llamacpp_model(row: Mapping[str, Any], props: Answer | None = None) -> Record:
+    """``props``: of this very model. Its id can be the whole path of a file, of which the title shows the name."""
+    settings = (_settings(props) if props else None) or {}
+    name, meta, kinds = str(row["id"]), row.get("meta"), row.get("architecture")
+    meta = meta if isinstance(meta, dict) else {}
+    vision = None
+    if isinstance(kinds, dict) and isinstance(kinds.get("input_modalities"), list):
+        vision = "image" in kinds["input_modalities"]
+    elif props and settings and isinstance(modalities := props.body.get("modalities"), dict):
+        vision = modalities.get("vision") is True
+    return record(
+        name, title=_file_name(name) if name.endswith(".gguf") else name, vision=vision,
+        context=positive(meta.get("n_ctx")) or positive(settings.get("n_ctx")), size=positive(meta.get("size")),
+    )  # fmt: skip
 
 
 async def _vllm(base: str) -> list[Record]:
@@ -132,8 +188,9 @@ async def find(kind: str, bases: Sequence[str]) -> Record:
     for base, models, _ in outcomes:
         if models is not None:
             return {"kind": kind, "base_url": base, "running": True, "models": models, "problem": ""}
-    problem = next((p for _, _, p in outcomes if p), "")
-    return {"kind": kind, "base_url": bases[0] if bases else "", "running": False, "models": [], "problem": problem}
+    odd = next((base for base, _, said in outcomes if said), bases[0] if bases else "")
+    problem = next((said for _, _, said in outcomes if said), "")
+    return {"kind": kind, "base_url": odd, "running": False, "models": [], "problem": problem}
 
 
 async def _ask(finder: Callable[[str], Awaitable[list[Record]]], base: str) -> tuple[str, list[Record] | None, str]:
@@ -151,6 +208,17 @@ async def _ask(finder: Callable[[str], Awaitable[list[Record]]], base: str) -> t
 
 
 async def discover(servers: Mapping[str, Sequence[str]]) -> list[Record]:
-    """All kinds asked at once, in their order."""
+    """All kinds asked at once, in their order. Where one kind answers, it is no problem that another does not: vLLM
+    and llama_cpp.server have the same usual address."""
     wanted = [(kind, list(bases)) for kind, bases in servers.items() if kind in FINDERS]
-    return list(await asyncio.gather(*(find(kind, bases) for kind, bases in wanted)))
+    found = list(await asyncio.gather(*(find(kind, bases) for kind, bases in wanted)))
+    taken = {_port(one["base_url"]) for one in found if one["running"]}
+    for one in found:
+        if not one["running"] and _port(one["base_url"]) in taken:
+            one["problem"], one["base_url"] = "", next(iter(servers[one["kind"]]))
+    return found
+
+
+def _port(base: str) -> str:
+    """What follows the host: a server is reached under several names of this machine."""
+    return base.rpartition(":")[2]

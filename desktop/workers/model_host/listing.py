@@ -5,7 +5,7 @@ Raises CallError with the codes of failures.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,11 @@ from desktop.workers.inside import CallError
 from desktop.workers.model_host.asking import ask, checked
 from desktop.workers.model_host.clouds import Place, azure_deployment, bedrock_models
 from desktop.workers.model_host.discovery import FINDERS, NotThis, Record, positive, record
-from desktop.workers.model_host.http import Unreachable
+from desktop.workers.model_host.http import Unreachable, fetch
 from desktop.workers.model_host.limits import MODELS_MAX
 from desktop.workers.model_host.refusals import Refused
+
+_PATIENCE = 5.0  # seconds for what is good to know and not needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class Listing:
     rows: str
     read: Callable[[Mapping[str, Any]], Record | None]
     checks_key: str = ""  # a path that needs the key, where the list itself does not
+    sizes: str = ""  # a path that may state sizes, asked where the list states none
 
 
 def _bearer(key: str) -> dict[str, str]:
@@ -40,9 +43,27 @@ def _openai(row: Mapping[str, Any]) -> Record | None:
     return record(name) if name and not any(word in name for word in others) else None
 
 
+_CONTEXT = ("max_model_len", "max_context_length", "context_length", "context_window", "max_input_tokens")
+"""What vLLM; Mistral and LM Studio; OpenRouter, Together and Fireworks; Groq; and LiteLLM call it."""
+_OUTPUT = ("max_output_tokens", "max_completion_tokens")
+_NO_TEXT = frozenset({
+    "embedding", "embeddings", "image", "image_generation", "audio", "audio_transcription", "audio_speech",
+    "transcribe", "moderation", "rerank", "video", "video_generation", "ocr", "search", "vector_store",
+})  # fmt: skip
+"""Kinds of models (``type`` of Together, ``mode`` of LiteLLM) that nobody can chat with."""
+
+
 def _plain(row: Mapping[str, Any]) -> Record | None:
-    context = positive(row.get("max_model_len")) or positive(row.get("max_context_length"))
-    return record(str(row["id"]), context=context) if row.get("id") else None
+    kinds = {str(row.get(name)).lower() for name in ("type", "mode")}
+    if not row.get("id") or kinds & _NO_TEXT or row.get("supports_chat") is False:
+        return None
+    meta = row.get("meta")
+    context = _first(row, _CONTEXT) or (positive(meta.get("n_ctx")) if isinstance(meta, dict) else None)
+    return record(str(row["id"]), context=context, max_output=_first(row, _OUTPUT))
+
+
+def _first(row: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    return next((size for name in names if (size := positive(row.get(name)))), None)
 
 
 def _mistral(row: Mapping[str, Any]) -> Record | None:
@@ -87,7 +108,7 @@ def _per_million(price: Any) -> float | None:
 
 LISTINGS: Mapping[str, Listing] = {
     "openai": Listing("https://api.openai.com/v1", "/models", _bearer, "data", _openai),
-    "openai_compatible": Listing("", "/models", _bearer, "data", _plain),
+    "openai_compatible": Listing("", "/models", _bearer, "data", _plain, sizes="/model/info"),
     "mistral": Listing("https://api.mistral.ai/v1", "/models", _bearer, "data", _mistral),
     "openrouter": Listing("https://openrouter.ai/api/v1", "/models", _bearer, "data", _openrouter, "/key"),
     "anthropic": Listing(
@@ -120,8 +141,10 @@ async def list_models(params: Mapping[str, Any]) -> list[Record]:
 
 
 async def _listed(listing: Listing, place: Place) -> list[Record]:
-    async def get(path: str) -> dict[str, Any]:
-        return checked(await ask(place.url(listing.base, path), listing.auth(place.key), place.secrets), place.secrets)
+    async def get(path: str) -> Any:
+        answer = await ask(place.url(listing.base, path), listing.auth(place.key), place.secrets)
+        bare = answer.status == 200 and isinstance(answer.body, list)  # Together's list has nothing around it
+        return {listing.rows: answer.body} if bare else checked(answer, place.secrets)
 
     if listing.checks_key:
         await get(listing.checks_key)
@@ -129,7 +152,31 @@ async def _listed(listing: Listing, place: Place) -> list[Record]:
     if not isinstance(found, list):
         raise CallError("model.bad_request", "", {"detail": "the server's list of models has an unknown form"})
     read = [listing.read(row) for row in found[:MODELS_MAX] if isinstance(row, dict)]
-    return [row for row in read if row is not None]
+    models = [row for row in read if row is not None]
+    if listing.sizes and models and not any(row["context"] for row in models):
+        sizes = await _sizes(place.url(listing.base, listing.sizes), listing.auth(place.key))
+        models = [row | sizes.get(row["id"], {}) for row in models]
+    return models
+
+
+async def _sizes(url: str, headers: Mapping[str, str]) -> dict[str, Record]:
+    """By model, what a LiteLLM proxy says beside its list; nothing from any other server. One name can stand for
+    several models that take turns: the smallest size holds for all of them."""
+    try:
+        answer = await fetch(url, headers=headers, timeout=_PATIENCE)
+    except (Unreachable, Refused):
+        return {}
+    found = answer.body.get("data") if answer.status == 200 and isinstance(answer.body, dict) else None
+    sizes: dict[str, Record] = {}
+    for row in found[:MODELS_MAX] if isinstance(found, list) else ():
+        about = row.get("model_info") if isinstance(row, dict) else None
+        if not isinstance(about, dict):
+            continue
+        known = sizes.setdefault(str(row.get("model_name")), {})
+        for name, stated in (("context", "max_input_tokens"), ("max_output", "max_output_tokens")):
+            if size := positive(about.get(stated)):
+                known[name] = min(size, known.get(name, size))
+    return sizes
 
 
 async def _local(provider: str, base: str) -> list[Record]:
