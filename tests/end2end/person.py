@@ -22,9 +22,9 @@ from desktop.presenter.shell import PAGES
 from desktop.presenter.transcript_items import NoticePart, ToolPart
 from desktop.ui.settings.page import PAGES as SETTINGS
 from desktop.ui.widgets.dialog import Dialog
+from tests.harness.patience import PATIENCE_S
 
 KEY = "sk-person-0123456789abcdefghij"
-PATIENCE = 60.0
 
 
 def fact(kind: str, **what: Any) -> None:
@@ -67,7 +67,7 @@ class Person:
             self.hooks.quit()
 
     async def until(self, true: Callable[[], Any], what: str) -> None:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + PATIENCE_S
         while not true():
             assert time.monotonic() < end, what
             await asyncio.sleep(0.01)
@@ -198,7 +198,7 @@ class Person:
         page.setup.start()
         await self.until(lambda: len(self.lanes()) == 3 and self.lanes()[2][1].startswith("half"), "half of turn 2")
         fact("half", lanes=self.lanes())
-        await asyncio.sleep(PATIENCE)
+        await asyncio.sleep(PATIENCE_S)
 
     async def debate_again(self) -> None:
         """What is there after it was killed; then go on to the end."""

@@ -19,11 +19,11 @@ import pytest
 from tests.end2end import tiny
 from tests.end2end.person import KEY
 from tests.harness import services
+from tests.harness.patience import PATIENCE_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 
 __all__ = ["provider", "provider_process"]
 PROGRAM = "import sys; from desktop.app.main import main; sys.exit(main(sys.argv[1:], wiring='tests.end2end.person'))"
-PATIENCE = 90.0
 GRACE = 0.25
 """Seconds: what was on screen longer than this survives (issue 2)."""
 
@@ -46,7 +46,7 @@ class Facts:
         return [line for line in list(self.lines) if line["kind"] == kind]
 
     def wait(self, kind: str, count: int = 1) -> dict[str, Any]:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + PATIENCE_S
         while len(self.all(kind)) < count:
             gone = self.process.poll() is not None and not self._reader.is_alive()
             assert not gone, f"it ended without {kind!r}: {self.lines} {self.errors}"
@@ -56,8 +56,8 @@ class Facts:
 
     def ended(self) -> int:
         """The exit code, once all it said was read."""
-        code = self.process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        code = self.process.wait(PATIENCE_S)
+        self._reader.join(PATIENCE_S)
         assert self.all("failed") == []
         return code
 
@@ -248,7 +248,7 @@ def killed(app: Facts) -> tuple[float, list[dict[str, Any]]]:
 
 def gone(pid: int) -> None:
     """The process does not outlive its parent."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE_S
     while Path(f"/proc/{pid}").exists() and b"zombie" not in Path(f"/proc/{pid}/status").read_bytes():
         assert time.monotonic() < end, f"process {pid} lives on"
         time.sleep(0.02)
@@ -284,7 +284,7 @@ def test_kill_nine_while_a_request_waits_runs_nothing_and_the_next_start_says_so
     home = configured(tmp_path / "home")
     call = {"tool": "write_file", "arguments": {"path": "a.txt", "content": "x"}}
     with acting(home, "stream", [{"text": "I will write."}, {"call": call}]) as app:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + PATIENCE_S
         while not any("waiting" in line["calls"] for line in app.all("shown")):
             assert time.monotonic() < end
             time.sleep(0.01)

@@ -14,6 +14,7 @@ from desktop.domain.messages import ChatMessage, TextBlock, user_message
 from desktop.domain.models import StreamItem, TextDelta
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.model_child import SERVICE, environment, model_host
+from tests.harness.patience import PATIENCE_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 from tests.servers.hosts import KEY, collect, connection, meta, models_over, request, running_host
 
@@ -55,18 +56,18 @@ async def test_it_answers_before_litellm_is_loaded() -> None:
     try:
         began = time.monotonic()
         host.start()
-        assert await host.call("ping", timeout=10) == {"ready": False, "load_s": None}
-        found = await host.call("discover", {"servers": {"vllm": ["http://127.0.0.1:9"]}}, timeout=10)
+        assert await host.call("ping", timeout=PATIENCE_S) == {"ready": False, "load_s": None}
+        found = await host.call("discover", {"servers": {"vllm": ["http://127.0.0.1:9"]}}, timeout=PATIENCE_S)
         assert [row["running"] for row in found] == [False]
         assert time.monotonic() - began < 2.0
-        assert (await host.call("ping", timeout=10))["ready"] is False
+        assert (await host.call("ping", timeout=PATIENCE_S))["ready"] is False
     finally:
         await host.stop()
 
 
 async def test_stopping_while_it_loads_is_quick() -> None:
     host = model_host()
-    await host.call("ping", timeout=10)
+    await host.call("ping", timeout=PATIENCE_S)
     began = time.monotonic()
     await host.stop()
     assert time.monotonic() - began < 1.5
@@ -93,7 +94,7 @@ async def test_loading_touches_no_network_and_finds_no_key(monkeypatch: pytest.M
     argv = (sys.executable, "-I", "-c", NO_NETWORK.format(script=script))
     host = ChildProcess(ChildSpec(SERVICE, argv, environment(os.environ), folder=str(tmp_path)))
     try:
-        assert (await host.call("ping", {"wait": True}, timeout=60))["ready"]
+        assert (await host.call("ping", {"wait": True}, timeout=PATIENCE_S))["ready"]
         await asyncio.sleep(0.3)
         pid = host.health.pid or 0
         assert KEY.encode() not in Path(f"/proc/{pid}/environ").read_bytes()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.harness.patience import PATIENCE_S
 from tests.harness.services import KeyringDaemon
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,5 +43,5 @@ def test_in_the_tray_it_works_on_comes_back_by_the_icon_and_ends_by_a_signal(
             back = next(facts)
             assert back == {**back, "kind": "back", "running": True, "icon": False}
             app.send_signal(signal.SIGTERM)
-            assert app.wait(60) == 0
+            assert app.wait(PATIENCE_S) == 0
         tray.stdin.close()

@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.harness.patience import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "import sys; from desktop.app.main import main; sys.exit(main(sys.argv[1:], wiring='tests.end2end.tiny_app'))"
-PATIENCE = 30.0
 
 
 def command(home: Path, *options: str) -> list[str]:
@@ -30,7 +31,7 @@ def environment() -> dict[str, str]:
 def run(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """To its end."""
     return subprocess.run(
-        command(home, *options), cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=PATIENCE * 2
+        command(home, *options), cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S * 2
     )
 
 
@@ -55,7 +56,7 @@ def trace(home: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-def wait_for(condition: object, patience: float = PATIENCE) -> None:
+def wait_for(condition: object, patience: float = PATIENCE_S) -> None:
     end = time.monotonic() + patience
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < end, "it never came"
@@ -64,7 +65,7 @@ def wait_for(condition: object, patience: float = PATIENCE) -> None:
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Exit code, stdout, stderr."""
-    out, err = process.communicate(timeout=PATIENCE)
+    out, err = process.communicate(timeout=PATIENCE_S)
     return process.returncode, out, err
 
 

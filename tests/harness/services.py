@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-START_DEADLINE = 20.0  # seconds for a helper to be ready
+from tests.harness.patience import PATIENCE_S
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def _start_bus(folder: Path) -> subprocess.Popen[bytes]:
     address = f"unix:path={folder / 'bus'}"
     command = [_required("dbus-daemon"), "--session", "--nofork", "--nopidfile", f"--address={address}"]
     bus = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + START_DEADLINE
+    deadline = time.monotonic() + PATIENCE_S
     while not (folder / "bus").exists():
         if time.monotonic() > deadline or bus.poll() is not None:
             pytest.fail("the private D-Bus did not start")
@@ -67,11 +67,11 @@ keyring.delete_password('assent-tests', 'probe')
 
 
 def _wait_until_answers(environment: dict[str, str]) -> None:
-    deadline = time.monotonic() + START_DEADLINE
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         probe = subprocess.run(
             [sys.executable, "-c", _PROBE],
-            env={**os.environ, **environment}, capture_output=True, text=True, timeout=30,
+            env={**os.environ, **environment}, capture_output=True, text=True, timeout=PATIENCE_S,
         )
         if probe.returncode == 0:
             return

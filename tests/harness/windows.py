@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QWidget
 
-PATIENCE_S = 60.0
+from tests.harness.patience import PATIENCE_S
+
 STEADY = 3
 """So many looks in a row: the offscreen platform takes a first activation back."""
 LOOK_MS = 10

@@ -13,9 +13,7 @@ from desktop.app.crash import CrashReporter
 from desktop.app.home import Home
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.transcript_items import CallsPart, NoticePart, ToolPart
-
-PATIENCE = 60.0
-"""Seconds until what must come counts as never coming: generous, for a machine that does ten other things."""
+from tests.harness.patience import PATIENCE_S
 
 HELLO = [{"text": "Hello "}, {"text": "there."}]
 
@@ -93,14 +91,14 @@ class Running:
         composer.text.setPlainText(text)
         composer.submit()
 
-    async def until(self, true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> None:
+    async def until(self, true: Callable[[], Any], what: str, seconds: float = PATIENCE_S) -> None:
         try:
             await self.until_true(true, what, seconds)
         except AssertionError as error:
             shown = f"{self.text[:2000]!r}, {self.notices!r}, {self.banner!r}, {self.calls[:20]}"
             raise AssertionError(f"{error}; shown: {shown}") from None
 
-    async def until_true(self, true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> None:
+    async def until_true(self, true: Callable[[], Any], what: str, seconds: float = PATIENCE_S) -> None:
         """Also before there is a chat page."""
         try:
             async with asyncio.timeout(seconds):

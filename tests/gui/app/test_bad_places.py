@@ -17,6 +17,7 @@ import pytest
 from desktop.domain.errors import HomeNotWritable
 from desktop.ui.widgets.dialog import Dialog
 from tests.gui.app.kit import HELLO, Heartbeat, Running, call
+from tests.harness.patience import PATIENCE_S
 
 
 def digest(path: Path) -> str:
@@ -28,7 +29,7 @@ async def offered(app: Running) -> Dialog:
     def found() -> list[Dialog]:
         return [d for d in app.window.findChildren(Dialog) if d.isVisible()]
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not found():
             await asyncio.sleep(0.01)
     return found()[0]

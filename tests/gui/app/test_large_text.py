@@ -12,6 +12,7 @@ from desktop.ui.approvals.answers import Answers
 from desktop.ui.approvals.reading import UnreadNotice
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import call
+from tests.harness.patience import PATIENCE_S
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -53,7 +54,7 @@ async def test_a_request_is_read_to_its_end_and_answered_by_mouse(start: Any, th
     await app.until_true(lambda: all(whole(button) for button in offered(answers())), "what does not allow in sight")
     assert answers().deny in offered(answers())
     view = notice._view
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not view.is_read:
             if whole(notice.button):
                 QTest.mouseClick(notice.button, LEFT)

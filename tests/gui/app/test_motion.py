@@ -16,6 +16,7 @@ from desktop.app.motion import SystemMotion
 from desktop.presenter.bridge import Bridge
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import Heartbeat
+from tests.harness.patience import PATIENCE_S
 from tests.harness.services import KeyringDaemon
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -48,7 +49,7 @@ class Portal:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
-        self.process.wait(30)
+        self.process.wait(PATIENCE_S)
         self.process.stdout.close()
 
 
@@ -60,7 +61,7 @@ def portal(keyring_session: KeyringDaemon) -> Iterator[Portal]:
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not true():
             await asyncio.sleep(0.01)
 

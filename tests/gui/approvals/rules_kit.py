@@ -35,8 +35,7 @@ from desktop.tools.shell import BASH, Bash
 from desktop.ui.approvals.allowing import AlwaysDialog
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.widgets.dialog import Dialog
-
-PATIENCE = 30.0
+from tests.harness.patience import PATIENCE_S
 
 
 class Held:
@@ -189,7 +188,7 @@ class Room:
 async def until(true: Callable[[], Any], what: str) -> None:
     """Wait for a condition, generously: never for a time."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PATIENCE_S):
             while not true():
                 await asyncio.sleep(0.005)
     except TimeoutError:

@@ -28,9 +28,8 @@ from desktop.ui.approvals.activity_words import Fact, as_text, decision_word, fa
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.shown import has_hidden
 from tests.gui.approvals.conftest import settled
+from tests.harness.patience import PATIENCE_S
 from tests.harness.windows import activated
-
-PATIENCE = 30.0
 
 
 class Log:
@@ -50,7 +49,7 @@ class Log:
             await self.store.audit.add(entry=entry)
 
     async def until(self, true, what: str) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PATIENCE_S):
             while not true():
                 await asyncio.sleep(0.01)
         assert true(), what

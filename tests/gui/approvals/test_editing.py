@@ -12,6 +12,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.fields import Field, TextArea
 from tests.gui.approvals.conftest import Desk, settled
+from tests.harness.patience import PATIENCE_S
 
 SEE = "See what it would do"
 
@@ -42,7 +43,7 @@ async def test_only_what_was_changed_changes(desk: Desk, write: PermissionReques
     field.selectAll()
     QTest.keyClicks(field, "b.md")
     button(desk, SEE).click()
-    decision = await asyncio.wait_for(question, 2)
+    decision = await asyncio.wait_for(question, PATIENCE_S)
     assert decision.choice == "allow_edited"
     assert decision.edited_arguments == {"path": "b.md", "content": content, "depth": 3, "flags": ["x", None]}
 

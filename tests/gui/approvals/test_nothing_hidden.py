@@ -18,9 +18,9 @@ from desktop.ui.approvals.diffing import DiffRow, folded_rows
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.reading import GistLine, UnreadNotice
 from tests.gui.approvals.conftest import Desk, settled
+from tests.harness.patience import PATIENCE_S
 
 LEFT = Qt.MouseButton.LeftButton
-PATIENCE = 30
 SMALL = ((960, 600), (1280, 800))
 
 
@@ -49,7 +49,7 @@ def drawn(view: LinesView) -> list[tuple[str, str]]:
 
 
 async def until(true) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(PATIENCE_S):
         while not true():
             await settled()
 
@@ -105,7 +105,7 @@ async def test_allowing_waits_until_the_end_of_a_long_command_was_on_the_screen(
         await until(lambda: view.is_read or view.unread < unread)  # noqa: B023 - waited for within the loop
     await until(lambda: not answers.allow.deaf)
     QTest.mouseClick(answers.allow, LEFT)
-    assert (await asyncio.wait_for(question, PATIENCE)).choice == "allow_once"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
 
 
 @pytest.mark.spec("R-PRM-2")
@@ -180,7 +180,7 @@ async def test_allowing_waits_for_the_end_of_long_changes_and_of_long_arguments(
         await until(lambda: view.is_read or view.unread < unread)  # noqa: B023 - waited for within the loop
     await until(lambda: not answers.allow.deaf)
     QTest.mouseClick(answers.allow, LEFT)
-    assert (await asyncio.wait_for(question, PATIENCE)).choice == "allow_once"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
 
 
 @pytest.mark.spec("R-PRM-2", "R-PRM-14")
@@ -223,4 +223,4 @@ async def test_short_changes_and_arguments_hold_nothing(desk: Desk) -> None:
         await until(lambda: not answers.allow.deaf)  # noqa: B023 - waited for within the loop
         assert not desk.dialog.findChildren(UnreadNotice)
         QTest.mouseClick(answers.allow, LEFT)
-        assert (await asyncio.wait_for(question, PATIENCE)).choice == "allow_once"
+        assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"

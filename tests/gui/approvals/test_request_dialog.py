@@ -26,6 +26,7 @@ from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller
 from desktop.ui.widgets.shadow import REACH
 from tests.gui.approvals.conftest import DEAF_OVER, Desk, same_thread, settled
+from tests.harness.patience import PATIENCE_S
 
 Key = Qt.Key
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -103,7 +104,7 @@ async def test_escape_denies_and_never_allows(desk: Desk, write: PermissionReque
     desk.dialog.take_keys()
     await settled(DEAF_OVER)
     QTest.keyClick(desk.window.focusWidget(), Key.Key_Escape)
-    assert (await asyncio.wait_for(question, 2)).choice == "deny"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
 
 
 @pytest.mark.spec("R-PRM-3")
@@ -112,7 +113,7 @@ async def test_keys_begin_on_deny_so_that_enter_denies(desk: Desk, write: Permis
     desk.dialog.take_keys()
     assert desk.window.focusWidget() is answers(desk.dialog.view).deny
     QTest.keyClick(desk.window.focusWidget(), Key.Key_Space)
-    assert (await asyncio.wait_for(question, 2)).choice == "deny"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
 
 
 @pytest.mark.spec("R-PRM-3")
@@ -139,7 +140,7 @@ async def test_allow_hears_nothing_for_its_first_400_ms(desk: Desk, write: Permi
     assert not question.done()
     await settled(DEAF_OVER)
     QTest.mouseClick(allow, Qt.MouseButton.LeftButton)
-    decision = await asyncio.wait_for(question, 2)
+    decision = await asyncio.wait_for(question, PATIENCE_S)
     assert (decision.choice, decision.digest) == ("allow_once", "d3")
 
 
@@ -149,7 +150,7 @@ async def test_ctrl_enter_allows_once_the_person_has_come_to_the_dialog(desk: De
     desk.dialog.take_keys()
     await settled(DEAF_OVER)
     QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
-    assert (await asyncio.wait_for(question, 2)).choice == "allow_once"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
 
 
 def hold(widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -205,7 +206,7 @@ async def test_a_press_in_the_deaf_time_begins_it_anew_also_for_the_answer_besid
     assert (given.allow.deaf, given.allow_run.deaf, question.done()) == (True, True, False)
     await settled(DEAF_OVER)
     QTest.mouseClick(given.allow_run, Qt.MouseButton.LeftButton)
-    assert (await asyncio.wait_for(question, 2)).choice == "allow_run"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_run"
 
 
 @pytest.mark.spec("R-PRM-14")
@@ -332,7 +333,7 @@ async def test_a_request_that_came_back_changed_is_shown_anew_and_says_so(desk: 
     first = await desk.ask(write)
     await settled(DEAF_OVER)
     answers(desk.dialog.view).allow.click()
-    assert (await asyncio.wait_for(first, 2)).digest == "d3"
+    assert (await asyncio.wait_for(first, PATIENCE_S)).digest == "d3"
     preview = {**write.preview, "before": str(write.preview["before"]) + "Somebody added this.\n"}
     again = await desk.ask(replace(write, request_id="r9", digest="d9", stale=True, preview=preview))
     assert "has changed since you answered" in words_of(desk.dialog)
@@ -377,7 +378,7 @@ async def test_a_reason_is_sent_with_the_denial(desk: Desk, write: PermissionReq
         if button.accessibleName() == "Deny" and button is not answers(desk.dialog.view).deny:
             QTest.mouseClick(button, Qt.MouseButton.LeftButton)
             break
-    decision = await asyncio.wait_for(question, 2)
+    decision = await asyncio.wait_for(question, PATIENCE_S)
     assert (decision.choice, decision.reason) == ("deny", "Use the archive instead")
 
 
@@ -421,7 +422,7 @@ async def test_of_a_changed_file_the_difference_that_holds_now_is_in_sight(
     first = await desk.ask(write)
     await settled(DEAF_OVER)
     answers(desk.dialog.view).allow.click()
-    await asyncio.wait_for(first, 2)
+    await asyncio.wait_for(first, PATIENCE_S)
     before = str(write.preview["before"]).replace("02:00", "03:00")
     await desk.ask(
         replace(write, request_id="r9", digest="d9", stale=True, preview={**write.preview, "before": before})

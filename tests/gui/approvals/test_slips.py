@@ -19,9 +19,9 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import OneClickButton
 from tests.gui.approvals.conftest import Desk, same_thread, settled
+from tests.harness.patience import PATIENCE_S
 
 LEFT = Qt.MouseButton.LeftButton
-PATIENCE = 30
 
 
 def answers(desk: Desk) -> Answers:
@@ -31,7 +31,7 @@ def answers(desk: Desk) -> Answers:
 
 async def awake(button: AllowButton) -> None:
     """Until it would hear."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(PATIENCE_S):
         while button.deaf:
             await settled()
 
@@ -40,7 +40,7 @@ async def agree(desk: Desk, question: "asyncio.Task[Decision]") -> Decision:
     """What a person does who means it: waits, and presses."""
     await awake(answers(desk).allow)
     QTest.mouseClick(answers(desk).allow, LEFT)
-    return await asyncio.wait_for(question, PATIENCE)
+    return await asyncio.wait_for(question, PATIENCE_S)
 
 
 def double_press(widget: QWidget, at: QPoint) -> None:
@@ -123,7 +123,7 @@ async def test_the_click_that_brings_the_window_to_the_front_is_no_answer(desk: 
     await awake(answers(desk).allow)
     other.show()
     other.activateWindow()
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(PATIENCE_S):
         while desk.window.isActiveWindow():
             await settled()
     QTest.mouseClick(answers(desk).allow, LEFT)
@@ -131,7 +131,7 @@ async def test_the_click_that_brings_the_window_to_the_front_is_no_answer(desk: 
     assert not question.done()
     await awake(answers(desk).allow)
     desk.window.activateWindow()
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(PATIENCE_S):
         while not desk.window.isActiveWindow():
             await settled(0.001)
     assert answers(desk).allow.deaf
@@ -150,7 +150,7 @@ async def test_in_a_window_that_cannot_be_brought_to_the_front_a_second_click_is
     other = QWidget()
     other.show()
     other.activateWindow()
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(PATIENCE_S):
         while desk.window.isActiveWindow():
             await settled()
     question = await desk.ask(write)
@@ -239,7 +239,7 @@ async def test_what_a_screen_reader_presses_is_deaf_too_and_then_allows(desk: De
     assert not question.done()
     await awake(allow)
     press.doAction(QAccessibleActionInterface.pressAction())
-    assert (await asyncio.wait_for(question, PATIENCE)).choice == "allow_once"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-9")
@@ -300,18 +300,18 @@ async def test_a_second_click_meant_for_the_first_request_denies_no_other(
     press()
     await settled()
     assert not two.done()
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(PATIENCE_S):
         while answers(desk).deny.deaf:
             await settled()
     press()
-    assert not (await asyncio.wait_for(two, PATIENCE)).allowed
+    assert not (await asyncio.wait_for(two, PATIENCE_S)).allowed
 
 
 @pytest.mark.spec("R-PRM-14")
 async def test_the_first_request_of_all_can_be_denied_at_once(desk: Desk, write: PermissionRequest) -> None:
     question = await desk.ask(write)
     QTest.mouseClick(answers(desk).deny, LEFT)
-    assert (await asyncio.wait_for(question, PATIENCE)).choice == "deny"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
@@ -332,7 +332,7 @@ async def test_where_another_request_was_allowed_a_hand_that_has_not_moved_allow
     await awake(allow)
     allow.pause(here - QPointF(100, 0))
     QTest.mouseClick(allow, LEFT)
-    assert (await asyncio.wait_for(question, PATIENCE)).allowed, "a pointer that came from elsewhere means this one"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).allowed, "a pointer that came from elsewhere means this one"
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
@@ -349,7 +349,7 @@ async def test_a_second_request_hears_a_pointer_that_has_moved_since_the_first_w
     await settled()
     assert not two.done()
     QTest.mouseClick(answers(desk).deny, LEFT, pos=right)
-    assert not (await asyncio.wait_for(two, PATIENCE)).allowed
+    assert not (await asyncio.wait_for(two, PATIENCE_S)).allowed
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")

@@ -11,6 +11,7 @@ from desktop.domain.permission import Decision, PermissionRequest
 from desktop.ui.approvals.unknown import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
 from tests.gui.approvals.conftest import DEAF_OVER, Desk
 from tests.gui.approvals.test_request_dialog import answers, words_of
+from tests.harness.patience import PATIENCE_S
 
 UNKNOWN = "This had begun when Assent ended."
 
@@ -31,7 +32,7 @@ async def test_each_of_the_four_answers(desk: Desk, write: PermissionRequest, bu
     assert [one.text() for one in shown] == ["Skip it", "It was done", "Stop the run", "Do it again"]
     await asyncio.sleep(DEAF_OVER)
     QTest.mouseClick(next(one for one in shown if one.text() == button), Qt.MouseButton.LeftButton)
-    decision = await asyncio.wait_for(question, 30)
+    decision = await asyncio.wait_for(question, PATIENCE_S)
     assert (decision.choice, decision.digest) == (choice, write.digest)
 
 
@@ -72,4 +73,4 @@ async def test_what_cannot_be_made_again_has_no_answer_that_would_make_it(desk: 
     QTest.keyClick(desk.dialog.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert not question.done()
     QTest.mouseClick(found.more[0], Qt.MouseButton.LeftButton)
-    assert (await asyncio.wait_for(question, 30)).choice == "done"
+    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "done"

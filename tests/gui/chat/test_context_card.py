@@ -13,6 +13,7 @@ from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.ui.chat.context_card import ELSEWHERE, ContextCard
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button, IconButton
+from tests.harness.patience import PATIENCE_MS
 
 PIN = "a pinned message that is rather long, number "
 
@@ -55,7 +56,7 @@ def make(qtbot: QtBot, theme: Theme) -> Iterator[Make]:
         qtbot.addWidget(window)
         windows.append(window)
         window.resize(width, height)
-        with qtbot.waitActive(window, timeout=30_000):
+        with qtbot.waitActive(window, timeout=PATIENCE_MS):
             window.show()
             window.activateWindow()
         card = ContextCard(window, told)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from pytestqt.qtbot import QtBot
 from desktop.presenter.chat_state import Meters
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.theme import Theme
+from tests.harness.patience import PATIENCE_MS
 
 LEFT_OUT = Meters("a", "A", "m/x", "M", 1_400, 2_000, 10_500, None, True, True)
 SUMMARISED = Meters("a", "A", "m/x", "M", 44_600, 131_000, 61_300, 0.087, True, False)
@@ -29,10 +30,12 @@ def test_no_meter_is_cut_and_what_is_not_sent_is_said_at_any_width(
     for width in (1100, 900, 760, 640, 560, 480):
         header.resize(round(width * scale), round(48 * scale))
         texts = [one for one in (shown.label, shown.tokens, shown.cost, shown.context) if not one.isHidden()]
-        qtbot.waitUntil(lambda texts=texts: all(one.width() >= one.sizeHint().width() for one in texts), timeout=30_000)
+        qtbot.waitUntil(
+            lambda texts=texts: all(one.width() >= one.sizeHint().width() for one in texts), timeout=PATIENCE_MS
+        )
         assert notice in shown.context.text()
         assert "messages are" in shown.context.toolTip() or notice == "full"
-        qtbot.waitUntil(lambda: header.title.width() >= 120 * scale, timeout=30_000)
+        qtbot.waitUntil(lambda: header.title.width() >= 120 * scale, timeout=PATIENCE_MS)
         seen.append(sum(not text.isHidden() for text in (shown.label, shown.tokens, shown.cost)))
     assert (seen[0], seen[-1]) == (3, 0)
     header.resize(round(1100 * scale), round(48 * scale))

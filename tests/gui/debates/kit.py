@@ -19,9 +19,8 @@ from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.transcript_items import NoticePart, TextPart
 from desktop.ui.debates.page import DebatesPage
 from desktop.ui.shots_samples import SampleApprovals, SampleSetup
+from tests.harness.patience import PATIENCE_S
 from tests.unit.conversation.debate_kit import DebateWorld, debate_world
-
-PATIENCE = 30
 
 
 class Watched:
@@ -77,7 +76,7 @@ class Watched:
 
     async def until(self, true: Callable[[], Any], what: str) -> None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(PATIENCE_S):
                 while not true():
                     await asyncio.sleep(0.005)
         except TimeoutError:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from desktop.app.event_loop import BUDGET, AssentEventLoop
+from tests.harness.patience import PATIENCE_S
 
 
 async def test_callbacks_run_in_the_order_in_which_they_were_given() -> None:
@@ -120,7 +121,7 @@ async def test_equal_deadlines_and_a_nearer_one_given_later() -> None:
 async def test_deadlines_come_due_while_callbacks_never_stop_coming() -> None:
     loop, seen = asyncio.get_running_loop(), []
     loop.call_later(0.02, seen.append, "due")
-    end = time.monotonic() + 5.0
+    end = time.monotonic() + PATIENCE_S
     while not seen and time.monotonic() < end:
         await asyncio.sleep(0)
     assert seen == ["due"]
@@ -187,14 +188,14 @@ async def test_a_timeout_ends_a_wait() -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.02):
             await asyncio.Event().wait()
-    assert await asyncio.wait_for(asyncio.sleep(0, "in time"), 5) == "in time"
+    assert await asyncio.wait_for(asyncio.sleep(0, "in time"), PATIENCE_S) == "in time"
 
 
 async def test_another_thread_wakes_a_sleeping_loop() -> None:
     loop, woken = asyncio.get_running_loop(), asyncio.Event()
     timer = threading.Timer(0.02, loop.call_soon_threadsafe, (woken.set,))
     timer.start()
-    await asyncio.wait_for(woken.wait(), 5)
+    await asyncio.wait_for(woken.wait(), PATIENCE_S)
     timer.join()
 
 
@@ -216,7 +217,7 @@ async def test_ten_thousand_calls_from_four_threads_all_arrive_each_thread_in_or
     threads = [threading.Thread(target=send, args=(who,)) for who in range(4)]
     for thread in threads:
         thread.start()
-    await asyncio.wait_for(everything.wait(), 20)
+    await asyncio.wait_for(everything.wait(), PATIENCE_S)
     for thread in threads:
         thread.join()
     for who in range(4):
@@ -245,7 +246,7 @@ async def test_closing_a_dialog_or_the_last_window_does_not_stop_the_loop(qapp: 
     dialog.finished.connect(result.set_result)
     dialog.open()
     asyncio.get_running_loop().call_later(0.01, dialog.reject)
-    assert await asyncio.wait_for(result, 5) == QDialog.DialogCode.Rejected.value
+    assert await asyncio.wait_for(result, PATIENCE_S) == QDialog.DialogCode.Rejected.value
     window.close()
     await asyncio.sleep(0.03)
     window.deleteLater()

@@ -11,6 +11,7 @@ from desktop.domain.messages import Block, FileBlock
 from desktop.presenter import drafts as module
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.drafts import Draft, Drafts, Edit
+from tests.harness.patience import PATIENCE_S
 
 FILE = FileBlock("a.txt", "attached")
 
@@ -53,7 +54,7 @@ async def kept(qapp):
 
 
 async def until(true: Any) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not true():
             await asyncio.sleep(0.01)
 

@@ -14,6 +14,7 @@ from desktop.presenter.bridge import Bridge
 from desktop.presenter.connection_trials import Saved
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.workers.model_child import model_host
+from tests.harness.patience import PATIENCE_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 from tests.servers.hosts import KEY, Secrets, collect, request, running_host
 from tests.servers.signed import ACCESS_KEY_ID, SECRET_ACCESS_KEY
@@ -57,7 +58,7 @@ class Page:
         """Act, and the outcome it comes to."""
         before = len(self.outcomes)
         act()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while len(self.outcomes) == before or self.setup.testing:
                 await asyncio.sleep(0.01)
         return self.outcomes[-1]
@@ -106,7 +107,7 @@ async def test_an_access_key_lies_in_the_keyring_in_parts_and_goes_with_its_conn
         assert isinstance(items[-1], Finished)
         assert {r["signed_well"] for r in provider.requests()} == {True}
         page.setup.delete_connection(kind)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while page.bridge.task_names:
                 await asyncio.sleep(0.01)
         assert (page.connections, page.secrets.values) == ((), {})
@@ -151,7 +152,7 @@ async def test_a_models_cost_is_known_by_both_prices_or_because_it_runs_here() -
     saved = Saved(lambda: (), page._keep, lambda: "", page._nothing, page._no_note)
     setup = ModelSetupViewModel(Listed(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
     setup.look()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not setup.models:
             await asyncio.sleep(0.01)
     known = {ref: setup.priced(ref) for ref in ("p/dear", "p/half", "o/own", "gone/m")}

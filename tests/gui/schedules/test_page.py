@@ -14,6 +14,7 @@ from desktop.presenter.job_words import gathered, moment, state_of
 from desktop.presenter.jobs import JobsViewModel
 from desktop.ui.schedules.page import SchedulesPage
 from desktop.ui.schedules.shots import AGENTS, MODELS, SampleDesk, _Now
+from tests.harness.patience import PATIENCE_MS
 
 
 class Desk(SampleDesk):
@@ -120,7 +121,7 @@ def test_changes_are_read_together_and_only_while_the_page_is_shown(page, qtbot)
     before = page.desk.readings
     for _ in range(50):
         page.desk.tell()
-    qtbot.waitUntil(lambda: page.desk.readings > before, timeout=30_000)
+    qtbot.waitUntil(lambda: page.desk.readings > before, timeout=PATIENCE_MS)
     assert page.desk.readings == before + 1
     page.hide()
     page.desk.tell()
@@ -145,7 +146,7 @@ def test_the_list_folds_where_there_is_no_room_for_a_job_beside_it(page):
 
 
 def test_the_keys_stay_at_a_run_when_another_one_is_added(page, qtbot):
-    qtbot.waitUntil(page.history.isVisible, timeout=30_000)
+    qtbot.waitUntil(page.history.isVisible, timeout=PATIENCE_MS)
     opens = [one for one in page.history.findChildren(type(page.save)) if one.label == "Open"]
     opens[1].setFocus()
     named = opens[1].accessibleName()

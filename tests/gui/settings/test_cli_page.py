@@ -36,6 +36,7 @@ from desktop.ui.settings.cli_page import CliPage
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.fields import Field, TextArea
+from tests.harness.patience import PATIENCE_S
 from tests.unit.safety.world import World
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,7 +66,7 @@ WRONG = SAY + "  - name: bad\n    description: Nothing.\n    category: often\n  
 async def until(true: Any, what: str) -> None:
     """Generous: the machine may be busy."""
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while not true():
                 await asyncio.sleep(0.01)
     except TimeoutError:

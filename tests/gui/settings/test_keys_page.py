@@ -29,6 +29,7 @@ from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.secret_field import SecretField
 from desktop.workers.keyring_child import keyring_host
 from tests.gui.shell.test_window import spin
+from tests.harness.patience import PATIENCE_S
 
 SECRET = "tok-A1b2C3d4E5f6G7h8"
 SERVICE = "assent-gui-tests"
@@ -262,7 +263,7 @@ class World:
         self.keys.told.connect(lambda *what: self.told.append(what))
 
     async def settled(self) -> dict[str, str]:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while self.bridge.task_names:
                 await asyncio.sleep(0.01)
         return {str(row.entry): row.state for row in self.keys.tools} | {

@@ -23,10 +23,10 @@ from desktop.settings import SettingsService
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import Project, conventional_roots
 from desktop.supervision.tasks import TaskOwner
+from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE = 30.0
 PARAMS = """\
   params:
     type: object
@@ -148,7 +148,7 @@ class Desk:
 async def until(true: Callable[[], Any], what: str) -> None:
     """Wait for a condition, generously: never for a time."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PATIENCE_S):
             while not true():
                 await asyncio.sleep(0.005)
     except TimeoutError:

@@ -13,6 +13,7 @@ from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.focus import FocusRing
 from desktop.ui.widgets.tabs import Tabs
 from desktop.ui.widgets.toggles import Check, Chip, Switch
+from tests.harness.patience import PATIENCE_MS
 
 MAKERS: dict[str, Callable[[], QWidget]] = {
     "button": lambda: Button("Save"),
@@ -33,7 +34,7 @@ def test_keys_show_the_ring_and_a_click_does_not(qtbot: QtBot, theme: Theme, kin
     column = QVBoxLayout(window)
     column.addWidget(made)
     column.addWidget(other)
-    with qtbot.waitActive(window, timeout=30_000):
+    with qtbot.waitActive(window, timeout=PATIENCE_MS):
         window.show()
         window.activateWindow()
     target = made.findChildren(QWidget)[0] if isinstance(made, Tabs) else made

@@ -1,5 +1,6 @@
 """A transcript on the screen, and ways to use it as a person would."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from desktop.presenter.transcript_items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
+from tests.harness.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -38,8 +40,9 @@ def spin(milliseconds: int) -> None:
     loop.exec()
 
 
-def until(condition: Callable[[], bool], milliseconds: int = 3000) -> bool:
-    for _ in range(milliseconds // 10):
+def until(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
         if condition():
             return True
         spin(10)

@@ -80,7 +80,7 @@ def test_streamed_text_is_on_the_screen_within_a_few_frames(view: TranscriptView
     view.set_items((said(1, "x", live=True),))
     before = picture(view)
     view.append_text("m1", "m1:0", " and more words")
-    assert until(lambda: picture(view) != before, 400)
+    assert until(lambda: picture(view) != before)
 
 
 def test_nothing_moves_under_a_reader_who_scrolled_up(view: TranscriptView) -> None:

@@ -25,6 +25,7 @@ from desktop.domain.tools import ToolResult
 from desktop.pipeline.compose import compose
 from desktop.supervision.bus import Bus
 from desktop.supervision.run_context import EffectPorts
+from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Script, says
 from tests.unit.agents.test_loop import valid
 from tests.unit.supervision.kit import ROOT, Bench, Made, ask, request, said
@@ -46,7 +47,7 @@ def cut(bench: Bench, after: int) -> Bench:
 
 async def hosted(bench: Bench, agent, **kinds):
     host = await bench.host(kinds)
-    return await asyncio.wait_for(host.run(agent, [ask("go")]), 30)
+    return await asyncio.wait_for(host.run(agent, [ask("go")]), PATIENCE_S)
 
 
 @pytest.mark.spec("R-SUP-15", "R-SUP-16", "R-JRN-1")

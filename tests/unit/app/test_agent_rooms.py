@@ -11,6 +11,7 @@ import pytest
 from desktop.app.agent_rooms import folders_of
 from desktop.app.rooms import Rooms, open_rooms
 from desktop.settings import SettingsService
+from tests.harness.patience import PATIENCE_S
 from tests.unit.app.test_opening import Nobody
 
 MINE = "name: night_agent\nsideA: {prompt: source-reader}\nexposeAsTool: true\ntoolDescription: %s\n"
@@ -19,7 +20,7 @@ MINE = "name: night_agent\nsideA: {prompt: source-reader}\nexposeAsTool: true\nt
 async def until(true: Callable[[], object], what: str) -> None:
     """Generous: the machine may be busy."""
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while not true():
                 await asyncio.sleep(0.02)
     except TimeoutError:

@@ -10,8 +10,8 @@ import pytest
 
 from desktop.app.rooms import open_rooms
 from desktop.settings import SettingsService
+from tests.harness.patience import PATIENCE_S
 from tests.unit.app.test_opening import Nobody
-from tests.unit.skills.resolution.kit import LONG
 
 SKILL = """export const frontmatter = {
   name: 'js-sum', description: 'Adds numbers.',
@@ -36,7 +36,7 @@ async def test_a_javascript_skill_of_ones_own_runs_in_the_app(tmp_path: Path) ->
     try:
         await asyncio.to_thread(rooms.skills.fabric.refresh)
         outcome = rooms.desk.try_it("js-sum", {"all": [1, 2, 3]}, lambda _event: None).work
-        async with asyncio.timeout(LONG):
+        async with asyncio.timeout(PATIENCE_S):
             done = await outcome
         assert done.result.structured == {"sum": 6, "skills": True}, done.result.text
         ready = rooms.code._made()._ready

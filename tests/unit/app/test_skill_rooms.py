@@ -17,7 +17,7 @@ from desktop.safety.grants import SessionGrants
 from desktop.safety.opening import GuardedFiles
 from desktop.settings import SettingsService
 from desktop.tools.registry import ToolRegistry
-from tests.unit.skills.resolution.kit import LONG
+from tests.harness.patience import PATIENCE_S
 
 MAIN = """---
 name: chief
@@ -59,7 +59,7 @@ class App:
 
     async def change(self, key: str, value: Any) -> None:
         await self.settings.update(key, value)
-        await asyncio.wait_for(asyncio.gather(*self.changes), LONG)
+        await asyncio.wait_for(asyncio.gather(*self.changes), PATIENCE_S)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from desktop.domain.events import DebateChanged, SideTurnEnded
 from desktop.domain.models import ModelClient
 from desktop.domain.tools import ToolResult
 from desktop.skills.resolution.roots import SearchRoot
+from tests.harness.patience import PATIENCE_S
 from tests.unit.conversation.kit import MODEL, ROOT, World
 from tests.unit.pipeline.kit import FakeTool
 
@@ -85,7 +86,7 @@ class DebateWorld(World):
 
 async def until(condition: Callable[[], Any] | Callable[[], Awaitable[Any]]) -> None:
     """Wait for a condition, generously."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             found = condition()
             if asyncio.iscoroutine(found):

@@ -27,6 +27,7 @@ from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
+from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -92,7 +93,7 @@ class World:
 
     async def until(self, kind: type, count: int = 1) -> None:
         """Wait until so many events of a kind have come."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while sum(isinstance(event, kind) for event in self.events) < count:
                 await asyncio.sleep(0.002)
 

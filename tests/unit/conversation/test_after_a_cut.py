@@ -13,6 +13,7 @@ from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.gates import SAID_DONE, SKIPPED
 from desktop.supervision.effect_values import digest_of
+from tests.harness.patience import PATIENCE_S
 from tests.unit.conversation.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
 from tests.unit.conversation.kit import MODEL, World, world
 from tests.unit.pipeline.kit import Person
@@ -219,6 +220,6 @@ async def test_a_run_that_was_stopped_before_all_was_settled_is_part_of_what_is_
 
 async def until_none(w: World) -> None:
     """The logs of all runs have their end."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while await w.store.effects.unfinished():
             await asyncio.sleep(0.01)

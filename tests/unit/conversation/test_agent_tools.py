@@ -27,6 +27,7 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import Call
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.tools.registry import ToolRegistry
+from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as asks
 from tests.unit.agents.script import says as speaks
@@ -375,7 +376,7 @@ async def test_stopping_the_caller_stops_the_child_and_its_end_is_stored(tmp_pat
         assert {(event.thread_id, event.reason) for event in h.world.ends()} == {
             (child.thread_id, "cancelled"), (thread, "cancelled"),
         }  # fmt: skip
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while h.world.live._trees:
                 await asyncio.sleep(0.01)
 

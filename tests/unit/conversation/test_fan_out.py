@@ -20,6 +20,7 @@ from desktop.domain.permission import Decision
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category
+from tests.harness.patience import PATIENCE_S
 from tests.unit.conversation.test_agent_tools import BOSS, HELPER, OTHER, Chains, House, house, one
 from tests.unit.conversation.test_one_tree import told
 from tests.unit.pipeline.kit import FakeTool
@@ -62,7 +63,7 @@ class Model:
                 await asyncio.sleep(3600)
             if self.now >= self.wait_for:
                 self.together.set()
-            await asyncio.wait_for(self.together.wait(), 30)
+            await asyncio.wait_for(self.together.wait(), PATIENCE_S)
             yield TextDelta(first.upper())
             yield Finished("end", (), Usage(10, 5, cost_usd=0.01), "m")
         finally:

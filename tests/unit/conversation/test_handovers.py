@@ -22,6 +22,7 @@ from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.permission import PermissionGate
+from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as asks
 from tests.unit.conversation.test_agent_tools import BOSS, HELPER, House, house, one
@@ -145,7 +146,7 @@ async def test_time_and_rounds_of_who_handed_over_count_for_who_goes_on(tmp_path
         thread_id = await h.world.thread(agent=BOSS)
         await h.world.service.send(thread_id, "Who?")
         await h.world.until(RunEnded)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while not h.world.live._trees:
                 await asyncio.sleep(0.005)
         (tree,) = h.world.live._trees.values()

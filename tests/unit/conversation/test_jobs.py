@@ -24,6 +24,7 @@ from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.safety.permission import PermissionGate
 from desktop.skills.patterns.paths import Where
+from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.conversation.kit import MODEL, World, world
 from tests.unit.pipeline.kit import FakeTool
@@ -71,7 +72,7 @@ class Jobs:
 
     async def history(self, job: Job) -> list[tuple[str, float]]:
         """(status, minutes after noon) of a job's times, the newest first, once nothing runs."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while any(run.status == "running" for run in await self.service.runs(job.job_id)):
                 await asyncio.sleep(0.005)
         return [(run.status, (run.planned_at - NOON) / 60) for run in await self.service.runs(job.job_id)]
@@ -279,7 +280,7 @@ async def test_the_keeper_wakes_for_what_is_saved_and_ends_when_it_is_cancelled(
         made.clock.now = NOON + 3599.9
         job = await made.service.save(HOURLY)
         made.clock.now = NOON + 3600.1
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while not await made.service.runs(job.job_id):
                 await asyncio.sleep(0.01)
         assert await made.history(job) == [("done", 60)]

@@ -16,6 +16,7 @@ from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.supervision.start_rate import StartRate
+from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.conversation.debate_kit import debate_world, setup
@@ -197,7 +198,7 @@ async def test_the_thread_of_a_called_agent_lives_as_long_as_it_is_to_be_kept(tm
         stays = [one.label for one in await h.world.service.threads() if one.thread_id != thread]
         assert stays == (["called by an agent, kept"] if kept == "permanent" else [])
         left = 1 if kept == "closing" else 0
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while len(await h.children()) != left:
                 await asyncio.sleep(0.01)
         assert alive == [1 if kept in ("run", "closing") else 0]

@@ -25,6 +25,7 @@ from desktop.domain.tools import Category
 from desktop.safety.redaction import Redactor
 from desktop.skills.patterns.grammar import parse_pattern
 from desktop.store import Store
+from tests.harness.patience import PATIENCE_S
 from tests.unit.conversation.test_rule_desk import TOOLS
 from tests.unit.safety.world import World
 
@@ -259,7 +260,7 @@ async def test_a_simulation_that_nobody_waits_for_ends_its_thread(lab: Lab) -> N
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE_S
     while any(thread.name.startswith("asyncio") and _busy(thread) for thread in threading.enumerate()):
         assert time.monotonic() < until
         await asyncio.sleep(0.01)

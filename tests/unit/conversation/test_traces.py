@@ -22,6 +22,7 @@ from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolR
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.supervision.budgets import BudgetTracker
+from tests.harness.patience import PATIENCE_S
 from tests.unit.conversation.kit import ROOT
 
 WHERE: dict[str, Any] = {"thread_id": "t", "run_id": "r"}
@@ -81,7 +82,7 @@ async def test_a_batch_is_written_once_it_is_large_or_a_moment_old() -> None:
     keeper.take(traced("message", 1, text="x" * (BATCH + 1)))
     assert len(written.batches) == 1
     keeper.take(traced("message", 2, text="y"))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while len(written.batches) < 2:
             await asyncio.sleep(0.01)
     keeper.take(RunEnded(**WHERE, reason="response"))

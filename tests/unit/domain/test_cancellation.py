@@ -9,6 +9,7 @@ import pytest
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import CancellationError
+from tests.harness.patience import PATIENCE_S
 
 
 @pytest.mark.spec("R-CAN-1")
@@ -37,8 +38,8 @@ async def test_wait_ends_on_cancel_and_on_the_deadline():
     await asyncio.sleep(0)
     assert not waiting.done()
     token.cancel("now")
-    assert await asyncio.wait_for(waiting, 2) == "now"
-    assert await asyncio.wait_for(CancellationToken(deadline=time.monotonic() + 0.01).wait(), 2) == "deadline"
+    assert await asyncio.wait_for(waiting, PATIENCE_S) == "now"
+    assert await asyncio.wait_for(CancellationToken(deadline=time.monotonic() + 0.01).wait(), PATIENCE_S) == "deadline"
 
 
 @pytest.mark.spec("R-CAN-4")
@@ -94,7 +95,7 @@ async def test_a_token_may_be_cancelled_from_another_thread():
     token = CancellationToken()
     thread = threading.Timer(0.02, token.cancel, ["from a thread"])
     thread.start()
-    assert await asyncio.wait_for(token.wait(), 2) == "from a thread"
+    assert await asyncio.wait_for(token.wait(), PATIENCE_S) == "from a thread"
     thread.join()
 
 

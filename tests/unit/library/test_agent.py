@@ -8,6 +8,7 @@ import pytest
 
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
+from tests.harness.patience import PATIENCE_S
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
 
@@ -121,7 +122,7 @@ async def test_stopping_the_run_stops_the_agent_in_it(tmp_path: Path) -> None:
     while not bench.model.requests:
         await asyncio.sleep(0)
     bench.token.cancel("stop")
-    assert (await asyncio.wait_for(task, 10)).state == "aborted"
+    assert (await asyncio.wait_for(task, PATIENCE_S)).state == "aborted"
     await bench.owner.close()
 
 

@@ -25,6 +25,7 @@ from desktop.domain.messages import (
 from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
 from desktop.models.client import Models
 from desktop.workers.child import ChildProcess
+from tests.harness.patience import PATIENCE_S
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, collect, connection, meta, models_over, request
 
@@ -295,7 +296,7 @@ async def test_ten_thousand_tool_calls_are_cut_to_what_is_sane(host: ChildProces
     assert len(end.tool_calls) == 128
     assert all(not call.problem for call in end.tool_calls[:-1])
     assert "More than 128 calls" in end.tool_calls[-1].problem
-    assert await host.call("ping", timeout=5)
+    assert await host.call("ping", timeout=PATIENCE_S)
 
 
 async def test_arguments_without_end_are_cut(host: ChildProcess, provider: ProviderSpace) -> None:

@@ -15,6 +15,7 @@ from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import Settings
 from desktop.safety.redaction import Redactor
+from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
 
 
@@ -381,7 +382,7 @@ async def test_a_cancelled_task_stays_cancelled_and_takes_its_tool_with_it() -> 
         await asyncio.sleep(0.02)
         task.cancel()
     assert task.cancelled()
-    await asyncio.wait_for(ended.wait(), 1)
+    await asyncio.wait_for(ended.wait(), PATIENCE_S)
 
 
 @pytest.mark.spec("R-PRM-9")

@@ -21,6 +21,7 @@ from desktop.skills.formats import load_skills_from_file
 from desktop.skills.formats.js_module import runnable
 from desktop.skills.formats.problems import FormatError
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
+from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
 
@@ -309,7 +310,7 @@ async def test_a_stopped_run_ends_its_process(place: Place) -> None:
     task = asyncio.ensure_future(
         place.run("export default (ctx) => ctx.manager.invoke('slow')", others=(skill("slow", slow),))
     )
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while not place.engine._live:
             await asyncio.sleep(0.005)
     pid = next(iter(place.engine._live)).pid

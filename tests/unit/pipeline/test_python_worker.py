@@ -14,6 +14,7 @@ from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Outcome
 from desktop.pipeline.python_worker import PythonWorker
 from desktop.safety.confinement import Confinement
+from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
 from tests.unit.safety import escapes
@@ -329,7 +330,7 @@ async def test_a_stopped_run_ends_the_process_and_all_it_started(place: Place) -
         await asyncio.sleep(0.01)
     assert mark.read_text() == "started"
     place.bench.token.cancel("stop")
-    outcome = await asyncio.wait_for(task, 20)
+    outcome = await asyncio.wait_for(task, PATIENCE_S)
     assert outcome.state == "aborted"
     await place.bench.owner.close()
     assert not [pid for pid in _sleepers() if "600" in pid]
@@ -376,7 +377,7 @@ async def test_no_child_of_a_skill_outlives_its_call_however_it_ends(place: Plac
     assert mark.read_text() == "ready"
     if course in (DEAF, SILENT):
         place.bench.token.cancel("stop")
-    await asyncio.wait_for(task, 30)
+    await asyncio.wait_for(task, PATIENCE_S)
     await place.bench.owner.close()
     left = _left(place.world)
     for _ in range(600):

@@ -15,10 +15,10 @@ from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.safety import Access
 from desktop.safety import paths
 from desktop.safety.opening import Walker
+from tests.harness.patience import PATIENCE_S
 from tests.unit.safety import escapes
 from tests.unit.safety.world import World
 
-PATIENCE_S = 20.0  # what hangs never comes back; a busy machine takes its time
 CANARIES = (b"PRIVATE", b"OUTSIDE", b"CONVERSATIONS")
 NAMES = {"id_rsa", "secret.txt", "assent.db"}
 

@@ -13,6 +13,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.output import OutputCollector, plain
 from desktop.safety.process import ProcessRunner
+from tests.harness.patience import PATIENCE_S
 
 ENV = {"PATH": "/usr/bin:/bin"}
 
@@ -39,7 +40,8 @@ def alive(marker: str) -> list[str]:
 
 
 async def gone(marker: str) -> bool:
-    for _ in range(100):
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
         if not alive(marker):
             return True
         await asyncio.sleep(0.02)
@@ -180,11 +182,9 @@ spec = ProcessSpec(("bash", "-c", "setsid sleep 4601 & sleep 4602"), "/tmp", {{"
 asyncio.run(ProcessRunner().run(spec, CancellationToken()))
 """
     app = await asyncio.create_subprocess_exec(sys.executable, "-c", script)
-    for _ in range(200):
-        if len(alive("sleep 460")) >= 3:
-            break
-        await asyncio.sleep(0.02)
-    assert alive("sleep 4601")
+    async with asyncio.timeout(PATIENCE_S):
+        while len(alive("sleep 460")) < 3:
+            await asyncio.sleep(0.02)
     app.kill()
     await app.wait()
     assert await gone("sleep 460")

@@ -21,6 +21,7 @@ from desktop.domain.safety import Access, GuardedFiles, ProcessSpec
 from desktop.safety.confinement import Confinement, Kind
 from desktop.safety.opening import Walker
 from desktop.safety.process import ProcessRunner
+from tests.harness.patience import PATIENCE_S
 from tests.unit.safety import escapes
 from tests.unit.safety.world import World
 
@@ -47,8 +48,8 @@ def swapping(world: World, kind: str) -> Iterator[None]:
 
 def attempts(at_least: int, seen: Counter[str]) -> Iterator[int]:
     """Numbers of tries: ``at_least`` so many, then on until both outcomes were seen, for on a busy machine the swapper
-    may not have had its turn yet. Thirty seconds without one of them is an answer too."""
-    until = time.monotonic() + 30
+    may not have had its turn yet. That one of them never comes is an answer too."""
+    until = time.monotonic() + PATIENCE_S
     for number in itertools.count():
         if number >= at_least and ((seen[INSIDE] and seen[REFUSED]) or time.monotonic() > until):
             return
@@ -149,12 +150,12 @@ def test_no_escape_in_a_hundred_thousand_tries(world: World, walker: Walker, nam
 
 def test_the_race_is_one_that_a_mere_check_before_use_loses(world: World) -> None:
     """Without it the tests above would prove nothing."""
-    policy, path, until = world.policy, world.workspace / "target", time.monotonic() + 30
+    policy, path, until = world.policy, world.workspace / "target", time.monotonic() + PATIENCE_S
     with swapping(world, "file"):
         while time.monotonic() < until:
             if policy.explain(str(path), Access.READ).allowed and path.read_text() == "OUTSIDE":
                 return
-    pytest.fail("a check before use held for thirty seconds: the neighbour is asleep")
+    pytest.fail("a check before use always held: the neighbour is asleep")
 
 
 # -- where a program starts -------------------------------------------------------------------------------------------

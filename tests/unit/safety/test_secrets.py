@@ -23,6 +23,7 @@ from desktop.safety.secrets import KeyringSecrets
 from desktop.workers.child import ChildProcess
 from desktop.workers.keyring_child import keyring_host
 from desktop.workers.model_child import model_host
+from tests.harness.patience import PATIENCE_S
 
 ODD = """
 import os, sys, time, types
@@ -198,7 +199,7 @@ async def test_it_ends_when_nobody_asks_and_is_there_again_when_somebody_does(od
     child = odd(idle=0.3)
     secrets = KeyringSecrets(child, timeout_s=30)
     assert await secrets.put("x", "kept") is True
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while child.health.state != "stopped":
             await asyncio.sleep(0.02)
     assert child.health.pid is None

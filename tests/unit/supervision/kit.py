@@ -21,6 +21,7 @@ from desktop.supervision.hosting import AgentKinds, RunHost
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.run_context import EffectPorts
 from desktop.supervision.tree import RunTree
+from tests.harness.patience import PATIENCE_S
 
 ROOT = AgentId("root", "0")
 Body = Callable[[RunContext, Sequence[ChatMessage]], Awaitable[Any]]
@@ -102,7 +103,7 @@ class Bench:
 
     async def run(self, body: Body, **kinds: Body) -> AgentOutcome:
         host = await self.host(kinds)
-        return await asyncio.wait_for(host.run(Made(ROOT, body), [ask("go")]), 30)
+        return await asyncio.wait_for(host.run(Made(ROOT, body), [ask("go")]), PATIENCE_S)
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,6 @@ def request(text: str = "hi") -> ModelRequest:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait, generously, for something that has to happen."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not condition():
             await asyncio.sleep(0.001)

@@ -11,6 +11,7 @@ from desktop.domain.errors import CancellationError, ConfigurationError
 from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
+from tests.harness.patience import PATIENCE_S
 from tests.unit.supervision.kit import ROOT, Bench, Made, ask, request, until
 
 
@@ -102,7 +103,7 @@ async def test_what_is_no_agent_at_all_fails_as_one(odd):
                 return 7
 
     host = await Bench().host({})
-    assert (await asyncio.wait_for(host.run(Odd(), []), 30)).code == "bug"
+    assert (await asyncio.wait_for(host.run(Odd(), []), PATIENCE_S)).code == "bug"
 
 
 async def swallows(_ctx, _inbox):
@@ -174,7 +175,7 @@ async def test_what_an_ended_agent_leaves_behind_calls_nobody_and_starts_nobody(
     async def parent(ctx, _inbox):
         await ctx.join(await ctx.spawn("leaky", []))
         go_on.set()
-        await asyncio.wait_for(over.wait(), 30)
+        await asyncio.wait_for(over.wait(), PATIENCE_S)
         return len(bench.tree.nodes)
 
     assert (await bench.run(parent, leaky=leaky)).value == 2
@@ -212,9 +213,9 @@ async def test_a_bare_thread_ends_a_run_on_a_loop_that_nothing_else_wakes():
         await loop.create_future()
 
     def stop():
-        at_work.wait(30)
+        at_work.wait(PATIENCE_S)
         bench.token.cancel("from a thread")
-        if not ended.wait(20):
+        if not ended.wait(PATIENCE_S):
             loop.call_soon_threadsafe(late.append, "woken by the test")
 
     host = await bench.host({})

@@ -14,6 +14,7 @@ from desktop.domain.cancellation import RunMeta
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage
 from desktop.domain.tools import ToolResult
+from tests.harness.patience import PATIENCE_S
 from tests.unit.supervision.kit import Bench, MemoryLog, ask, request, said
 
 Speed = Callable[[str], int]
@@ -27,7 +28,7 @@ async def branches(ctx, inbox):
         mine = await ctx.uuid()
         await ctx.tool("write", {"of": f"{name}1", "id": mine})
         text = (await ctx.llm(request("the same"))).text
-        await asyncio.wait_for(ctx.tool("write", {"of": f"{name}2", "text": text, "id": mine}), 30)
+        await asyncio.wait_for(ctx.tool("write", {"of": f"{name}2", "text": text, "id": mine}), PATIENCE_S)
         await asyncio.gather(*(ctx.tool("write", {"of": f"{name}{at}", "id": mine}) for at in (3, 4)))
         child = await ctx.spawn("child", [ask(name)])
         return str((await ctx.join(child)).value)
@@ -35,7 +36,7 @@ async def branches(ctx, inbox):
     await ctx.tool("write", {"of": "first"})
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(branch(name)) for name in "ab"]
-    await asyncio.wait_for(ctx.tool("write", {"of": "last"}), 30)
+    await asyncio.wait_for(ctx.tool("write", {"of": "last"}), PATIENCE_S)
     return [task.result() for task in tasks]
 
 
@@ -105,7 +106,7 @@ async def test_branches_that_are_cut_at_any_line_go_on_whoever_is_faster_then(fi
 async def test_a_task_that_does_something_else_than_before_is_a_clear_error() -> None:
     def wanting(of: str) -> Any:
         async def body(ctx, inbox):
-            await asyncio.wait_for(ctx.tool("write", {"of": of}), 30)
+            await asyncio.wait_for(ctx.tool("write", {"of": of}), PATIENCE_S)
 
         return body
 

@@ -18,6 +18,7 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority, SpawnBudget, Supervision
 from desktop.domain.tools import ToolResult
 from desktop.supervision.model_queue import ModelQueue
+from tests.harness.patience import PATIENCE_S
 from tests.unit.supervision.kit import ROOT, Bench, Made, ask, request, said, until
 
 
@@ -89,7 +90,7 @@ async def test_cancelling_a_run_ends_every_agent_under_it_and_is_written(how):
     else:
         cancel = bench.token.cancel
         await asyncio.to_thread(cancel, "enough") if how == "thread" else cancel("enough")
-        outcome = await asyncio.wait_for(running, 30)
+        outcome = await asyncio.wait_for(running, PATIENCE_S)
         assert (outcome.status, outcome.detail) == ("cancelled", "enough")
         assert [line for line in bench.log.told() if " end " in line] == [".0 end cancelled"]
         assert sum(" return cancelled" in line for line in bench.log.told()) == 40

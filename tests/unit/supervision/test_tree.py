@@ -17,6 +17,7 @@ from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, S
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.headcount import Headcount
 from desktop.supervision.tree import MAX_ENDED, RunTree
+from tests.harness.patience import PATIENCE_S
 from tests.unit.supervision.kit import ROOT, Bench, request, said, until
 
 DONE = AgentOutcome("completed")
@@ -344,7 +345,7 @@ async def test_a_paused_agent_uses_none_of_its_time():
     clock.now += 1000
     assert tree.root.budget.elapsed_s == 0
     tree.resume("0")
-    await asyncio.wait_for(waiting, 30)
+    await asyncio.wait_for(waiting, PATIENCE_S)
     clock.now += 60
     assert tree.root.budget.elapsed_s == 60
     tree.close()

@@ -28,9 +28,9 @@ from desktop.tools.mcp_server import McpServices
 from desktop.tools.mcp_servers import McpServers, ServerFacts
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.mcp_child import mcp_host
+from tests.harness.patience import PATIENCE_S
 from tests.unit.safety.world import World
 
-PATIENCE = 60.0
 KEY = "ghp_keyring0123456789secretvalue"
 
 
@@ -130,7 +130,7 @@ class McpBench:
 
     async def until(self, true: Callable[[], Any], what: str) -> None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(PATIENCE_S):
                 while not true():
                     await asyncio.sleep(0.01)
         except TimeoutError:

@@ -18,6 +18,7 @@ from desktop.safety.environment import EnvironmentBuilder, needs_admin
 from desktop.safety.process import ProcessRunner
 from desktop.tools.cli_definitions import CliRules, parse
 from desktop.tools.cli_tool import CliServices, CliTool
+from tests.harness.patience import PATIENCE_S
 from tests.unit.tools.conftest import Bench, context
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"
@@ -354,10 +355,10 @@ async def test_a_cancelled_run_ends_the_program(cli: Cli) -> None:
     tool = cli.tool("", cmd="sh", args=["-c", "echo begun; sleep 60"])
     told = replace(context(token), progress=lambda _: begun.set())
     task = asyncio.create_task(tool.execute({}, told))
-    await asyncio.wait_for(begun.wait(), 30)
+    await asyncio.wait_for(begun.wait(), PATIENCE_S)
     token.cancel("stopped")
     with pytest.raises(ToolAborted, match="Operation aborted"):
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, PATIENCE_S)
 
 
 @pytest.mark.spec("R-TMO-5", "S6.3")

@@ -22,6 +22,7 @@ from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome
 from desktop.domain.errors import ToolFailure
 from desktop.safety.code_walls import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
+from tests.harness.patience import PATIENCE_S
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "hostile_code"
 CLASSES = ("loops", "exhaustion", "protocol", "language", "sessions")
@@ -29,7 +30,6 @@ LIMITS = CodeLimits(cpu_s=0.2)
 LOOPS = CodeLimits(cpu_s=0.05)
 """For what is expected to loop for ever."""
 AT_ONCE = 3
-PATIENCE_S = 60.0
 _HEAD = re.compile(r"//([#+]) (?:([\w-]+) )?([=!*]) ?(.*)")
 _TELLING = (str(Path(__file__).resolve().parents[3]), sys.prefix, "site-packages", ".py", "assent-")
 

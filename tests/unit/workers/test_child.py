@@ -17,6 +17,7 @@ from desktop.domain.errors import ChildDied, ProtocolViolation
 from desktop.domain.processes import ChildRefused
 from desktop.workers import frames
 from desktop.workers.child import ChildProcess, ChildSpec
+from tests.harness.patience import PATIENCE_S
 
 SCRIPT = str(Path(__file__).with_name("misbehaving.py"))
 
@@ -42,7 +43,7 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
-async def gone(pid: int, within: float = 2.0) -> bool:
+async def gone(pid: int, within: float = PATIENCE_S) -> bool:
     end = time.monotonic() + within
     while alive(pid) and time.monotonic() < end:
         await asyncio.sleep(0.01)
@@ -52,7 +53,7 @@ async def gone(pid: int, within: float = 2.0) -> bool:
 async def test_a_call_is_answered_and_the_child_is_started_for_it() -> None:
     async with child() as it:
         assert it.health.state == "stopped"
-        assert await it.call("echo", {"value": {"a": [1, "ü", None]}}, timeout=10) == {"a": [1, "ü", None]}
+        assert await it.call("echo", {"value": {"a": [1, "ü", None]}}, timeout=PATIENCE_S) == {"a": [1, "ü", None]}
         assert it.health.state == "ready"
         assert it.health.generation == 1
 
@@ -63,17 +64,17 @@ async def test_a_child_on_demand_may_end_by_itself_and_is_started_by_the_next_ca
 ) -> None:
     async with child(on_demand=True) as it:
         with pytest.raises(ChildDied):
-            await it.call("die", {"code": 0}, timeout=30)
-        async with asyncio.timeout(30):
+            await it.call("die", {"code": 0}, timeout=PATIENCE_S)
+        async with asyncio.timeout(PATIENCE_S):
             while it.health.state != "stopped":
                 await asyncio.sleep(0.01)
         assert (it.health.pid, it.health.generation) == (None, 1)
-        answers = await asyncio.gather(*(it.call("echo", {"value": n}, timeout=30) for n in range(5)))
+        answers = await asyncio.gather(*(it.call("echo", {"value": n}, timeout=PATIENCE_S) for n in range(5)))
         assert answers == list(range(5))
         assert (it.health.generation, it.health.restarts, caplog.text) == (2, 0, ""), "an end that was due is no death"
         with pytest.raises(ChildDied):
-            await it.call("die", {"code": 3}, timeout=30)
-        assert await it.call("echo", {"value": 1}, timeout=30) == 1
+            await it.call("die", {"code": 3}, timeout=PATIENCE_S)
+        assert await it.call("echo", {"value": 1}, timeout=PATIENCE_S) == 1
         assert it.health.restarts == 1, "a death is still a death"
 
 
@@ -86,7 +87,7 @@ async def test_a_stream_keeps_its_order_and_returns_its_value() -> None:
 
 async def test_many_calls_run_beside_each_other() -> None:
     async with child() as it:
-        answers = await asyncio.gather(*(it.call("echo", {"value": n}, timeout=10) for n in range(50)))
+        answers = await asyncio.gather(*(it.call("echo", {"value": n}, timeout=PATIENCE_S) for n in range(50)))
         assert answers == list(range(50))
 
 
@@ -129,7 +130,7 @@ async def test_reading_what_is_buffered_leaves_time_for_others() -> None:
 async def test_a_refusal_carries_its_code_and_data() -> None:
     async with child() as it:
         with pytest.raises(ChildRefused, match="Not today") as refused:
-            await it.call("refuse", timeout=10)
+            await it.call("refuse", timeout=PATIENCE_S)
         assert (refused.value.code, refused.value.data) == ("test.refused", {"wait": 3})
 
 
@@ -137,16 +138,16 @@ async def test_a_refusal_carries_its_code_and_data() -> None:
 async def test_an_unforeseen_error_costs_the_call_and_shows_no_secret() -> None:
     async with child() as it:
         with pytest.raises(ChildRefused, match="RuntimeError") as broken:
-            await it.call("break_down", timeout=10)
+            await it.call("break_down", timeout=PATIENCE_S)
         assert "sk-abc" not in str(broken.value)
-        assert await it.call("echo", {"value": 1}, timeout=10) == 1
+        assert await it.call("echo", {"value": 1}, timeout=PATIENCE_S) == 1
         assert it.health.generation == 1
 
 
 async def test_an_unknown_method_is_refused() -> None:
     async with child() as it:
         with pytest.raises(ChildRefused) as refused:
-            await it.call("nothing", timeout=10)
+            await it.call("nothing", timeout=PATIENCE_S)
         assert refused.value.code == "child.unknown_method"
 
 
@@ -160,7 +161,7 @@ async def test_a_call_over_its_time_is_cancelled_in_the_child_and_what_it_prints
             await stream.__anext__()
         while not file.exists():
             await asyncio.sleep(0.01)
-        assert await it.call("echo", {"value": 2}, timeout=10) == 2
+        assert await it.call("echo", {"value": 2}, timeout=PATIENCE_S) == 2
 
 
 async def test_a_cancelled_stream_ends_at_once_and_drops_what_is_buffered() -> None:
@@ -179,8 +180,8 @@ async def test_a_cancelled_stream_ends_at_once_and_drops_what_is_buffered() -> N
 async def test_a_cancelled_task_cancels_its_call(tmp_path: Path) -> None:
     file = tmp_path / "cancelled"
     async with child() as it:
-        await it.call("echo", timeout=10)
-        task = asyncio.ensure_future(it.call("cancelled", {"file": str(file)}, timeout=30))
+        await it.call("echo", timeout=PATIENCE_S)
+        task = asyncio.ensure_future(it.call("cancelled", {"file": str(file)}, timeout=PATIENCE_S))
         await asyncio.sleep(0.1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -199,9 +200,9 @@ async def test_large_parts_go_in_slices() -> None:
 async def test_a_question_too_large_is_refused_before_it_is_sent() -> None:
     async with child() as it:
         with pytest.raises(ChildRefused) as refused:
-            await it.call("echo", {"value": "x" * frames.FRAME_MAX}, timeout=10)
+            await it.call("echo", {"value": "x" * frames.FRAME_MAX}, timeout=PATIENCE_S)
         assert refused.value.code == "child.too_large"
-        assert await it.call("echo", {"value": 1}, timeout=10) == 1
+        assert await it.call("echo", {"value": 1}, timeout=PATIENCE_S) == 1
 
 
 async def test_an_answer_too_large_is_refused() -> None:
@@ -214,13 +215,13 @@ async def test_an_answer_too_large_is_refused() -> None:
 @pytest.mark.expects_log("test ended with exit code 3.*last words with .REDACTED")
 async def test_calls_under_way_fail_when_it_dies_and_it_is_started_again() -> None:
     async with child() as it:
-        waiting = asyncio.ensure_future(it.call("hang", timeout=30))
+        waiting = asyncio.ensure_future(it.call("hang", timeout=PATIENCE_S))
         with pytest.raises(ChildDied, match="exit code 3"):
-            await it.call("die", timeout=10)
+            await it.call("die", timeout=PATIENCE_S)
         with pytest.raises(ChildDied):
             await waiting
         assert "sk-abc" not in it.health.detail
-        assert await it.call("echo", {"value": 3}, timeout=10) == 3
+        assert await it.call("echo", {"value": 3}, timeout=PATIENCE_S) == 3
         assert (it.health.generation, it.health.restarts) == (2, 1)
 
 
@@ -244,7 +245,7 @@ async def test_what_had_come_before_it_was_killed_is_still_read() -> None:
 async def test_it_waits_longer_each_time_it_dies_at_once() -> None:
     async with child("dies at once", backoff_first=0.05, start_timeout=1.0) as it:
         with pytest.raises(ChildDied, match="did not start within 1 s"):
-            await it.call("echo", timeout=10)
+            await it.call("echo", timeout=PATIENCE_S)
         assert 3 <= it.health.generation <= 6
 
 
@@ -252,7 +253,7 @@ async def test_it_waits_longer_each_time_it_dies_at_once() -> None:
 async def test_a_child_that_never_says_hello_is_ended() -> None:
     async with child("silent", start_timeout=0.3) as it:
         with pytest.raises(ChildDied):
-            await it.call("echo", timeout=10)
+            await it.call("echo", timeout=PATIENCE_S)
         while it.health.last_end != "signal 9":
             await asyncio.sleep(0.01)
 
@@ -261,7 +262,7 @@ async def test_a_child_that_never_says_hello_is_ended() -> None:
 async def test_a_program_that_does_not_exist_is_an_error_not_a_crash() -> None:
     it = ChildProcess(ChildSpec("test", ("/nonexistent/program",), start_timeout=0.3))
     with pytest.raises(ChildDied):
-        await it.call("echo", timeout=5)
+        await it.call("echo", timeout=PATIENCE_S)
     assert "could not be started" in it.health.last_end
     await it.stop()
 
@@ -291,13 +292,13 @@ async def _read_slowly(stream: Any) -> None:
 async def test_another_version_of_the_protocol_is_refused() -> None:
     async with child("old", start_timeout=1.0) as it:
         with pytest.raises(ChildDied):
-            await it.call("echo", timeout=10)
+            await it.call("echo", timeout=PATIENCE_S)
 
 
 @pytest.mark.spec("R-UI-8", "R-TMO-2")
 async def test_stopping_ends_what_the_child_started() -> None:
     async with child() as it:
-        grandchild = await it.call("offspring", timeout=10)
+        grandchild = await it.call("offspring", timeout=PATIENCE_S)
         pid = it.health.pid or 0
         assert alive(grandchild)
     assert await gone(pid)
@@ -307,10 +308,10 @@ async def test_stopping_ends_what_the_child_started() -> None:
 @pytest.mark.expects_log("signal 9")
 async def test_a_killed_child_takes_its_offspring_along() -> None:
     async with child() as it:
-        grandchild = await it.call("offspring", timeout=10)
+        grandchild = await it.call("offspring", timeout=PATIENCE_S)
         os.kill(it.health.pid or 0, signal.SIGKILL)
         assert await gone(grandchild)
-        assert await it.call("echo", {"value": 1}, timeout=10) == 1
+        assert await it.call("echo", {"value": 1}, timeout=PATIENCE_S) == 1
 
 
 async def test_a_child_that_does_not_listen_is_ended_by_force() -> None:
@@ -323,8 +324,8 @@ async def test_a_child_that_does_not_listen_is_ended_by_force() -> None:
 
 async def test_calls_under_way_fail_when_it_is_stopped() -> None:
     async with child() as it:
-        waiting = asyncio.ensure_future(it.call("hang", timeout=30))
-        await it.call("echo", timeout=10)
+        waiting = asyncio.ensure_future(it.call("hang", timeout=PATIENCE_S))
+        await it.call("echo", timeout=PATIENCE_S)
         await it.stop()
         with pytest.raises(ChildDied, match="closing"):
             await waiting
@@ -334,16 +335,16 @@ async def test_calls_under_way_fail_when_it_is_stopped() -> None:
 async def test_nothing_of_our_environment_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-host-secret-0123456789")
     async with child() as it:
-        seen = await it.call("environment", timeout=10)
+        seen = await it.call("environment", timeout=PATIENCE_S)
     assert set(seen) <= {"PATH", "LC_CTYPE"}
 
 
 @pytest.mark.expects_log("exit code 3")
 async def test_of_what_it_writes_to_stderr_only_the_end_is_kept() -> None:
     async with child() as it:
-        assert await it.call("chatter", timeout=10) == "said"
+        assert await it.call("chatter", timeout=PATIENCE_S) == "said"
         with pytest.raises(ChildDied):
-            await it.call("die", timeout=10)
+            await it.call("die", timeout=PATIENCE_S)
         assert len(it.health.detail) <= 8000
 
 
@@ -354,7 +355,7 @@ async def test_it_ends_when_its_parent_is_gone() -> None:
         "from desktop.workers.child import ChildProcess, ChildSpec\n"
         "async def main():\n"
         f"    it = ChildProcess(ChildSpec('test', (sys.executable, '-I', {SCRIPT!r}, 'good')))\n"
-        "    await it.call('echo', timeout=10)\n"
+        "    await it.call('echo', timeout=60)\n"
         "    print(json.dumps(it.health.pid), flush=True)\n"
         "    await it.call('hang', timeout=60)\n"
         "asyncio.run(main())\n"

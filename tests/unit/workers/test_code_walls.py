@@ -14,6 +14,7 @@ import pytest
 from desktop.domain.code import CodeLimits
 from desktop.safety.code_walls import _ALLOWED, code_walls, only_computing
 from desktop.workers.js_code.engine import JsEngine, JsSession, WorkerSpec
+from tests.harness.patience import PATIENCE_S
 from tests.unit.workers.hostile_code import Host
 
 SCRIPT = Path(__file__).with_name("taken_over.py")
@@ -45,7 +46,7 @@ async def test_every_way_out_of_the_process_is_refused(session: JsSession, tmp_p
     got = {}
     for name in [name for some in names.values() for name in some]:
         try:
-            outcome = await asyncio.wait_for(session.run(name, Host()), 30)
+            outcome = await asyncio.wait_for(session.run(name, Host()), PATIENCE_S)
         except TimeoutError:
             got[name] = "it waits for ever"
             continue

@@ -10,9 +10,7 @@ from typing import Any
 
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import SearchRoot
-
-LONG = 30.0
-"""Seconds that a test waits for something that takes a fraction of one."""
+from tests.harness.patience import PATIENCE_S
 
 
 def text(name: str, description: str = "Does it.", body: str = "Do it.", **metadata: Any) -> str:
@@ -55,7 +53,7 @@ def age(root: Path, seconds: float = 100) -> None:
         os.utime(folder, (then, then))
 
 
-def until(condition: Callable[[], Any], seconds: float = LONG) -> Any:
+def until(condition: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
     """Wait until it holds; AssertionError after a time that is far too long."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):

@@ -15,7 +15,8 @@ from desktop.skills.resolution import watch as watching
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.skills.resolution.watch import FolderWatch
-from tests.unit.skills.resolution.kit import LONG, MemoryStore, folder_skill, skill, until, write
+from tests.harness.patience import PATIENCE_S
+from tests.unit.skills.resolution.kit import MemoryStore, folder_skill, skill, until, write
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def fabric(root: Path) -> Iterator[SkillFabric]:
     """A fabric over a folder with one skill, watching."""
     skill(root, "first")
     fabric = SkillFabric.open([SearchRoot(str(root), "mine")])
-    fabric.watch(wait=LONG)
+    fabric.watch(wait=PATIENCE_S)
     fabric.refresh()
     yield fabric
     fabric.close()
@@ -93,7 +94,7 @@ def test_a_folder_that_does_not_exist_yet_is_seen_when_it_is_made(tmp_path: Path
     (tmp_path / "home").mkdir()
     fabric = SkillFabric.open([SearchRoot(str(root), "shared")], pin_store=MemoryStore())
     try:
-        fabric.watch(wait=LONG)
+        fabric.watch(wait=PATIENCE_S)
         fabric.refresh()
         root.parent.mkdir()
         folder_skill(root, "late")
@@ -118,7 +119,7 @@ def test_stop_ends_the_thread_and_may_be_called_twice(root: Path) -> None:
     before = os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else []
     watch = FolderWatch([str(root)], lambda paths: None)
     watch.start()
-    assert watch.wait_settled(LONG)
+    assert watch.wait_settled(PATIENCE_S)
     assert watch.live
     watch.stop()
     watch.stop()
@@ -149,7 +150,7 @@ def test_where_watching_is_not_possible_the_folders_are_looked_at_from_time_to_t
     watch = FolderWatch([str(root)], looks.append, open_notify=Exhausted(good))
     watch.start()
     try:
-        assert watch.wait_settled(LONG)
+        assert watch.wait_settled(PATIENCE_S)
         assert not watch.live
         until(lambda: len(looks) >= 2)
         assert set(looks) == {None}
@@ -169,7 +170,7 @@ def test_whoever_takes_the_report_cannot_end_the_watching(root: Path) -> None:
     watch = FolderWatch([str(root)], take)
     watch.start()
     try:
-        assert watch.wait_settled(LONG)
+        assert watch.wait_settled(PATIENCE_S)
         skill(root, "one")
         until(lambda: any("one" in path for path in seen))
         skill(root, "two")

@@ -1,0 +1,33 @@
+"""How long a test waits for what is sure to come, and how much work in one go holds a thread up."""
+
+import asyncio
+import time
+
+PATIENCE_S = 120.0
+"""Seconds until what a test waits for counts as never coming. No test waits so long unless it fails, so a slow machine
+costs nothing; what must not be waited for lasts ``FOREVER_S``, so the two are told apart on any machine."""
+
+PATIENCE_MS = int(PATIENCE_S * 1000)
+"""The same for what counts in milliseconds."""
+
+FOREVER_S = 3600.0
+"""Seconds that something lasts which a test must not wait for."""
+
+HELD_S = 0.5
+"""Seconds of its own work in one go after which a thread is held up. Far above what any of our pieces takes, far below
+what it takes to do everything at once."""
+
+
+class Beat:
+    """The longest stretch of processor time that the loop's thread used in one go, in seconds. What other processes do
+    meanwhile does not count. To be run as a task: ``beat.run()``."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+
+    async def run(self) -> None:
+        latest = time.thread_time()
+        while True:
+            await asyncio.sleep(0)
+            now = time.thread_time()
+            self.longest, latest = max(self.longest, now - latest), now
