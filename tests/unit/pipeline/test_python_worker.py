@@ -324,11 +324,9 @@ async def test_a_stopped_run_ends_the_process_and_all_it_started(place: Place) -
         "    time.sleep(600)\n"
     )
     task = asyncio.ensure_future(place.run(source, category="write", person=Person("allow_once")))
-    for _ in range(3000):
-        if mark.exists() and mark.read_text():
-            break
-        await asyncio.sleep(0.01)
-    assert mark.read_text() == "started"
+    async with asyncio.timeout(PATIENCE_S):
+        while not (mark.exists() and mark.read_text() == "started"):
+            await asyncio.sleep(0.01)
     place.bench.token.cancel("stop")
     outcome = await asyncio.wait_for(task, PATIENCE_S)
     assert outcome.state == "aborted"
@@ -370,11 +368,9 @@ async def test_no_child_of_a_skill_outlives_its_call_however_it_ends(place: Plac
     mark = place.world.workspace / "ready"
     source = CHILDREN.format(mark=str(mark)) + course
     task = asyncio.ensure_future(place.run(source, category="write", person=Person("allow_once")))
-    for _ in range(3000):
-        if mark.exists() and mark.read_text():
-            break
-        await asyncio.sleep(0.01)
-    assert mark.read_text() == "ready"
+    async with asyncio.timeout(PATIENCE_S):
+        while not (mark.exists() and mark.read_text() == "ready"):
+            await asyncio.sleep(0.01)
     if course in (DEAF, SILENT):
         place.bench.token.cancel("stop")
     await asyncio.wait_for(task, PATIENCE_S)
