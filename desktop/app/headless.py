@@ -35,6 +35,7 @@ from desktop.domain.events import AgentTraced, Event, MessageClosed, RunEnded, T
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.code_mode import result_in
+from desktop.presenter.activity_words import BROKEN
 from desktop.settings import SettingsService
 from desktop.skills.patterns.grammar import Pattern
 from desktop.skills.resolution.refs import classify, path_target
@@ -103,13 +104,27 @@ async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
         for current in (rooms.skills.fabric.refresh, rooms.agent_room.refresh):  # what a window does meanwhile
             await asyncio.to_thread(current)
         _look_at(allowed, rooms)
-        return await _Headless(rooms, options).go()
+        followed = rooms.owner.spawn(_follow_log(rooms), "headless: follow the activity log")
+        code = await _Headless(rooms, options).go()
+        await followed
+        return code
     finally:
         await rooms.debates.close()
         await rooms.service.close()
         await rooms.stop_children()
         await rooms.close()
         written.stop()
+
+
+async def _follow_log(rooms: Rooms) -> None:
+    """The activity log is followed at each start, without a window too; what is wrong with it is said at once."""
+    try:
+        report = await rooms.store.audit.check(lambda _done, _all: None, lambda: False)
+    except KnownError as error:
+        say_error(f"assent: the activity log could not be checked: {error}")
+        return
+    if report.damaged:
+        say_error(f"assent: {BROKEN}")
 
 
 def _rule(text: str) -> Pattern:

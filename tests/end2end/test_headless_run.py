@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from desktop.app.headless import main
+from tests.unit.store.auditing import unguarded
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ("--model", "scripted/scripted")
@@ -50,6 +51,17 @@ def test_it_answers_on_stdout_and_denies_what_no_rule_allows(tmp_path: Path) -> 
     assert (done.returncode, done.stdout) == (0, "I could not.\n"), done.stderr
     assert "[write_file: denied]" in done.stderr
     assert not (home.workspace / "a.txt").exists()
+
+
+@pytest.mark.spec("R-PRM-13")
+def test_a_log_that_was_changed_in_the_middle_is_said_and_a_whole_one_is_not(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h", call("list_directory", path="."), [{"text": "One."}])
+    assert "activity log" not in home.run("assistant", "look", *MODEL).stderr
+    with unguarded(home.path / "data" / "assent.db") as connection:
+        connection.execute("UPDATE audit SET line = replace(line, 'list', 'lose') WHERE seq = 2")
+    again = home.run("assistant", "look", *MODEL)
+    assert (again.returncode, again.stdout) == (0, "One.\n")
+    assert "assent: The activity log is not as Assent wrote it" in again.stderr
 
 
 @pytest.mark.spec("R-PRM-11")
