@@ -121,17 +121,15 @@ class ModelsPage(Scroller):
         card = pane("card")
         card.setAccessibleName(connection.title)
         column = Column(card, margins=(16, 10, 16, 10), spacing=6)
-        row = Row(spacing=4)
-        words = Column(spacing=2)
+        about = QWidget()
+        words = Column(about, spacing=2)
         words.addWidget(Text(shown_line(connection.title), "medium", elide="right"))
         where = shown_line(connection.base_url) or connection.provider
         key = "key in the system keyring" if connection.secret_name else "no key"
         if connection.secret_name and self._setup.keyring_note:
             key = "key for this session only"
         words.addWidget(Text(f"{where}, {key}", "small", "2", elide="right"))
-        row.addLayout(words, 1)
-        self._add_actions(row, connection)
-        column.addLayout(row)
+        column.addWidget(Beside(about, self._actions(connection), least=0))
         outcome = self._outcomes.get(connection.connection_id)
         problem = self._setup.problem(connection.connection_id)
         if outcome is None and problem:
@@ -140,7 +138,9 @@ class ModelsPage(Scroller):
             column.addWidget(Notice("allow" if outcome[0] else "failed", outcome[1]))
         return card
 
-    def _add_actions(self, row: Row, connection: Connection) -> None:
+    def _actions(self, connection: Connection) -> QWidget:
+        actions = QWidget()
+        row = Row(actions, spacing=4)
         name, title = connection.connection_id, connection.title
         test = Button("Test", "quiet", small=True, tip=f"Make one request to {title}")
         test.clicked.connect(lambda: self._setup.test_connection(name))
@@ -155,6 +155,8 @@ class ModelsPage(Scroller):
         delete = Button("Delete…", "danger", small=True)
         delete.clicked.connect(lambda: self._delete(connection))
         row.addWidget(delete)
+        row.addStretch()
+        return actions
 
     def _replace(self, connection: Connection) -> None:
         dialog = Dialog(
@@ -185,6 +187,8 @@ class ModelsPage(Scroller):
         fields: dict[str, Field] = {}
         for name in ("name", *dict.fromkeys((*("base_url",), *(need.rstrip("?") for need in info.needs)))):
             caption, hint, secret = label_of(name)
+            if name == "base_url" and name not in info.needs:
+                caption += " (empty: the provider's own)"
             field = fields[name] = (
                 self._secret_field(name, dialog) if secret else entry_field(caption, hint, secret=False)
             )

@@ -8,10 +8,12 @@ from PySide6.QtWidgets import QBoxLayout, QLayout, QSizePolicy, QWidget
 
 from desktop.ui.theme import theme
 
+_WORDS = 200  # pixels at 100 % that words need beside a control that keeps its width
+
 
 class Beside(QWidget):
     """``least``: pixels at 100 % that the control gets at the right of the words, which get as much. Never wider than
-    what it lies in, however long the choices are."""
+    what it lies in, however long the choices are. 0: the control keeps the width that it has by itself."""
 
     def __init__(self, words: QWidget, control: QWidget, *, least: int) -> None:
         super().__init__()
@@ -30,9 +32,9 @@ class Beside(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Other places for another width."""
         super().resizeEvent(event)
-        px, width = theme().px, self.width()
-        narrow = width < px(2 * self._least)
-        wanted = min(max(px(self._least), self._control.sizeHint().width()), (width - px(16)) // 2)
+        px, width, own = theme().px, self.width(), self._control.sizeHint().width()
+        narrow = width < (px(2 * self._least) if self._least else own + px(_WORDS))
+        wanted = min(max(px(self._least), own), (width - px(16)) // 2) if self._least else own
         self._box.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
         self._box.setSpacing(px(8 if narrow else 16))
         self._control.setFixedWidth(width if narrow else wanted)

@@ -16,6 +16,9 @@ from desktop.ui.widgets.text import Paragraph, Text
 class Field(QLineEdit):
     """One line to write in. ``name`` is read aloud; ``icon`` stands at its left; ``mono`` for paths, keys, commands."""
 
+    trailing = 0
+    """Pixels at 100 % at the right end that something else has."""
+
     def __init__(self, name: str, *, hint: str = "", icon: str = "", mono: bool = False, secret: bool = False) -> None:
         super().__init__()
         self._icon_name = icon
@@ -52,7 +55,8 @@ class Field(QLineEdit):
         if self._icon_name:
             glyph(painter, QRect(px(8), 0, px(16), self.height()), self._icon_name, "text-2", px(16))
         if self.wrong:
-            glyph(painter, QRect(self.width() - px(25), 0, px(16), self.height()), "failed", "failed", px(16))
+            left = self.width() - px(25 + self.trailing)
+            glyph(painter, QRect(left, 0, px(16), self.height()), "failed", "failed", px(16))
 
 
 class TextArea(QPlainTextEdit):

@@ -33,8 +33,9 @@ class SecretField(Field):
     but for pasting, and nothing can be copied or dragged out."""
 
     cleaned = Signal(str)
+    trailing = 24  # the eye
 
-    def __init__(self, name: str, clean: Cleaner, *, hint: str = "") -> None:
+    def __init__(self, name: str, clean: Cleaner, *, hint: str = "", shown_ms: int = SHOWN_MS) -> None:
         super().__init__(name, hint=hint, secret=True)
         self._clean = clean
         self._before = 0
@@ -44,7 +45,7 @@ class SecretField(Field):
         self._eye = self.addAction(QIcon(), QLineEdit.ActionPosition.TrailingPosition)
         self._eye.setCheckable(True)
         self._eye.toggled.connect(self._show)
-        self._cover = QTimer(self, singleShot=True, interval=SHOWN_MS)
+        self._cover = QTimer(self, singleShot=True, interval=shown_ms)
         self._cover.timeout.connect(lambda: self._eye.setChecked(False))
         self._show(False)
 

@@ -45,6 +45,22 @@ async def test_a_template_starts_with_two_keys_and_runs(theme: Any, tmp_path: Pa
         assert "Should it rain?" in w.texts[0]
 
 
+async def test_sides_follow_the_model_of_new_chats_until_one_is_chosen(theme: Any, tmp_path: Path) -> None:
+    async with watched(tmp_path, ScriptedModel([says("for")], repeat=True)) as w:
+        page: Any = w.page.setup
+        await w.until(lambda: len(page._cards) == 5 and w.setup.prompts, "the templates")
+
+        def new_chats_get(model: str) -> tuple[str, str]:
+            page._models.default_model = model
+            page._models.changed.emit()
+            return w.setup.setup.a.model, w.setup.setup.b.model
+
+        assert new_chats_get("demo/demo") == ("demo/demo", "demo/demo")
+        assert new_chats_get("ollama/qwen3:30b") == ("ollama/qwen3:30b", "ollama/qwen3:30b")
+        w.setup.set_side("b", model="mistral/large")
+        assert new_chats_get("demo/demo") == ("demo/demo", "mistral/large")
+
+
 @pytest.mark.spec("R-SES-3", "R-DEF-16")
 async def test_an_agent_of_two_sides_is_begun_with_beside_the_templates(theme: Any, tmp_path: Path) -> None:
     duel = AgentDefinition("duel_agent", SideDefinition("pro", "Pro"), "The duel", "dual_ai", SideDefinition("con"),

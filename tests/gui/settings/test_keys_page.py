@@ -182,6 +182,30 @@ def test_a_secret_is_dots_to_the_eye_to_the_ear_and_to_the_input_method(field: S
     assert SECRET not in str(given)
 
 
+def test_the_eye_shows_what_was_typed_for_a_while(qtbot: QtBot, theme: Theme) -> None:
+    field = SecretField("Secret", cleaned, shown_ms=50)
+    qtbot.addWidget(field)
+    field.show()
+    QTest.keyClicks(field, SECRET)
+    assert field.eye.text().startswith("Show")
+    field.eye.trigger()
+    assert (field.displayText(), field.eye.text()) == (SECRET, "Hide what was typed")
+    qtbot.waitUntil(lambda: field.echoMode() == QLineEdit.EchoMode.Password, timeout=60_000)
+    assert field.displayText() != SECRET
+    assert not field.eye.isChecked()
+
+
+def test_the_eye_is_shut_again_by_a_second_press_and_when_the_secret_was_taken(field: SecretField) -> None:
+    QTest.keyClicks(field, SECRET)
+    field.eye.trigger()
+    field.eye.trigger()
+    assert field.displayText() != SECRET
+    field.eye.trigger()
+    assert field.taken() == SECRET
+    QTest.keyClicks(field, "another")
+    assert field.displayText() != "another"
+
+
 @pytest.mark.spec("R-UI-6")
 def test_nothing_of_a_secret_can_be_copied_out_or_brought_back(field: SecretField) -> None:
     clipboard = QGuiApplication.clipboard()

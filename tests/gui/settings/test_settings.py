@@ -20,6 +20,7 @@ from desktop.ui.shots_samples import SampleBoundaries, SampleSettings, SampleSet
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.fields import Combo, Field
+from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Segmented, Switch
 from tests.gui.shell.test_window import spin
 
@@ -228,6 +229,20 @@ def test_a_connection_is_tested_and_the_outcome_stays_beside_it(shown: Shown) ->
     shown.setup.tested.emit("mistral", False, "Mistral does not know this key (401).")
     spin()
     assert "Mistral does not know this key (401)." in shown.words
+
+
+@pytest.mark.parametrize(("scale", "width"), [(1.0, 1216), (1.0, 832), (2.0, 832)])
+def test_the_name_of_a_connection_has_its_room_beside_or_above_its_buttons(
+    shown: Shown, theme: Theme, scale: float, width: int
+) -> None:
+    theme.set_scale(scale)
+    shown.page.resize(width, 800)
+    spin()
+    title = next(label for label in shown.page.findChildren(Text) if label.text() == "Mistral")
+    assert title.width() >= title.sizeHint().width()
+    for label in ("Test", "Edit…", "Replace key…", "Delete…"):
+        button = shown.button(label)
+        assert button.width() >= button.sizeHint().width(), label
 
 
 def test_the_default_model_is_chosen_from_what_is_there(shown: Shown) -> None:
