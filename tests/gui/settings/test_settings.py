@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.domain.models import Connection
@@ -238,8 +238,10 @@ def test_the_name_of_a_connection_has_its_room_beside_or_above_its_buttons(
     theme.set_scale(scale)
     shown.page.resize(width, 800)
     spin()
-    title = next(label for label in shown.page.findChildren(Text) if label.text() == "Mistral")
-    assert title.width() >= title.sizeHint().width()
+    card = next(one for one in shown.page.findChildren(QFrame) if one.accessibleName() == "Mistral")
+    lines = card.findChildren(Text)
+    assert "Mistral" in [line.text() for line in lines]
+    assert [line.text() for line in lines if line.width() < line.sizeHint().width()] == []
     for label in ("Test", "Edit…", "Replace key…", "Delete…"):
         button = shown.button(label)
         assert button.width() >= button.sizeHint().width(), label
