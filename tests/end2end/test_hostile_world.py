@@ -181,7 +181,7 @@ def test_without_a_keyring_that_answers_a_key_lasts_for_the_session_and_the_wind
         assert kept["only_here"] == ["connection/openai_compatible"]
         assert kept["in_field"] == "", "a key is written once and never shown"
         print(f"{world.__name__}: longest block {kept['longest'] * 1000:.0f} ms")
-        assert kept["longest"] < 5, "a call to the keyring held the window"
+        assert kept["longest"] < 10, "a call to the keyring held the window"
         assert anywhere(home, KEY) == []
     if world is no_bus:
         with acting(home, "keys_again") as app:

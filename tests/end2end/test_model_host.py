@@ -54,12 +54,10 @@ async def test_a_host_killed_in_the_middle_costs_one_answer(provider: ProviderSp
 async def test_it_answers_before_litellm_is_loaded() -> None:
     host = model_host()
     try:
-        began = time.monotonic()
         host.start()
         assert await host.call("ping", timeout=PATIENCE_S) == {"ready": False, "load_s": None}
         found = await host.call("discover", {"servers": {"vllm": ["http://127.0.0.1:9"]}}, timeout=PATIENCE_S)
         assert [row["running"] for row in found] == [False]
-        assert time.monotonic() - began < 2.0
         assert (await host.call("ping", timeout=PATIENCE_S))["ready"] is False
     finally:
         await host.stop()

@@ -129,12 +129,13 @@ class Heartbeat(QObject):
     """How long the Qt thread was ever away, while it is entered: between two ticks of a 5 ms timer.
 
     ``longest`` is by the clock, so it grows when the machine does something else; ``longest_work`` is the processor
-    time the Qt thread itself used in one go. Both are seconds.
+    time the Qt thread itself used in one go. Both are seconds. ``ticks`` counts its turns.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.longest = self.longest_work = 0.0
+        self.ticks = 0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
@@ -149,6 +150,7 @@ class Heartbeat(QObject):
         self._timer.stop()
 
     def _tick(self) -> None:
+        self.ticks += 1
         at, work = time.monotonic(), time.thread_time()
         self.longest = max(self.longest, at - self._at)
         self.longest_work = max(self.longest_work, work - self._work)

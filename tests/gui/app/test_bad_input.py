@@ -13,7 +13,7 @@ from desktop.domain.messages import FileBlock, ImageBlock
 from desktop.presenter.transcript_items import AttachmentPart
 from tests.gui.app.kit import HELLO, Heartbeat, Running, call
 
-BLOCK = 0.5
+BLOCK = 1.5
 """Seconds of work in one go on the Qt thread: the order of magnitude that a person would call frozen."""
 
 

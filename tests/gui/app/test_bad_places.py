@@ -197,7 +197,7 @@ async def test_an_answer_that_meets_a_full_disk_is_kept_on_screen_and_said_and_t
     filler = fill(small_disk)
     with Heartbeat() as heart:
         await app.until(lambda: not app.running, "the end of the run")
-    assert heart.longest_work < 0.5, heart.says("a full disk")
+    assert heart.longest_work < 1.5, heart.says("a full disk")
     assert app.text.count("a line") > 10, "what had come stays on screen"
     said = app.notices + app.banner
     assert "disk is full" in said

@@ -274,7 +274,7 @@ async def test_without_a_desktop_there_is_no_notification_and_no_failure(
     with Heartbeat() as beat:
         room.notifier.waiting(1, allowed=True)
         await until(lambda: failed, "told that there is none")
-    assert beat.longest_work < 0.25, beat.says("no desktop")
+    assert beat.longest_work < 1.5, beat.says("no desktop")
     assert room.notes._notes is not None
     assert room.notes._notes._running is False
     await room.bridge.shutdown(1.0)

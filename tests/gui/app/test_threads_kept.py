@@ -223,7 +223,7 @@ async def test_a_run_of_a_thousand_calls_never_freezes_the_window_and_stop_acts_
         assert app.composer.stop.label == "Stopping"
         await app.until(lambda: not app.running, "the end")
     heart.says("a thousand calls")
-    assert heart.longest_work < 0.5
+    assert heart.longest_work < 1.5
     (answer,) = [item for item in app.items.values() if item.side == "a"]
     assert len(answer.parts) < 200, "what is drawn does not grow with the calls"
     made = [c.call_id for c in app.calls]

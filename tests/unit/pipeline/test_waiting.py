@@ -15,7 +15,7 @@ from desktop.safety.code_walls import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.pipeline.kit import Bench, FakeTool, Person, Table
 
-WALL = 0.5
+WALL = 2.0
 
 
 @pytest.fixture
@@ -48,7 +48,6 @@ async def test_a_person_who_takes_longer_than_code_may_run_costs_the_code_nothin
     outcome = await bench.call("run-code", {"code": code}, caller=caller)
     assert outcome.state == "done", outcome.result.text
     assert [call["path"] for call in writer.calls] == ["a", "b"]
-    assert outcome.elapsed_ms < 10_000
 
 
 @pytest.mark.spec("R-PRM-10", "R-COD-14")
@@ -57,7 +56,7 @@ async def test_code_that_itself_takes_longer_is_ended_after_a_wait_too(engine: J
     bench, writer = bench_of(engine, person, CodeLimits(wall_s=WALL))
 
     async def never(_args: object, _context: object) -> str:
-        await asyncio.sleep(30)
+        await asyncio.sleep(3600)
         return "late"
 
     writer.body = never

@@ -13,7 +13,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.output import OutputCollector, plain
 from desktop.safety.process import ProcessRunner
-from tests.harness.patience import PATIENCE_S
+from tests.harness.patience import FOREVER_S, HELD_S, PATIENCE_S, Beat
 
 ENV = {"PATH": "/usr/bin:/bin"}
 
@@ -63,7 +63,7 @@ async def test_a_program_that_does_not_exist_is_a_failure_in_words(tmp_path: Pat
 
 @pytest.mark.spec("R-TMO-9")
 async def test_standard_input_is_empty(tmp_path: Path) -> None:
-    outcome = await run("cat; read -r x; echo $?", tmp_path, timeout_s=5)
+    outcome = await run("cat; read -r x; echo $?", tmp_path, timeout_s=PATIENCE_S)
     assert outcome.output == "1\n"
 
 
@@ -73,7 +73,7 @@ async def test_over_time_everything_ends_and_partial_output_stays(tmp_path: Path
     outcome = await run("echo before; sleep 4101 & sh -c 'sleep 4102 & sleep 4103'", tmp_path, timeout_s=1.5)
     assert (outcome.ended, outcome.exit_code) == ("timeout", None)
     assert outcome.output.startswith("before\n")  # the shell may still say that its children were terminated
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < PATIENCE_S
     assert await gone("sleep 410")
 
 
@@ -98,9 +98,9 @@ async def test_grandchildren_that_try_to_get_away_end_too(tmp_path: Path, comman
 
 @pytest.mark.spec("R-TMO-2")
 async def test_what_a_finished_command_leaves_behind_ends_too(tmp_path: Path) -> None:
-    outcome = await run("setsid sleep 4301 & sleep 4302 & echo done", tmp_path, timeout_s=20)
+    outcome = await run("setsid sleep 4301 & sleep 4302 & echo done", tmp_path, timeout_s=FOREVER_S)
     assert (outcome.output, outcome.exit_code) == ("done\n", 0)
-    assert outcome.elapsed_s < 4
+    assert outcome.elapsed_s < PATIENCE_S
     assert await gone("sleep 430")
 
 
@@ -115,10 +115,10 @@ async def test_a_command_gets_two_seconds_to_clean_up(tmp_path: Path) -> None:
 @pytest.mark.spec("R-TMO-7", "R-TOOL-6", "S5.8")
 async def test_a_cancelled_token_ends_it_like_a_time_limit(tmp_path: Path) -> None:
     token = CancellationToken()
-    spec = bash("setsid sleep 4401 & echo begun; sleep 4402", tmp_path, timeout_s=30)
+    spec = bash("setsid sleep 4401 & echo begun; sleep 4402", tmp_path, timeout_s=FOREVER_S)
     outcome = await ProcessRunner().run(spec, token, lambda _: token.cancel("stop"))
     assert (outcome.ended, outcome.output) == ("aborted", "begun\n")
-    assert outcome.elapsed_s < 6
+    assert outcome.elapsed_s < PATIENCE_S
     assert await gone("sleep 440")
 
 
@@ -135,16 +135,9 @@ async def test_a_cancelled_task_ends_its_processes_and_stays_cancelled(tmp_path:
 
 @pytest.mark.spec("R-TMO-5", "R-TMO-6", "S6.3")
 async def test_a_flood_is_cut_and_leaves_the_loop_free(tmp_path: Path) -> None:
-    beats = 0
-
-    async def beat() -> None:
-        nonlocal beats
-        while True:
-            await asyncio.sleep(0.01)
-            beats += 1
-
+    beat = Beat()
     async with asyncio.TaskGroup() as group:
-        heart = group.create_task(beat())
+        heart = group.create_task(beat.run())
         outcome = await run("yes 'ü0123456789'", tmp_path, timeout_s=1, output_limit=10_000)
         heart.cancel()
     assert outcome.ended == "timeout"
@@ -152,7 +145,7 @@ async def test_a_flood_is_cut_and_leaves_the_loop_free(tmp_path: Path) -> None:
     assert outcome.total_bytes > 100_000
     assert len(outcome.output.encode()) <= 10_000
     assert f"{outcome.total_bytes} bytes were written" in outcome.output
-    assert beats > 20
+    assert beat.longest < HELD_S
 
 
 async def test_progress_comes_while_it_runs_and_is_clean(tmp_path: Path) -> None:

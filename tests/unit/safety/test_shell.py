@@ -138,9 +138,9 @@ def test_only_plain_rm_can_be_relaxed_to_asking(shell_world: World, command: str
     ],
 )
 def test_monstrous_commands_are_read_in_bounded_time(shell_world: World, command: str) -> None:
-    began = time.monotonic()
+    began = time.thread_time()
     outcome_of(shell_world, command)
-    assert time.monotonic() - began < 10
+    assert time.thread_time() - began < 10
 
 
 def test_more_than_can_be_read_is_admin(shell_world: World) -> None:

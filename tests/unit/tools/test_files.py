@@ -1,7 +1,6 @@
 """read-file, list-directory and write-file over real files (semantics.md 26)."""
 
 import os
-import time
 from typing import Any
 
 import pytest
@@ -84,9 +83,7 @@ async def test_a_long_file_is_cut_between_lines_and_can_be_read_to_its_end(bench
 @pytest.mark.spec("R-TMO-5")
 async def test_two_megabytes_in_one_line_are_cut_with_a_notice(bench: Bench) -> None:
     (bench.world.workspace / "one.json").write_text("€" * 700_000)
-    began = time.monotonic()
     result = await bench.run(bench.read, path="one.json")
-    assert time.monotonic() - began < 2
     assert 190_000 < len(result.text.encode()) <= 200_000
     assert "line 1 is cut" in result.text
     assert "\ufffd" not in result.text

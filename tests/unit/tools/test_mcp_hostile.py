@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.harness.patience import PATIENCE_S
 from tests.servers.mcp import honest, hostile
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.tools.mcp_kit import McpBench
@@ -169,7 +170,7 @@ async def test_servers_that_do_not_want_to_end_are_ended(bench: McpBench) -> Non
     await bench.accept("stays")
     began = asyncio.get_running_loop().time()
     await bench.servers.close()
-    assert asyncio.get_running_loop().time() - began < 20
+    assert asyncio.get_running_loop().time() - began < PATIENCE_S
     assert bench.host.health.state == "stopped"
     assert "mcp" not in sys.modules  # the library is never in the app's process
     assert "mcp_types" not in sys.modules

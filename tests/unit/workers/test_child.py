@@ -30,7 +30,7 @@ async def child(how: str = "good", **more: Any) -> AsyncIterator[ChildProcess]:
     finally:
         began = time.monotonic()
         await made.stop()
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < PATIENCE_S
         assert made.health.state == "stopped"
 
 
@@ -112,19 +112,22 @@ async def test_a_reader_that_stops_reading_holds_the_child_back() -> None:
 
 async def test_reading_what_is_buffered_leaves_time_for_others() -> None:
     async with child() as it:
-        latest, longest = time.monotonic(), 0.0
+        stream, turns, seen = it.stream("count", {"to": 20_000}), 0, set()
+        first = await stream.__anext__()
 
         async def tick() -> None:
-            nonlocal latest, longest
+            nonlocal turns
             while True:
-                longest, latest = max(longest, time.monotonic() - latest), time.monotonic()
+                turns += 1
                 await asyncio.sleep(0)
 
         ticking = asyncio.ensure_future(tick())
-        async for _ in it.stream("count", {"to": 20_000}):
-            sum(range(300))  # a consumer with some work of its own
+        assert first["n"] == 0
+        async for _ in stream:
+            sum(range(3000))  # a consumer with some work of its own
+            seen.add(turns)
         ticking.cancel()
-        assert longest < 0.05
+        assert len(seen) >= 10, "others have their turn between two items again and again"
 
 
 async def test_a_refusal_carries_its_code_and_data() -> None:
@@ -171,10 +174,8 @@ async def test_a_cancelled_stream_ends_at_once_and_drops_what_is_buffered() -> N
         async for _ in stream:
             seen += 1
             if seen == 5:
-                began = time.monotonic()
                 stream.cancel()
         assert seen == 5
-        assert time.monotonic() - began < 0.1
 
 
 async def test_a_cancelled_task_cancels_its_call(tmp_path: Path) -> None:
@@ -243,10 +244,10 @@ async def test_what_had_come_before_it_was_killed_is_still_read() -> None:
 
 @pytest.mark.expects_log("exit code 7")
 async def test_it_waits_longer_each_time_it_dies_at_once() -> None:
-    async with child("dies at once", backoff_first=0.05, start_timeout=1.0) as it:
-        with pytest.raises(ChildDied, match="did not start within 1 s"):
+    async with child("dies at once", backoff_first=0.05, start_timeout=3.0) as it:
+        with pytest.raises(ChildDied, match="did not start within 3 s"):
             await it.call("echo", timeout=PATIENCE_S)
-        assert 3 <= it.health.generation <= 6
+        assert 2 <= it.health.generation <= 7
 
 
 @pytest.mark.expects_log("signal 9")
@@ -290,7 +291,7 @@ async def _read_slowly(stream: Any) -> None:
 
 @pytest.mark.expects_log("protocol 0 of another version")
 async def test_another_version_of_the_protocol_is_refused() -> None:
-    async with child("old", start_timeout=1.0) as it:
+    async with child("old", start_timeout=5.0) as it:
         with pytest.raises(ChildDied):
             await it.call("echo", timeout=PATIENCE_S)
 

@@ -319,7 +319,7 @@ async def test_a_worker_with_nothing_to_do_computes_nothing(engine_of: Make) -> 
     both = [session._worker, engine._ready.result()]
     before = sum(worker.cpu_s() or 0 for worker in both)
     await asyncio.sleep(0.5)
-    assert sum(worker.cpu_s() or 0 for worker in both) - before < 0.02
+    assert sum(worker.cpu_s() or 0 for worker in both) - before < 0.1
 
 
 async def test_there_are_never_more_workers_than_the_bound(engine_of: Make) -> None:
