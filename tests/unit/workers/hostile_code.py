@@ -26,7 +26,7 @@ from tests.harness.patience import HELD_S, PATIENCE_S
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "hostile_code"
 CLASSES = ("loops", "exhaustion", "protocol", "language", "sessions")
-LIMITS = CodeLimits(cpu_s=0.2)
+LIMITS = CodeLimits(cpu_s=1.0)
 LOOPS = CodeLimits(cpu_s=0.05)
 """For what is expected to loop for ever."""
 AT_ONCE = 3
