@@ -85,9 +85,9 @@ class Bash:
     )  # fmt: skip
     network: Literal["as asked", "never", "always"] = setting(
         "as asked", "Network for commands", "choice",
-        "As asked: a command that needs the network says so in its request, and has it when you allow exactly that; "
-        "where it cannot be told you can tick it; any other has none. Never: what commands read cannot leave this "
-        "computer that way.",
+        "As asked: the request says when a command needs the network, and allowing it lets it through. Where that "
+        "cannot be told there is a tick for it; every other command has no network. Never: no command has it, so "
+        "nothing that commands read can leave this computer that way.",
         "Tools", choices=(("as asked", "As asked"), ("never", "Never"), ("always", "Always")),
     )  # fmt: skip
     path: str = setting(
@@ -111,12 +111,12 @@ class Tools:
     )  # fmt: skip
     offered: int = setting(
         40, "Tools offered at once", "whole",
-        "So many tools a model gets with their parameters; it can look for the others. What an agent's list names is "
-        "always offered.", "Tools", minimum=0, maximum=500, unit="tools",
+        "The most tools a model is given with their parameters; it can search for the others. What an agent's list "
+        "names is always offered.", "Tools", minimum=0, maximum=500, unit="tools",
     )  # fmt: skip
     offered_share: float = setting(
         10, "Room for offered tools", "number",
-        "They take no more than this part of the model's window, where its size is known.", "Tools",
+        "Offered tools take at most this part of the model's context, where its size is known.", "Tools",
         minimum=1, maximum=50, unit="%",
     )  # fmt: skip
     env_allowlist: tuple[str, ...] = setting(

@@ -29,8 +29,8 @@ PASSED = "When its time passed while Assent was closed or the computer slept"
 MISSED = (("skip", "Note it only"), ("once", "Run once when Assent is open again"))
 NOBODY = (
     "Nobody is asked while a job runs. It may read, and do what its list allows; everything else is denied, and the "
-    "model is told so. NAME($deny) in the list denies a tool that reads. Folders, the blocklist and your rules that "
-    "deny or ask hold as ever; rules that allow do not count here."
+    "model is told so. To deny a tool that reads, write NAME($deny) in the list. Folders, the blocklist and your "
+    "rules that deny or ask hold as always; rules that allow do not count here."
 )
 SWITCHED_OFF = "Admin calls of jobs are switched off in Settings, Approvals: they are denied whatever stands here."
 PAIR = 360
@@ -122,12 +122,12 @@ class JobForm(QWidget):
         self.tools = TextArea("Tools it may use", hint=HINT, mono=True)
         sized(self.tools, height=84)
         words = (
-            "One a line, as in rules. Beyond reading a pattern has to name its tool. An agent that writes code needs "
-            "agent-code, too."
+            "One on each line, written as in rules. A pattern that allows more than reading has to name its tool. "
+            "An agent that writes code also needs agent-code."
         )
         column.addWidget(self._field("policy.allowed_tools", "Tools it may use", self.tools, words))
         self.admin = Field("Admin calls of these tools", hint="None", mono=True)
-        words = "Exact names, of tools that are listed above, too. Each of their admin calls passes without asking."
+        words = "Exact names of tools from the list above. All their admin calls run without asking."
         column.addWidget(self._field("policy.allow_admin", "Admin calls of these tools", self.admin, words))
         self.off = Notice("ask", SWITCHED_OFF)
         button = Button("Settings", "quiet", small=True)

@@ -20,6 +20,8 @@ WORDS, JSON = "words", "json"
 MOST_PARAMS = 60
 MOST_JSON = 60_000
 JSON_ROWS = 14
+BESIDE_SWITCH = 44
+"""Pixels at 100 % that the lines below the name are moved in: the switch and the space beside it."""
 
 
 class ToolRow(QFrame):
@@ -36,15 +38,19 @@ class ToolRow(QFrame):
         name = shown_line(tool.name)[:80]
         state = f"off: {tool.off}" if tool.off else f"on, {tool.category}"
         self.setAccessibleName(f"{name}, {state}")
-        row = Row(self, margins=(0, 8, 0, 8), spacing=12)
+        column = Column(self, margins=(0, 8, 0, 8), spacing=4)
         self.switch = Switch(f"{name} may be called")
         self.switch.setChecked(not tool.off)
         self.switch.setEnabled(tool.switchable)
         self.switch.clicked.connect(self._switched)
-        row.addWidget(self.switch, 0, Qt.AlignmentFlag.AlignTop)
-        column = Column(spacing=4)
-        row.addLayout(column, 1)
-        column.addLayout(self._head(tool, name))
+        row = Row(spacing=12)
+        row.addWidget(self.switch)
+        row.addLayout(self._head(tool, name), 1)
+        column.addLayout(row)
+        column.addLayout(self._body(tool, is_open))
+
+    def _body(self, tool: McpToolRow, is_open: bool) -> Column:
+        column = Column(margins=(BESIDE_SWITCH, 0, 0, 0), spacing=4)
         if tool.description:
             column.addWidget(Paragraph(shown(tool.description), "small", "2"))
         if tool.claims:
@@ -53,6 +59,7 @@ class ToolRow(QFrame):
             column.addWidget(Paragraph(shown(f"Off: {tool.off}."), "small", "3" if tool.switchable else "failed"))
         if is_open:
             column.addWidget(self._takes(tool))
+        return column
 
     def _head(self, tool: McpToolRow, name: str) -> Row:
         head = Row(spacing=8)

@@ -180,7 +180,7 @@ class ModelsPage(Scroller):
         dialog = Dialog(
             self.window(),
             f"Edit {shown_line(connection.title)}",
-            "Another address or key is tested first; nothing changes until it works. An empty key stays as it is.",
+            "Another address or key is tested first; nothing changes until it works. Leave the key empty to keep it.",
             (CANCEL, Answer("save", "Test and save", "primary")),
         )
         said = {"name": connection.title, "base_url": connection.base_url, **connection.options}

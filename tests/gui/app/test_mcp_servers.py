@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QWidget
 
 from desktop.ui.settings.mcp_page import McpPage
 from desktop.ui.settings.mcp_tool_row import ToolRow
@@ -143,6 +143,10 @@ def row_of(page: McpPage, name: str) -> ToolRow:
     return next(r for r in page.findChildren(ToolRow) if r.accessibleName().startswith(f"{name},") and r.isVisible())
 
 
+def middle_of(widget: QWidget, row: ToolRow) -> int:
+    return widget.mapTo(row, widget.rect().center()).y()
+
+
 @pytest.mark.spec("R-FS-10")
 async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_as_json(start, tmp_path):
     home_with(tmp_path, entry("files", honest()))
@@ -153,6 +157,7 @@ async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_a
     page.window().resize(1280, 800)
     await app.until(lambda: [r for r in page.findChildren(ToolRow) if r.isVisible()], "the tools")
     row = row_of(page, "files-add")
+    await app.until(lambda: abs(middle_of(row.switch, row) - middle_of(row.more, row)) <= 1, "the switch on its line")
     words = [label.text() for label in row.findChildren(QLabel)]
     assert {"a", "b", "number, required"} <= set(words) or {"a", "b", "whole number, required"} <= set(words), words
     assert not row.json.isVisible()
