@@ -103,6 +103,7 @@ async def test_a_limit_that_is_typed_ends_the_run_at_its_next_call_and_names_the
     assert form.fields["max_tokens"].wrong
     assert root(app).budget.max_tokens is None
     form.fields["max_tokens"].clear()
+    form.fields["max_rounds"].clear()
     QTest.keyClicks(form.fields["max_rounds"], "1")
     QTest.keyClick(form.fields["max_rounds"], Qt.Key.Key_Return)
     assert (root(app).budget.max_tokens, root(app).budget.max_rounds) == (None, 1)

@@ -1,6 +1,7 @@
 """Threads to draw and to test with: the mock-up's, and one of every kind of block."""
 
 import time
+from dataclasses import replace
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
@@ -62,6 +63,14 @@ def waiting(call_id: str = "c2", category: str = "write", digest: str = "d") -> 
         chain=("Workbench", "write-file"),
         request=request(call_id, category=Category(category), digest=digest),
     )
+
+
+def short(call_id: str = "w1", digest: str = "d") -> ToolPart:
+    """A request of which the card shows all."""
+    part = waiting(call_id, digest=digest)
+    assert part.request is not None
+    preview = {"kind": "diff", "path": "x", "before": "", "after": "one\n", "new": True}
+    return replace(part, request=replace(part.request, preview=preview))
 
 
 def mockup(now: float | None = None) -> tuple[TranscriptItem, ...]:

@@ -38,13 +38,6 @@ def done(result: str = "the result", **more: object) -> ToolPart:
     return ToolPart("p1", "c1", "read-file", "data/x.csv", "read", "done", '{\n  "path": "x"\n}', result, **more)  # type: ignore[arg-type]
 
 
-def short(digest: str = "d") -> ToolPart:
-    """A request of which the card shows all."""
-    part = scenes.waiting("w1", digest=digest)
-    preview = {"kind": "diff", "path": "x", "before": "", "after": "one\n", "new": True}
-    return replace(part, request=replace(part.request, preview=preview))
-
-
 def press(view: TranscriptView, kind: str, number: int = 0, index: int = 0) -> None:
     """Clicks a painted spot."""
     spots = [found for found in view.page.messages[index].spots() if found[0].kind == kind]
@@ -107,7 +100,7 @@ def test_a_result_that_is_one_line_of_5_mb_freezes_nothing(view: TranscriptView)
 def test_allow_hears_nothing_for_its_first_400_ms(view: TranscriptView) -> None:
     answers: list[tuple[str, str]] = []
     view.tool_answer.connect(lambda request, choice: answers.append((request, choice)))
-    view.set_items((calls(short()),))
+    view.set_items((calls(scenes.short()),))
     bar = view.overlays.answers["w1"]
     assert bar.allow is not None
     assert bar.isVisible()
@@ -125,12 +118,12 @@ def test_allow_hears_nothing_for_its_first_400_ms(view: TranscriptView) -> None:
 
 @pytest.mark.spec("R-PRM-14")
 def test_allow_is_deaf_again_when_it_comes_back_into_view_or_its_request_changed(view: TranscriptView) -> None:
-    view.set_items((*thread(60), calls(short())))
+    view.set_items((*thread(60), calls(scenes.short())))
     spin(450)
     bar = view.overlays.answers["w1"]
     assert bar.allow is not None
     assert not bar.allow.deaf
-    view.change_item(calls(short("other")))
+    view.change_item(calls(scenes.short(digest="other")))
     bar = view.overlays.answers["w1"]
     assert bar.request_id == "r-w1-other"
     assert bar.allow is not None
@@ -320,7 +313,7 @@ def test_tab_goes_through_everything_that_can_be_pressed_and_out_again(qtbot: Qt
     answers: list[tuple[str, str]] = []
     view.link_activated.connect(links.append)
     view.tool_answer.connect(lambda *answer: answers.append(answer))
-    view.set_items((said(1, "a [link](https://e.org)\n\n```py\nx\n```"), calls(short())))
+    view.set_items((said(1, "a [link](https://e.org)\n\n```py\nx\n```"), calls(scenes.short())))
     view.setFocus(Qt.FocusReason.TabFocusReason)
     visited = []
     for _ in range(8):

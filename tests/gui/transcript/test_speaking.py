@@ -90,7 +90,7 @@ def test_everything_that_can_be_pressed_is_a_button_or_a_link(view: TranscriptVi
     links: list[str] = []
     view.link_activated.connect(links.append)
     text = TextPart("t", "a [link](https://e.org)\n\n```py\nx\n```")
-    view.set_items((TranscriptItem("m", "a", "Agent", "1", (text, scenes.waiting("w1"))),))
+    view.set_items((TranscriptItem("m", "a", "Agent", "1", (text, scenes.short())),))
     item = QAccessible.queryAccessibleInterface(view).child(0)
     children = [item.child(n) for n in range(item.childCount())]
     assert [(child.role(), child.text(NAME)) for child in children[1:]] == [
