@@ -87,7 +87,7 @@ async def test_a_tool_is_tried_from_the_page_through_the_gate(start, tmp_path):
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
     mcp.look_at("files")
     mcp.accept()
-    await app.until(lambda: mcp.tool("files-add"), "the tools")
+    await app.until(lambda: app.startup._rooms.skills.table.find("files-add"), "the tools")
     page = await open_page(app)
     page.try_tool("files-add")
     assert page.trying.form is not None
