@@ -15,6 +15,7 @@ from typing import BinaryIO
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, Verdict, WriteOutcome
 from desktop.domain.skills import SkillDef
+from desktop.safety.opening import listed_entry
 
 MAX_READ = 1_000_000
 """Bytes of one file of a skill that can be read; a command may look into larger ones."""
@@ -127,18 +128,8 @@ class FilesWithSkills:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
             raise ToolFailure(f"{verdict.resolved}: {error.strerror}.", code="file.failed") from error
-        return [_listed(entry) for entry in entries[:limit]], len(entries)
+        return [listed_entry(entry) for entry in entries[:limit]], len(entries)
 
     def write_atomic(self, path: str, data: bytes, *, expected: str | None = None) -> WriteOutcome:
         """Within the boundary alone: nothing is written into a skill."""
         return self._files.write_atomic(path, data, expected=expected)
-
-
-def _listed(entry: os.DirEntry[str]) -> ListedEntry:
-    if entry.is_symlink():
-        return ListedEntry(entry.name, "link")
-    if entry.is_dir(follow_symlinks=False):
-        return ListedEntry(entry.name, "dir")
-    if entry.is_file(follow_symlinks=False):
-        return ListedEntry(entry.name, "file", entry.stat(follow_symlinks=False).st_size)
-    return ListedEntry(entry.name, "special")

@@ -145,7 +145,7 @@ class GuardedFiles:
             where: int | str = descriptor if os.scandir in os.supports_fd else verdict.resolved
             with os.scandir(where) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
-                return [_listed(entry) for entry in entries[:limit]], len(entries)
+                return [listed_entry(entry) for entry in entries[:limit]], len(entries)
         finally:
             os.close(descriptor)
 
@@ -315,7 +315,8 @@ def _write_without_dir_fd(policy: PathPolicy, verdict: Verdict, data: bytes, mad
     return WriteOutcome(verdict.resolved, verdict.identity == "absent", len(data), tuple(made))
 
 
-def _listed(entry: os.DirEntry[str]) -> ListedEntry:
+def listed_entry(entry: os.DirEntry[str]) -> ListedEntry:
+    """What a listing says of an entry; a file that is gone meanwhile has no size."""
     if entry.is_symlink():
         return ListedEntry(entry.name, "link")
     if entry.is_dir(follow_symlinks=False):
