@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.permission import Choice, Decision, PermissionRequest
 from desktop.presenter.activity import ActivityViewModel
+from desktop.presenter.last_answer import LastAnswer
 
 if TYPE_CHECKING:
     from desktop.domain.audit import ActivityLog
@@ -31,6 +32,7 @@ class ApprovalsViewModel(QObject):
         super().__init__(parent)
         self._bridge = bridge
         self.activity = ActivityViewModel(bridge, log, self)
+        self.last_answer = LastAnswer(self)
         self._waiting: dict[str, PermissionRequest] = {}
         self._allowed: dict[tuple[str, str], PermissionRequest] = {}
         bridge.asked.connect(self._asked)
@@ -63,6 +65,7 @@ class ApprovalsViewModel(QObject):
         if self._waiting.pop(request_id, None) is not None:
             self.changed.emit()
             self.closed.emit(request_id)
+            self.last_answer.gone(request_id)
 
     def answer(
         self,

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
+from desktop.presenter.last_answer import LastAnswer
 from desktop.presenter.rules_editing import may_always
 from desktop.ui.approvals.unknown import AGAIN_TIP, ask_unknown
 from desktop.ui.theme import theme
@@ -37,6 +38,8 @@ class Answers(QWidget):
 
     def __init__(self, request: PermissionRequest, *, compact: bool = False, always: bool = False) -> None:
         super().__init__()
+        self._request_id = request.request_id
+        self._last_answer: LastAnswer | None = None
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -87,11 +90,18 @@ class Answers(QWidget):
         self.allow.arm()
         self.allow_run.arm()
 
-    def pause(self, at: QPointF | None) -> None:
-        """Another request was answered in this place, by a press at ``at`` or by a key: the next one may be meant for
-        that, so no is deaf as well."""
-        for button in self._careful:
-            button.pause(at)
+    def heed(self, last: LastAnswer) -> None:
+        """Another request was answered just now, here or elsewhere: the next press may be meant for that, so no is
+        deaf as well. So it is whenever that happens from now on."""
+        self._last_answer = last
+        last.changed.connect(self._rest)
+        self._rest()
+
+    def _rest(self) -> None:
+        last = self._last_answer
+        if last and last.request_id != self._request_id:
+            for button in self._careful:
+                button.pause(last.at)
 
     @property
     def pressed_at(self) -> QPointF | None:

@@ -140,6 +140,9 @@ class RequestDialog(RaisedBox):
         if current is None:
             self.view.close_dialog()
             self._give_keys_back()
+            if not self.isHidden() and self._conversation is not None:
+                self.hide()
+                self._conversation.uncovered.emit()
             self.hide()
             self.view.clear()
             self._linger.start()

@@ -28,7 +28,6 @@ from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import has_hidden, shown_line
-from desktop.ui.widgets.slip import JustAnswered
 from desktop.ui.widgets.text import Paragraph
 from desktop.ui.widgets.toggles import Check
 
@@ -68,7 +67,6 @@ class RequestView(QWidget):
         self._request: PermissionRequest | None = None
         self._answers: Answers | None = None
         self._dialog: Dialog | None = None
-        self._just_answered = JustAnswered()
         self._card: Card | None = None
         self._words: LinesView | None = None
         self._unread: UnreadNotice | None = None
@@ -129,8 +127,7 @@ class RequestView(QWidget):
             self._foot_row.addWidget(self._gist)
         self._network = _network_tick(request, self._foot_row)
         self._foot_row.addWidget(self._answers)
-        if self._just_answered:
-            self._answers.pause(self._just_answered.at)
+        self._answers.heed(self._approvals.last_answer)
         self._foot.show()
         if self._words is not None:
             self._words.read.connect(self._read)
@@ -272,7 +269,7 @@ class RequestView(QWidget):
     def deny_all(self) -> None:
         """Everything that this run asks, unless it may be meant for the run before."""
         if self._request is not None and self._answers is not None and not self._answers.deny.deaf:
-            self._just_answered.note()
+            self._approvals.last_answer.note(self._request.request_id)
             self._approvals.deny_all(self._request.run_id)
 
     def _hold(self, dialog: Dialog) -> None:
@@ -293,7 +290,8 @@ class RequestView(QWidget):
         request = self._request
         if request is None:
             return
-        self._just_answered.note(self._answers.pressed_at if self._answers is not None else None)
+        at = self._answers.pressed_at if self._answers is not None else None
+        self._approvals.last_answer.note(request.request_id, at)
         self._approvals.answer(
             request.request_id, choice, digest=request.digest, reason=reason, edited_arguments=edited,
             with_network=_is_ticked(self._network),

@@ -88,6 +88,8 @@ class ThreadPane(QFrame):
         context.changed.connect(lambda: self.transcript.overlays.show_pinned(context.overlay.pins))
         theme().changed.connect(self._leave_room)
         self.transcript.tool_answer.connect(self._answer)
+        self.transcript.overlays.follow(self._models.approvals.last_answer)
+        self.conversation.uncovered.connect(self.transcript.overlays.uncovered)
         self.transcript.found.connect(self.find_bar.show_count)
         self.transcript.link_activated.connect(open_link)
         self.transcript.code_copied.connect(lambda _: self.said.emit("Code copied"))

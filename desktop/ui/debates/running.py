@@ -91,6 +91,8 @@ class RunningPage(QFrame):
         for view in (self.view, self.comparison.origin.view, self.comparison.fork.view):
             view.action.connect(self._act)
             view.tool_answer.connect(self._answer)
+            view.overlays.follow(self._models.approvals.last_answer)
+            self.conversation.uncovered.connect(view.overlays.uncovered)
             view.link_activated.connect(open_link)
             view.code_copied.connect(lambda _: self.said.emit("Code copied"))
 

@@ -15,6 +15,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from desktop.domain.tools import Category
+from desktop.presenter.last_answer import LastAnswer
 from desktop.presenter.transcript_items import ToolPart, TranscriptItem
 from desktop.ui.theme import theme
 from desktop.ui.transcript.piece import Canvas
@@ -23,7 +24,7 @@ from desktop.ui.transcript.tool_drawing import head_words
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
 from desktop.ui.widgets.patient_button import PatientButton
-from desktop.ui.widgets.slip import JustAnswered, last_pressed
+from desktop.ui.widgets.slip import last_pressed
 
 if TYPE_CHECKING:
     from desktop.ui.transcript.area import PageArea
@@ -104,6 +105,11 @@ class AnswerBar(QWidget):
             self.allow.arm()
         self._seen = self._seen or from_top
 
+    def uncovered(self) -> None:
+        """It was there, below something that has gone: its deaf time begins now."""
+        if self.allow is not None and self._seen:
+            self.allow.arm()
+
     def fits(self, card: ToolCard) -> bool:
         """Whether this is still about what the card shows; a request that came back changed gets buttons of its own."""
         return (_request_id(card.part), card.whole) == (self.request_id, self._whole)
@@ -179,7 +185,8 @@ class Overlays:
     ) -> None:
         self._area = area
         self._answered = answered
-        self._just_answered = JustAnswered()
+        self._last_answer = LastAnswer()
+        self._last_answer.changed.connect(self._rest_all)
         self.answers: dict[str, AnswerBar] = {}
         self.bar = MessageBar(area.viewport())
         self.bar.pressed.connect(pressed)
@@ -225,8 +232,7 @@ class Overlays:
                 bar = self.answers[call_id] = AnswerBar(self._area.viewport(), card)
                 bar.answered.connect(self._answer)
                 bar.hide()
-                if self._just_answered:
-                    bar.pause(self._just_answered.at)
+                self._rest(bar)
             if room.intersects(rect):
                 seen.add(call_id)
                 bar.appear(rect, from_top=begins >= 0)
@@ -237,11 +243,28 @@ class Overlays:
     def _answer(self, request_id: str, answer: str) -> None:
         """On to whoever answers. What moves up into this place is not meant by a second click."""
         at = next((bar.pressed_at for bar in self.answers.values() if bar.request_id == request_id), None)
-        self._just_answered.note(at)
-        for bar in self.answers.values():
-            if bar.request_id != request_id:
-                bar.pause(at)
+        self._last_answer.note(request_id, at)
         self._answered(request_id, answer)
+
+    def follow(self, last_answer: LastAnswer) -> None:
+        """What is answered is kept where all places know of it."""
+        self._last_answer.changed.disconnect(self._rest_all)
+        self._last_answer = last_answer
+        last_answer.changed.connect(self._rest_all)
+
+    def _rest_all(self) -> None:
+        for bar in self.answers.values():
+            self._rest(bar)
+
+    def _rest(self, bar: AnswerBar) -> None:
+        """The next press may still be meant for the request that was answered, if that is another one."""
+        if self._last_answer and bar.request_id != self._last_answer.request_id:
+            bar.pause(self._last_answer.at)
+
+    def uncovered(self) -> None:
+        """What lay over the page has gone, and the answers below it are seen only now."""
+        for bar in self.answers.values():
+            bar.uncovered()
 
     def _take_away(self, call_id: str, bar: AnswerBar) -> None:
         """Out of sight; the keys go back to the page."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.ui.widgets.scaling import Column, Row
 
 
 class SideRoom(QWidget):
-    """A column of widgets that narrows while something stands at its right."""
+    """A column of widgets that narrows while something stands at its right.
+
+    ``uncovered``: what lay over it has gone.
+    """
+
+    uncovered = Signal()
 
     def __init__(self, *held: QWidget) -> None:
         super().__init__()

@@ -36,22 +36,6 @@ def last_pressed(buttons: Iterable[Pressed]) -> QPointF | None:
     return max((button.last_press for button in buttons), key=lambda press: press.when).at
 
 
-class JustAnswered:
-    """Where the last answer was given in one place, if there was one. Each place keeps its own."""
-
-    def __init__(self) -> None:
-        self._given = False
-        self.at: QPointF | None = None
-
-    def note(self, at: QPointF | None = None) -> None:
-        """An answer was given now, by a press at this point of the screen or (None) by a key."""
-        self._given, self.at = True, at
-
-    def __bool__(self) -> bool:
-        """Whether there was one."""
-        return self._given
-
-
 class RestingTime:
     """Runs from ``begin`` until the pointer has moved from where it answered, or for ``RESTING_S``."""
 
