@@ -46,7 +46,7 @@ class DemoModel:
             await asyncio.sleep(self._pace)
         meta.cancellation.check()
         calls: tuple[ToolCallBlock, ...] = ()
-        if scene.tool:
+        if scene.tool and any(tool.get("name") == scene.tool for tool in request.tools):
             yield ToolCallProgress(0, scene.tool, 0)
             calls = (ToolCallBlock(f"demo-{len(request.messages)}", scene.tool, dict(scene.arguments or {})),)
         # It costs nothing and counts no tokens, because there are none.

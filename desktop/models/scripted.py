@@ -1,10 +1,14 @@
 """The scripted model: plays rounds from a list, deterministic and offline; every test can use it, nothing is patched.
 
+It refuses a call of a tool that the request did not offer, as real ones cannot make one; a test of what becomes of such
+a call all the same, as small local models make them, says ``unoffered``.
+
 A round is a list of steps, plain JSON: ``{"text": str}``, ``{"reasoning": str}``, ``{"call": {"tool", "arguments",
-"id"?}}`` (arguments an object, or a string as a model might garble it), ``{"wait": seconds}``, ``{"times": n, "steps":
-[...]}`` (-1: for ever), ``{"usage": {"input", "output", "cost"}}``, ``{"finish": stop reason}``, ``{"cut": true}``,
-``{"hang": true}``, ``{"error": {"code", "message", "retry_after"?}}``. A script file is ``{"rounds": [round or
-{"when": text, "steps": [...]}]}``; a round with ``when`` answers only a prompt whose last message holds that text.
+"id"?, "unoffered"?}}`` (arguments an object, or a string as a model might garble it), ``{"wait": seconds}``,
+``{"times": n, "steps": [...]}`` (-1: for ever), ``{"usage": {"input", "output", "cost"}}``, ``{"finish": stop
+reason}``, ``{"cut": true}``, ``{"hang": true}``, ``{"error": {"code", "message", "retry_after"?}}``. A script file is
+``{"rounds": [round or {"when": text, "steps": [...]}]}``; a round with ``when`` answers only a prompt whose last
+message holds that text.
 """
 
 from __future__ import annotations
@@ -46,9 +50,12 @@ def says(text: str, *, pieces: int = 1, finish: StopReason = "end") -> list[Step
     return [*({"text": text[i : i + size]} for i in range(0, len(text), size)), {"finish": finish}]
 
 
-def calls(tool: str, arguments: Mapping[str, Any] | str, *, text: str = "", call_id: str = "") -> list[Step]:
+def calls(
+    tool: str, arguments: Mapping[str, Any] | str, *, text: str = "", call_id: str = "", unoffered: bool = False
+) -> list[Step]:
     """A round that calls one tool."""
-    return [*([{"text": text}] if text else []), {"call": {"tool": tool, "arguments": arguments, "id": call_id}}]
+    call = {"tool": tool, "arguments": arguments, "id": call_id, "unoffered": unoffered}
+    return [*([{"text": text}] if text else []), {"call": call}]
 
 
 def fails(code: str, message: str = "It failed.", *, retry_after: float | None = None) -> list[Step]:
@@ -97,7 +104,7 @@ class ScriptedModel:
         self.requests.append(request)
         playing = _Playing()
         for step in _unrolled(self._next(request).steps):
-            item = await self._play(step, playing, meta)
+            item = await self._play(step, playing, meta, request)
             if item is not None:
                 yield item
             meta.cancellation.check()
@@ -111,12 +118,13 @@ class ScriptedModel:
                 return entry if self._repeat and len(self._rounds) == 1 else self._rounds.pop(number)
         raise errors.ModelError("The script is over.")
 
-    async def _play(self, step: Step, playing: _Playing, meta: RunMeta) -> StreamItem | None:
+    async def _play(self, step: Step, playing: _Playing, meta: RunMeta, request: ModelRequest) -> StreamItem | None:
         if "text" in step:
             return TextDelta(str(step["text"]))
         if "reasoning" in step:
             return ReasoningDelta(str(step["reasoning"]))
         if "call" in step:
+            _refuse_unoffered(step["call"], request)
             return self._call(step["call"], playing)
         if "wait" in step:
             await _sleep(float(step["wait"]), meta)
@@ -141,6 +149,15 @@ class ScriptedModel:
         block = ToolCallBlock(call_id, str(call["tool"]), arguments, raw, problem)
         playing.calls.append(block)
         return ToolCallProgress(len(playing.calls) - 1, block.tool, len(raw))
+
+
+def _refuse_unoffered(call: Mapping[str, Any], request: ModelRequest) -> None:
+    """Raise ModelBadRequest where the script calls what the request does not offer."""
+    offered = [str(tool.get("name")) for tool in request.tools]
+    if str(call["tool"]) not in offered and not call.get("unoffered"):
+        raise errors.ModelBadRequest(
+            f"The script calls {call['tool']}, which the request did not offer: {', '.join(offered) or 'no tools'}."
+        )
 
 
 def _round(entry: Sequence[Step] | Mapping[str, Any]) -> _Round:

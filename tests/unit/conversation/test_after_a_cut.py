@@ -19,6 +19,9 @@ from tests.unit.conversation.kit import MODEL, World, world
 from tests.unit.pipeline.kit import Person
 from tests.unit.supervision.kit import until
 
+ASKED = WRITE.replace("-", "_")
+"""As a model calls it."""
+
 
 def valid(path) -> bool:
     """Each call has its result right below it, notices apart."""
@@ -98,7 +101,7 @@ async def test_who_writes_on_instead_has_the_model_told_what_is_known_of_each_ca
 @pytest.mark.parametrize(("answer", "made"), [("done", 0), ("deny", 0), ("allow_once", 1), ("stop", 0)])
 async def test_the_same_call_again_is_asked_about_whatever_was_allowed(tmp_path: Path, answer: str, made: int) -> None:
     """A model that is told that nobody knows may just try again, and a rule may allow that."""
-    again = calls(WRITE, {"path": "c1"})
+    again = calls(ASKED, {"path": "c1"})
     model, (write, _) = ScriptedModel([again, again, says("ok")]), tools()
     person = Person(answer, "allow_once")
     async with world(tmp_path, model, write, person=person, supervised=True) as w:
@@ -124,7 +127,7 @@ async def test_a_write_that_the_closing_app_cut_off_is_asked_about_at_the_next_s
         await asyncio.sleep(30)
         return "never"
 
-    two = [{"call": {"tool": WRITE, "arguments": {"path": path}, "id": path}} for path in ("one", "two")]
+    two = [{"call": {"tool": ASKED, "arguments": {"path": path}, "id": path}} for path in ("one", "two")]
     (write, _), model = tools(), ScriptedModel([two])
     write.body = slow
     async with world(tmp_path, model, write, person=Person("allow_once"), supervised=True) as w:
@@ -147,7 +150,7 @@ async def test_a_write_that_a_person_stopped_has_its_result_as_before(tmp_path: 
         await asyncio.sleep(30)
         return "never"
 
-    (write, _), model = tools(), ScriptedModel([calls(WRITE, {"path": "one"})])
+    (write, _), model = tools(), ScriptedModel([calls(ASKED, {"path": "one"})])
     write.body = slow
     async with world(tmp_path, model, write, person=Person("allow_once"), supervised=True) as w:
         thread = await w.thread()
@@ -162,7 +165,7 @@ async def test_a_write_that_a_person_stopped_has_its_result_as_before(tmp_path: 
 async def test_another_answer_asks_before_it_does_what_the_one_that_was_cut_off_may_have_done(
     tmp_path: Path, kept: bool
 ) -> None:
-    model = ScriptedModel([calls(WRITE.replace("-", "_"), {"path": "c1"}), calls(WRITE, {"path": "c2"}), says("ok")])
+    model = ScriptedModel([calls(ASKED, {"path": "c1"}), calls(ASKED, {"path": "c2"}), says("ok")])
     person, (write, _) = Person("done", "allow_once"), tools()
     async with world(tmp_path, model, write, person=person, supervised=True) as w:
         first = line(1, "c1", WRITE, "begun")._replace(digest=digest_of(WRITE, {"path": "c1"}))

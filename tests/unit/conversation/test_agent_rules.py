@@ -72,7 +72,8 @@ async def test_an_agent_that_takes_over_a_jobs_conversation_is_bound_by_the_jobs
     gate = PermissionGate(person, TrustRules(), audit, lambda: SafetySettings(str(tmp_path)))
     change = FakeTool("change", category=Category.WRITE)
     model = ScriptedModel([
-        calls("helper_agent", {"message": "Tides."}), calls("change", {"path": "a"}), says("I could not."),
+        calls("helper_agent", {"message": "Tides."}), calls("change", {"path": "a"}, unoffered=True),
+        says("I could not."),
     ])  # fmt: skip
     agents = (one(BOSS, "boss"), one(HELPER, "helper", handoff="transfer"))
     async with house(tmp_path, model, *agents, tools=(change,), person=gate) as h:
@@ -91,7 +92,8 @@ async def test_a_job_that_only_reads_changes_nothing_through_an_agent_that_it_ca
     """Neither by the list that is handed down nor by the gate: a name for admin calls is none beside no list."""
     change, rule = FakeTool("change", category=Category.WRITE), FakeTool("rule", category=Category.ADMIN)
     model = ScriptedModel([
-        calls("helper_agent", {"message": "Go."}), calls("change", {"path": "a"}), calls("rule", {"path": "a"}),
+        calls("helper_agent", {"message": "Go."}), calls("change", {"path": "a"}, unoffered=True),
+        calls("rule", {"path": "a"}, unoffered=True),
         calls("look", {"path": "a"}), says("I looked."), says("Done."),
     ])  # fmt: skip
     skills = {"boss": "", "helper": "allowed-tools: look change rule\nmetadata: {category: read}"}

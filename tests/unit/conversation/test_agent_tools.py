@@ -198,7 +198,7 @@ async def test_the_property_of_a_stop_tool_comes_before_any_text(tmp_path: Path)
     helper = one(HELPER, "helper", stop_tool="classify", stop_property="intent")
     model = ScriptedModel([
         calls("helper_agent", {"message": "It crashes!"}),
-        calls("classify", {"intent": "problem", "confidence": 0.9}, text="I think"),
+        calls("skill_invoke", {"ref": "classify", "args": {"intent": "problem", "confidence": 0.9}}, text="I think"),
         says("A problem."),
     ])  # fmt: skip
     async with house(tmp_path, model, one(BOSS, "boss"), helper) as h:
@@ -241,7 +241,8 @@ async def test_a_called_agent_may_do_only_what_its_caller_may_too(tmp_path: Path
     skills = {"boss": "allowed-tools: helper-agent look", "helper": "allowed-tools: look change"}
     look, change = FakeTool("look"), FakeTool("change", category=Category.WRITE)
     model = ScriptedModel([
-        calls("helper_agent", {"message": "Change it."}), calls("change", {"path": "a"}), calls("look", {"path": "a"}),
+        calls("helper_agent", {"message": "Change it."}), calls("change", {"path": "a"}, unoffered=True),
+        calls("look", {"path": "a"}),
         says("I could only look."), says("It could not."),
     ])  # fmt: skip
     async with house(
@@ -307,7 +308,7 @@ async def test_the_category_of_an_agent_is_the_highest_of_what_it_may_call_unles
 @pytest.mark.spec("R-AAT-7")
 async def test_an_agent_is_offered_only_where_the_list_of_allowed_tools_has_it(tmp_path: Path) -> None:
     skills = {"boss": "allowed-tools: other-agent", "helper": "", "other": ""}
-    model = ScriptedModel([calls("helper_agent", {"message": "Hello."}), says("No.")])
+    model = ScriptedModel([calls("helper_agent", {"message": "Hello."}, unoffered=True), says("No.")])
     agents = (one(BOSS, "boss"), one(HELPER, "helper"), one(OTHER, "other"))
     async with house(tmp_path, model, *agents, skills=skills) as h:
         _, (result,) = await h.ask()

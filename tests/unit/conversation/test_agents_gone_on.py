@@ -37,6 +37,7 @@ from tests.unit.supervision.kit import until
 AGENTS = (one(BOSS, "boss", exposed=False), one(HELPER, "helper"))
 SKILLS = {"boss": "", "helper": "", "noting": 'allowed-tools: "*"'}
 ASKS_HELPER = calls("helper_agent", {"message": "Write both."})
+ASKS_NOTING = calls("skill_invoke", {"ref": "noting"})
 
 
 class Pen:
@@ -168,7 +169,7 @@ async def test_an_answer_that_its_caller_had_not_heard_yet_is_not_asked_for_agai
 
 @pytest.mark.spec("R-JRN-2", "R-SUP-7")
 async def test_the_agent_of_a_skill_goes_the_same_way_and_its_model_is_asked_only_what_is_new(tmp_path: Path) -> None:
-    first, model = Pen("n2", written=True), ScriptedModel([calls("noting", {}), write("n1"), write("n2")])
+    first, model = Pen("n2", written=True), ScriptedModel([ASKS_NOTING, write("n1"), write("n2")])
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS) as h:
         thread = await begin(h, first)
     pen, person = Pen(), Asked("done")
@@ -182,7 +183,7 @@ async def test_the_agent_of_a_skill_goes_the_same_way_and_its_model_is_asked_onl
 
 @pytest.mark.spec("R-JRN-2", "R-PRM-4")
 async def test_what_a_person_said_of_a_call_inside_holds_after_the_next_end_of_the_process(tmp_path: Path) -> None:
-    first, model = Pen("n1", written=True), ScriptedModel([calls("noting", {}), write("n1")])
+    first, model = Pen("n1", written=True), ScriptedModel([ASKS_NOTING, write("n1")])
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS) as h:
         thread = await begin(h, first)
     second, model = Pen("n2"), ScriptedModel([write("n2")])
@@ -199,7 +200,7 @@ async def test_what_a_person_said_of_a_call_inside_holds_after_the_next_end_of_t
 @pytest.mark.parametrize("written", [True, False])
 async def test_inside_a_call_too_it_counts_what_a_person_had_made_of_a_write(tmp_path: Path, written: bool) -> None:
     stuck = "mine" if not written else "n2"
-    first, model = Pen(stuck), ScriptedModel([calls("noting", {}), write("n1"), write("n2")])
+    first, model = Pen(stuck), ScriptedModel([ASKS_NOTING, write("n1"), write("n2")])
 
     def edits(request: PermissionRequest) -> Decision:
         return Decision("allow_edited", request.digest, edited_arguments={"path": "mine"})
@@ -223,7 +224,7 @@ async def test_inside_a_call_too_it_counts_what_a_person_had_made_of_a_write(tmp
 async def test_who_ends_the_run_instead_of_saying_what_became_of_a_write_is_asked_again(
     tmp_path: Path, way: str
 ) -> None:
-    ask = ASKS_HELPER if way == "agent" else calls("noting", {})
+    ask = ASKS_HELPER if way == "agent" else ASKS_NOTING
     first, model = Pen("h2"), ScriptedModel([ask, write("h1"), write("h2")])
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS, kept="run") as h:
         thread = await begin(h, first)

@@ -49,7 +49,8 @@ async def test_an_agent_goes_on_unasked_only_while_it_is_the_one_that_was_allowe
 
 @pytest.mark.spec("R-PRM-5", "R-JRN-2")
 async def test_a_skill_whose_file_was_changed_to_do_more_is_asked_about_as_what_it_is_now(tmp_path: Path) -> None:
-    boss, model = one(BOSS, "boss", exposed=False), ScriptedModel([calls("noting", {}), write("n1")])
+    boss, ask = one(BOSS, "boss", exposed=False), calls("skill_invoke", {"ref": "noting"})
+    model = ScriptedModel([ask, write("n1")])
     first = Pen("n1")
     skills = {"boss": "", "noting": NOTING.format("write")}
     async with house(tmp_path, model, boss, tools=(first.tool,), skills=skills) as h:

@@ -67,7 +67,8 @@ async def test_an_answer_that_a_layer_gives_in_the_place_of_the_model_stands_in_
 async def test_what_a_layer_makes_of_an_answer_replaces_what_had_streamed_in_the_thread_and_on_the_screen(
     tmp_path: Path,
 ) -> None:
-    model = ScriptedModel([[*says("a secret, "), *calls("write_file", {"path": "x"})], says("the secret is out")])
+    leak = [*says("a secret, "), *calls("write_file", {"path": "x"}, unoffered=True)]
+    model = ScriptedModel([leak, says("the secret is out")])
     async with world(tmp_path, model, chat_layers=(Layer(after=redacted),)) as w:
         path = await w.ask(await w.thread(), "hello")
         said = [message.text for message in path if message.role == "assistant"]

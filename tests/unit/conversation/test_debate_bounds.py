@@ -19,7 +19,7 @@ from tests.unit.conversation.debate_kit import answering, debate_world, setup
 
 @pytest.mark.spec("R-SUP-7", "R-SES-18")
 async def test_turns_that_broke_off_count_for_the_bounds_too(tmp_path: Path) -> None:
-    broken = [[{"call": {"tool": "look-up", "arguments": {}}}, {"usage": {"input": 300, "cost": 0.3}}],
+    broken = [[{"call": {"tool": "look_up", "arguments": {}}}, {"usage": {"input": 300, "cost": 0.3}}],
               fails("model.auth", "no")]  # fmt: skip
     unknown = [{"text": "a1"}, {"usage": {"input": 10}}]
     model = ScriptedModel([unknown, *broken, *broken, *broken])

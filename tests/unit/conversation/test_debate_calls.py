@@ -60,7 +60,7 @@ async def test_a_debate_works_for_the_agent_that_called_it(tmp_path: Path) -> No
     registry = ToolRegistry([tool, answering("hidden")])
     model = ScriptedModel([
         calls("two_agent", {"message": "Tea?"}),
-        calls("look-up", {}), says("a1"),
+        calls("look_up", {}), says("a1"),
         [{"text": "b1"}, {"usage": {"input": 40, "output": 2, "cost": 0.5}}],
         says("a2"),
         says("They say a2."),
@@ -165,7 +165,7 @@ async def test_a_debate_without_a_person_keeps_its_permission_in_every_call(tmp_
     seen: list[Any] = []
     tool = answering("look-up")
     tool.body = lambda _args, context: seen.append(context.meta.unattended) or "looked"
-    model = ScriptedModel([calls("look-up", {}), says("a1"), calls("look-up", {}), says("b1")])
+    model = ScriptedModel([calls("look_up", {}), says("a1"), calls("look_up", {}), says("b1")])
     async with debate_world(tmp_path, model, tool, allowed="look-up") as w:
         thread = await w.debates.create(setup(max_turns=2))
         with pytest.raises(TypeError):

@@ -91,7 +91,7 @@ async def test_a_side_never_sees_the_others_calls_results_or_thinking(tmp_path: 
 
 @pytest.mark.spec("R-SES-4", "R-SES-5")
 async def test_what_the_page_shows_as_a_sides_view_is_what_is_sent(tmp_path: Path) -> None:
-    rounds = [calls("look-up", {"x": 1}, text="hm"), says("a1"), says("b1"), says("a2"), says("b2")]
+    rounds = [calls("look_up", {"x": 1}, text="hm"), says("a1"), says("b1"), says("a2"), says("b2")]
     model = ScriptedModel(rounds)
     async with debate_world(tmp_path, model, answering("look-up"), allowed="look-up") as w:
         thread = await w.debates.create(setup())

@@ -29,7 +29,7 @@ async def test_arguments_that_a_person_changed_are_in_the_journal_before_the_cal
     def edits(request):
         return Decision("allow_edited", "digest", edited_arguments={"path": "good"})
 
-    model = ScriptedModel([calls(WRITE, {"path": "evil"}), says("ok")])
+    model = ScriptedModel([calls("write_file", {"path": "evil"}), says("ok")])
     write, _ = tools()
     async with world(tmp_path, model, write, person=Person(edits, "allow_once"), supervised=True) as w:
         seen = []

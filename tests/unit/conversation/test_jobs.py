@@ -163,7 +163,7 @@ async def test_what_its_policy_does_not_list_a_job_cannot_do_and_the_model_is_to
         FakeTool("look", category=Category.READ), FakeTool("change", category=Category.WRITE),
         FakeTool("rule-all", category=Category.ADMIN),
     )  # fmt: skip
-    asked = (*(calls(tool.name, {"path": "a"}) for tool in tools), says("Tried."))
+    asked = (*(calls(tool.name, {"path": "a"}, unoffered=True) for tool in tools), says("Tried."))
 
     async def states(name: str, policy: JobPolicy, *, admin: bool) -> list[str]:
         async with jobs(tmp_path / name, *asked, tools=tools, admin=admin) as made:

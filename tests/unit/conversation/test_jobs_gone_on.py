@@ -26,7 +26,7 @@ from tests.unit.conversation.kit import MODEL, world
 from tests.unit.conversation.test_jobs import HOURLY, Clock, Jobs, jobs
 from tests.unit.pipeline.kit import FakeTool
 
-LOOK, CHANGE = calls("look", {"path": "a"}), calls("change", {"path": "a"})
+LOOK, CHANGE = calls("look", {"path": "a"}), calls("change", {"path": "a"}, unoffered=True)
 
 
 def tools() -> tuple[FakeTool, ...]:
@@ -81,7 +81,7 @@ async def test_of_a_jobs_write_that_may_have_been_done_the_person_who_goes_on_is
 
     write = FakeTool(WRITE, Category.WRITE)
     gate = PermissionGate(Asked(), TrustRules(), audit, lambda: SafetySettings("/w"))
-    model = ScriptedModel([calls(WRITE, {"path": "new"}), says("ok")])
+    model = ScriptedModel([calls("write_file", {"path": "new"}), says("ok")])
     async with world(tmp_path, model, write, person=gate, supervised=True) as w:
         made = Jobs(w, Clock(), [])
         job = await made.service.save(replace(HOURLY, policy=JobPolicy((WRITE,))))

@@ -36,8 +36,8 @@ def nested(tmp_path: Path, model: Any, *tools: FakeTool, **options: Any) -> Any:
 async def test_an_agent_within_a_call_has_a_node_below_its_callers_and_so_has_the_one_in_it(tmp_path: Path) -> None:
     used = {"usage": {"input": 300, "output": 30, "cost": 0.02}}
     model = ScriptedModel([
-        calls("first", {}), calls("second", {}), [*calls("look", {"path": "a"}), used], says("seen"), says("told"),
-        says("done"),
+        calls("skill_invoke", {"ref": "first"}), calls("second", {}), [*calls("look", {"path": "a"}), used],
+        says("seen"), says("told"), says("done"),
     ])  # fmt: skip
     async with nested(tmp_path, model, FakeTool("look")) as h:
         thread, _ = await h.ask()
@@ -58,7 +58,8 @@ async def test_an_agent_within_a_call_has_a_node_below_its_callers_and_so_has_th
 @pytest.mark.spec("R-AAT-4", "R-AAT-8", "R-SUP-8")
 async def test_an_agent_that_it_calls_stands_below_it_with_a_thread_of_its_own(tmp_path: Path) -> None:
     model = ScriptedModel([
-        calls("first", {}), calls("helper_agent", {"message": "go"}), says("helped"), says("told"), says("done"),
+        calls("skill_invoke", {"ref": "first"}), calls("helper_agent", {"message": "go"}), says("helped"),
+        says("told"), says("done"),
     ])  # fmt: skip
     skills = {**SKILLS, "first": "allowed-tools: helper-agent", "helper": ""}
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), skills=skills) as h:
@@ -120,7 +121,7 @@ async def test_a_limit_set_for_it_ends_it_and_its_caller_goes_on_and_pausing_it_
 
 @pytest.mark.spec("R-SUP-5")
 async def test_where_there_is_no_place_for_one_more_the_call_says_which_limit_it_was(tmp_path: Path) -> None:
-    model = ScriptedModel([calls("first", {}), says("alone")])
+    model = ScriptedModel([calls("skill_invoke", {"ref": "first"}), says("alone")])
     async with nested(tmp_path, model, spawn_budget=SpawnBudget(1)) as h:
         _, (result,) = await h.ask()
         assert "max_agents 1" in result.text

@@ -92,7 +92,7 @@ async def test_a_run_that_closing_cut_off_can_be_gone_on_with_and_tells_which_wr
 
 @pytest.mark.spec("R-JRN-2", "R-JRN-6")
 async def test_what_was_refused_and_what_failed_has_its_line_in_the_one_log_of_the_run(tmp_path: Path) -> None:
-    model = ScriptedModel([calls("write_file", {"path": "a"}), calls("no_such_tool", {})])
+    model = ScriptedModel([calls("write_file", {"path": "a"}), calls("no_such_tool", {}, unoffered=True)])
     tool = FakeTool("write-file", Category.WRITE)
     async with world(tmp_path, model, tool, person=Person("deny"), supervised=True) as w:
         sent = await w.service.send(thread := await w.thread(), "write it")

@@ -49,7 +49,7 @@ async def test_a_skill_works_on_its_expanded_text_and_its_last_text_is_the_resul
 @pytest.mark.spec("R-INV-2", "R-AG-2", "R-DSC-3")
 async def test_its_calls_pass_the_gates_and_its_list_governs_what_it_sees(tmp_path: Path) -> None:
     person = Person("deny")
-    rounds = (calls("write_file", {"path": "a"}), calls("look", {"path": "b"}), says("done"))
+    rounds = (calls("write_file", {"path": "a"}), calls("look", {"path": "b"}, unoffered=True), says("done"))
     bench = bench_of(tmp_path, *rounds, person=person, more='allowed-tools: "write-file"\n')
     outcome = await bench.call("greet", {"name": "Ada"})
     assert outcome.result.text == "done"
@@ -65,7 +65,7 @@ async def test_its_calls_pass_the_gates_and_its_list_governs_what_it_sees(tmp_pa
 
 @pytest.mark.spec("R-AG-5")
 async def test_an_agent_can_never_do_more_than_who_called_it(tmp_path: Path) -> None:
-    rounds = (calls("write_file", {"path": "a"}), says("done"))
+    rounds = (calls("write_file", {"path": "a"}, unoffered=True), says("done"))
     bench = bench_of(tmp_path, *rounds, person=Person("allow_once"), more='allowed-tools: "write-file look"\n')
     await bench.call("greet", {"name": "Ada"}, allowed="greet look")
     assert [tool["name"] for tool in bench.model.requests[0].tools] == ["look"]

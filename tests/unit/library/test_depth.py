@@ -31,7 +31,7 @@ class Deep:
         return [[tool["name"] for tool in one.tools] for one in requests]
 
 
-WRITES = calls("write_file", {"path": "a"})
+WRITES = calls("write_file", {"path": "a"}, unoffered=True)
 
 
 @pytest.mark.spec("R-AG-5")
@@ -91,7 +91,8 @@ async def test_below_somebody_who_may_do_everything_a_list_that_names_itself_or_
 ) -> None:
     again = (calls("inner", {}), says("deepest"))
     asks = (calls("agent", {"prompt": "You are asked."}), says("by an agent"))
-    deep = Deep(tmp_path, calls("inner", {}), *again, *asks, calls("quiet", {}), says("in"), says("out"))
+    inner = calls("skill_invoke", {"ref": "inner"})
+    deep = Deep(tmp_path, inner, *again, *asks, calls("quiet", {}), says("in"), says("out"))
     deep.bench.register("quiet", lambda _ctx, _args: "quiet ran", visibility="hidden")
     deep.bench.write("outer.skill.md", skill("outer", "*"))
     deep.bench.write("inner.skill.md", skill("inner", "inner agent quiet look"))
@@ -101,7 +102,9 @@ async def test_below_somebody_who_may_do_everything_a_list_that_names_itself_or_
     assert results[2].text == "quiet ran"  # hidden, and named exactly
     assert deep.offered("inner")[0] == ["inner", "agent", "quiet", "look"]
     deep.bench.write("other.skill.md", skill("other", "* look"))
-    deep.bench.model = ScriptedModel([calls("other", {}), calls("agent", {"prompt": "x"}), says("out")])
+    deep.bench.model = ScriptedModel([
+        calls("other", {}, unoffered=True), calls("agent", {"prompt": "x"}, unoffered=True), says("out")
+    ])  # fmt: skip
     await deep.bench.call("other")
     assert [one.blocks[0].is_error for one in deep.bench.model.requests[2].messages if one.role == "tool"] == [True] * 2
 

@@ -373,7 +373,8 @@ def _never() -> Any:
 
 @pytest.mark.spec("R-AG-6", "R-TRC-5")
 async def test_its_calls_see_whose_they_are_and_nested_agents_see_who_is_above(tmp_path: Path) -> None:
-    rounds = (calls("inner", {}), calls("note", {}), says("in"), calls("note", {}), says("out"))
+    through = {ref: calls("skill_invoke", {"ref": ref}) for ref in ("inner", "note")}
+    rounds = (through["inner"], through["note"], says("in"), through["note"], says("out"))
     bench = bench_of(tmp_path, *rounds)
     bench.write("inner.skill.md", "---\nname: inner\ndescription: x\n---\nInner.\n")
     scopes: list[Any] = []

@@ -32,6 +32,9 @@ def bench_of(tmp_path: Path, *rounds: Any, model: str = "{}", more: str = "", **
     return bench
 
 
+LOOK = [{"name": "look", "description": "looks", "parameters": {"type": "object"}}]
+
+
 class Driver:
     """A policy of its own around the bundled provider: notes every event and gives the directives of ``answer``."""
 
@@ -46,7 +49,8 @@ class Driver:
         refs = {"invokeRef": skills.hand_out("agent-invoke", self._invoke)}
         if self._hooked:
             refs["hookRef"] = skills.hand_out("agent-hook", self._hook)
-        return await ctx.manager.invoke("agent-litellm", {"prompt": "You are it.", **refs, **self._given})
+        given = {"prompt": "You are it.", "tools": LOOK, **refs, **self._given}
+        return await ctx.manager.invoke("agent-litellm", given)
 
     async def _hook(self, _ctx: Any, event: Mapping[str, Any]) -> Any:
         self.events.append(dict(event))
@@ -104,7 +108,8 @@ async def test_a_provider_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.spec("R-AG-7")
 async def test_agent_and_providers_are_never_shown_and_are_called_only_when_named(tmp_path: Path) -> None:
-    bench = bench_of(tmp_path, calls("skill_list", {"includeHidden": True}), calls("agent_demo", {}), says("end"))
+    demo = calls("agent_demo", {}, unoffered=True)
+    bench = bench_of(tmp_path, calls("skill_list", {"includeHidden": True}), demo, says("end"))
     await bench.call("task")
     listed, refused = (bench.model.requests[at].messages[-1].blocks[0] for at in (1, 2))
     assert "agent" not in {row["name"] for row in json.loads(listed.text)}

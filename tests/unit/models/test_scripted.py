@@ -20,7 +20,7 @@ from tests.servers.hosts import Secrets, collect, meta, request
 
 async def test_rounds_are_played_in_order_and_requests_are_kept() -> None:
     model = ScriptedModel([calls("read_file", {"path": "a"}, text="Look: "), says("Done.", pieces=2)])
-    first = [item async for item in model.stream(request("scripted/scripted"), meta())]
+    first = [item async for item in model.stream(request("scripted/scripted", tools=({"name": "read_file"},)), meta())]
     second = [item async for item in model.stream(request("scripted/scripted"), meta())]
     assert isinstance(first[0], TextDelta)
     assert isinstance(first[1], ToolCallProgress)
@@ -35,6 +35,16 @@ async def test_rounds_are_played_in_order_and_requests_are_kept() -> None:
         await anext(model.stream(request("scripted/scripted"), meta()))
 
 
+async def test_a_call_of_a_tool_that_was_not_offered_is_refused_as_real_models_cannot_make_one() -> None:
+    asked = request("scripted/scripted", tools=({"name": "look"},))
+    with pytest.raises(errors.ModelBadRequest, match="calls drop, which the request did not offer: look"):
+        _ = [item async for item in ScriptedModel([calls("drop", {})]).stream(asked, meta())]
+    with pytest.raises(errors.ModelBadRequest, match="no tools"):
+        _ = [item async for item in ScriptedModel([calls("look", {})]).stream(request("scripted/scripted"), meta())]
+    items = [item async for item in ScriptedModel([calls("drop", {}, unoffered=True)]).stream(asked, meta())]
+    assert [call.tool for call in items[-1].tool_calls] == ["drop"]
+
+
 @pytest.mark.parametrize("code", sorted(ERRORS))
 async def test_every_model_error_can_be_played(code: str) -> None:
     model = ScriptedModel([fails(code, "Words.", retry_after=2.0)])
@@ -45,7 +55,8 @@ async def test_every_model_error_can_be_played(code: str) -> None:
 @pytest.mark.spec("R-LOOP-13")
 async def test_reasoning_usage_and_malformed_arguments_are_played() -> None:
     steps = [{"reasoning": "Hm."}, {"call": {"tool": "t", "arguments": "{bad"}}, {"usage": {"input": 3, "cost": 0.5}}]
-    items = [item async for item in ScriptedModel([steps]).stream(request("scripted/scripted"), meta())]
+    asked = request("scripted/scripted", tools=({"name": "t"},))
+    items = [item async for item in ScriptedModel([steps]).stream(asked, meta())]
     assert items[0] == ReasoningDelta("Hm.")
     end = items[-1]
     assert isinstance(end, Finished)

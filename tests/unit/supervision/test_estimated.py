@@ -14,6 +14,7 @@ from desktop.presenter.run_tree_words import tokens_words
 from desktop.supervision.budgets import BudgetTracker
 from tests.unit.conversation.kit import world
 from tests.unit.conversation.test_supervised_run import told
+from tests.unit.pipeline.kit import FakeTool
 from tests.unit.supervision.kit import Bench, request, said
 
 
@@ -39,7 +40,8 @@ async def test_a_hosted_agent_whose_server_tells_nothing_stops_at_about_its_toke
 async def test_a_chat_whose_server_tells_nothing_stops_too_and_its_panel_says_about(tmp_path: Path, usage) -> None:
     rounds = [[{"text": "word " * 400}, *usage, *calls("list_directory", {"path": "."})] for _ in range(9)]
     budget = ExecutionBudget(max_tokens=1500)
-    async with world(tmp_path, ScriptedModel([*rounds, says("x")]), supervised=True, budget=budget) as w:
+    model, tool = ScriptedModel([*rounds, says("x")]), FakeTool("list-directory")
+    async with world(tmp_path, model, tool, supervised=True, budget=budget) as w:
         await w.ask(await w.thread(), "hello")
         assert w.ends()[0].reason == "budget"
         last = told(w)[-1]
