@@ -26,7 +26,7 @@ def agents(page: Any) -> list[tuple[str, str]]:
 
 @pytest.mark.spec("R-SES-22", "R-SES-23", "R-PRM-6")
 async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart(start: Any) -> None:
-    write = call("write-file", path="note.md", content="tide")
+    write = call("write_file", path="note.md", content="tide")
     run = await start(write, [{"text": "Written."}], [{"text": "It is good."}])
     run.models.debates.setup.default_model = "scripted/scripted"
     run.startup._shell.run_command("new-debate")
