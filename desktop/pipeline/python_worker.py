@@ -22,12 +22,17 @@ from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Category
 from desktop.pipeline.outside import SourceOf, approved, kept_out, plain, view_of
 from desktop.pipeline.skill_context import Context
+from desktop.skills.values.kinds import ValueProblem
+from desktop.skills.values.scalars import clean
+from desktop.skills.values.serialise import deserialize
 from desktop.workers.child import ChildProcess, ChildSpec
 
 SERVICE = "skill-worker"
 MAX_CALLS = 1000
 """Of one run. Callbacks do not count, as a provider streams through them: who handed them out bounds them."""
 MAX_AT_ONCE = 16
+MAX_WORDS = 4000
+"""Characters of what a process says that it failed with."""
 WRITES_NOTHING = (
     "\nThis call counts as reading (category: read), so the skill can read the allowed folders and write in its "
     "temporary folder alone. If it has to change files, its category has to be write."
@@ -113,12 +118,12 @@ class _Course:
         try:
             async with asyncio.TaskGroup() as group:
                 async for item in stream:
-                    group.create_task(self._serve(_checked(item)))
+                    group.create_task(self._serve(_checked(_taken(item))))
         except BaseExceptionGroup as group:
             raise self._failed(_first(group)) from group
         finally:
             stream.cancel()
-        return self._ended(stream.value)
+        return self._ended(_taken(stream.value))
 
     def _failed(self, error: BaseException) -> BaseException:
         """What the code itself did wrong, in words; anything else as it is."""
@@ -126,11 +131,11 @@ class _Course:
             return error
         if error.code == "skill.failed":
             try:
-                self._context.manager.fail(str(error))
+                self._context.manager.fail(_said(error))
             except ToolFailure as failure:
                 return failure
         why = WRITES_NOTHING if error.data.get("kept_out") is True and _only_reads(self._context) else ""
-        return ToolFailure(f"{self._definition.name} failed: {error}{why}", code="skill.raised")
+        return ToolFailure(f"{self._definition.name} failed: {_said(error)}{why}", code="skill.raised")
 
     def _ended(self, value: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -146,7 +151,7 @@ class _Course:
     async def _serve(self, item: Mapping[str, Any]) -> None:
         """One of the skill's own calls, through the pipeline like any other (R-INV-2)."""
         manager = self._context.manager
-        self._calls += not manager.calls_back(item.get("ref", ""))
+        self._calls += item["op"] == "next" or not manager.calls_back(item["ref"])
         if self._calls > MAX_CALLS:
             raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
         self._context.nonlocals.update(kept_out(item["nonlocals"]))
@@ -165,12 +170,27 @@ class _Course:
             pass
 
 
+def _taken(value: Any) -> Any:
+    """What the process said, as data that every other room can hold: no number that is none, no half a character.
+    Raises ProtocolViolation for what is nested without end."""
+    try:
+        return deserialize(value)
+    except ValueProblem as problem:
+        raise ProtocolViolation(f"A skill's process sent something that is no value. {problem}") from problem
+
+
+def _said(error: ChildRefused) -> str:
+    """The words of a failure."""
+    text = str(error)
+    return clean(text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…")
+
+
 def _checked(item: Any) -> Mapping[str, Any]:
     """A message of the worker, with the fields that it has to have. Raises ProtocolViolation."""
     shapes = {"number": int, "op": str, "nonlocals": dict}
     if isinstance(item, Mapping) and item.get("op") == "invoke":
         shapes |= {"ref": str, "args": dict, "options": dict}
-    good = isinstance(item, Mapping) and all(isinstance(item.get(key), shape) for key, shape in shapes.items())
+    good = isinstance(item, Mapping) and all(type(item.get(key)) is shape for key, shape in shapes.items())
     if not good or item["op"] not in ("invoke", "next"):
         raise ProtocolViolation("A skill's process sent something that is no call.")
     checked: Mapping[str, Any] = item

@@ -36,7 +36,10 @@ class Link:
     # -- reading
 
     async def serve(self) -> ProtocolViolation | None:
-        """Read until the child ends or breaks the protocol; then the whole group is dead and reaped."""
+        """Read until the child ends or breaks the protocol; then the whole group is dead and reaped.
+
+        What it still had to say when it was ended is thrown away: nobody learns that a process is over before its
+        pipes are empty."""
         violation: ProtocolViolation | None = None
         errors = asyncio.ensure_future(self._read_stderr())
         exited = asyncio.ensure_future(self.process.wait())
@@ -53,11 +56,18 @@ class Link:
             await self._reap(exited, errors)
         return violation
 
-    @staticmethod
-    async def _reap(exited: asyncio.Future[int], errors: asyncio.Future[None]) -> None:
+    async def _reap(self, exited: asyncio.Future[int], errors: asyncio.Future[None]) -> None:
+        rest = asyncio.ensure_future(self._throw_away_rest())
         await exited
+        rest.cancel()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(errors, 0.5)
+
+    async def _throw_away_rest(self) -> None:
+        stdout = self.process.stdout
+        with contextlib.suppress(ConnectionError):
+            while stdout is not None and await stdout.read(PARTS_FRAME):
+                pass
 
     async def _read_frames(self) -> None:
         stdout = self.process.stdout

@@ -236,6 +236,12 @@ def run(given):
     except OSError:
         return ["?"]
 commands = json.load(open("commands.json"))
+def end_what_is_left():
+    """What an earlier command left in the background would be taken for the next one's."""
+    try:
+        os.kill(-1, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 def logged():
     return [line.strip().partition(" ") for line in open("logs/log", errors="replace")]
 open("logs/log", "w").close()
@@ -248,6 +254,7 @@ for name, found in placed:
         programs[int(found[1])].append(name)
 if not all(found for _, found in placed):  # something ran in another folder: whose it was shows one by one
     for number, command in enumerate(commands):
+        end_what_is_left()
         open("logs/log", "w").close()
         run((len(commands) + number, command))
         programs[number] += [name for name, _, _ in logged()]
