@@ -1,7 +1,4 @@
-"""The test run in its stages, two processes at a time: the runtime with Qt hidden, then the windows and all the rest.
-
-What mostly waits for processes to end runs beside what mostly computes, so that two cores are used.
-"""
+"""The test run in its stages, a few processes at a time, the long ones first: at the end no core waits for another."""
 
 import os
 import shutil
@@ -10,9 +7,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import IO
 
 from .environment import ROOT, clean_environment, python
@@ -24,9 +23,20 @@ RUNTIME_ROOMS = (
     "pipeline", "supervision", "agents", "conversation",
 )  # fmt: skip
 HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
-WALLS = ("tests/unit/safety", "tests/unit/tools")
-WINDOWS = ("tests/gui",)
-NOTHING_COLLECTED = 5
+LONG = (
+    ("tests/gui/app",),
+    ("tests/unit/safety",),
+    ("tests/end2end",),
+    ("tests/unit/workers", "tests/unit/models"),
+    ("tests/unit/tools",),
+    ("tests/unit/conversation",),
+    ("tests/gui/approvals", "tests/gui/transcript"),
+)
+"""What takes longest, in the order in which it begins. Folders that stand in no line here come last, by their kind."""
+AT_ONCE = max(3, os.cpu_count() or 1)
+"""One process more than two cores: much of what tests do is waiting for other processes."""
+FINE = (0, 5)
+"""Passed, or there is nothing to test."""
 PROGRESS = "ASSENT_TEST_PROGRESS"
 """Names a file that the tests touch whenever one of them has finished."""
 QUIET_S = 330.0
@@ -36,80 +46,87 @@ LOOK_S = 1.0
 
 @dataclass(frozen=True)
 class Stage:
-    """One pytest process. `beside`: it runs while the stage before it does, and what it says comes after that one's."""
+    """One pytest process."""
 
-    name: str
     options: tuple[str, ...]
     paths: tuple[str, ...]
-    beside: bool = False
+
+    @property
+    def name(self) -> str:
+        """The folders as a person reads them in a line."""
+        return ", ".join(path.removeprefix("tests/").removeprefix("unit/") for path in self.paths)
 
 
 def stages() -> list[Stage]:
-    """Every folder of tests is in exactly one stage."""
-    runtime = tuple(path for room in RUNTIME_ROOMS if (ROOT / (path := f"tests/unit/{room}")).is_dir())
-    rest = tuple(
-        path
-        for folder in (ROOT / "tests", ROOT / "tests/unit")
-        for child in (sorted(folder.iterdir()) if folder.is_dir() else ())
-        if (path := child.relative_to(ROOT).as_posix()) not in runtime and _holds_tests(child)
-    )
-    walls = tuple(path for path in runtime if path in WALLS)
-    windows = tuple(path for path in rest if path in WINDOWS)
-    chosen = [
-        Stage("the runtime, with Qt hidden", HIDE_QT, _without(runtime, walls)),
-        Stage("the walls and tools, with Qt hidden", HIDE_QT, walls, beside=True),
-        Stage("the windows", (), windows),
-        Stage("everything else", (), _without(rest, windows), beside=True),
-    ]
-    return [stage for stage in chosen if stage.paths]
+    """Every folder of tests is in exactly one stage; the long ones stand first."""
+    kinds = {kind: _folders(kind) for kind in ("tests/gui", "tests/unit", "tests")}
+    runtime = tuple(path for path in kinds["tests/unit"] if _hides_qt(path))
+    others = tuple(path for path in (*kinds["tests/unit"], *kinds["tests"]) if path not in (*runtime, *kinds))
+    named = [path for group in LONG for path in group]
+    groups = [*LONG, *(_without(group, named) for group in (runtime, kinds["tests/gui"], others))]
+    return [Stage(HIDE_QT if _hides_qt(group[0]) else (), group) for group in groups if group]
 
 
-def _without(paths: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+def _hides_qt(path: str) -> bool:
+    return path.removeprefix("tests/unit/").partition("/")[0] in RUNTIME_ROOMS
+
+
+def _folders(of: str) -> tuple[str, ...]:
+    """What holds tests in a folder, as paths from the repository's root."""
+    folder = ROOT / of
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return tuple(child.relative_to(ROOT).as_posix() for child in found if _holds_tests(child))
+
+
+def _without(paths: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     return tuple(path for path in paths if path not in others)
 
 
 def _holds_tests(child: Path) -> bool:
-    if child.name == "unit":
-        return False
     return any(child.rglob("test_*.py")) if child.is_dir() else child.match("test_*.py")
 
 
 def run_stages() -> int:
     """Runs all stages, also after a failed one, and returns the first failing exit code or 0."""
-    codes, chosen = [], stages()
-    for at, stage in enumerate(chosen):
-        if stage.beside:
-            continue
-        following = [one for one in chosen[at + 1 : at + 2] if one.beside]
-        codes += _run_together(stage, following)
-    failed = [code for code in codes if code not in (0, NOTHING_COLLECTED)]
-    return failed[0] if failed else 0
+    chosen, telling, started = stages(), Lock(), list[subprocess.Popen[bytes]]()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        running = [pool.submit(_run_stage, stage, telling, started) for stage in chosen]
+        try:
+            codes = [one.result() for one in running]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in started:
+                _kill(process)
+            raise
+    for stage, code in zip(chosen, codes, strict=True):
+        if code not in FINE:
+            say(f"failed: {stage.name}")
+    return next((code for code in codes if code not in FINE), 0)
 
 
-def _run_together(stage: Stage, beside: list[Stage]) -> list[int]:
-    """The exit codes of a stage and of those that run beside it."""
-    with tempfile.TemporaryFile() as said, ThreadPoolExecutor(1) as pool:
-        others = [pool.submit(_run, [*one.options, *one.paths], said) for one in beside]
+def _run_stage(stage: Stage, telling: Lock, started: list[subprocess.Popen[bytes]]) -> int:
+    """The stage's exit code; what it said is shown in one piece when it has ended."""
+    with tempfile.TemporaryFile() as said:
         say(f"testing {stage.name}")
-        codes = [_run([*stage.options, *stage.paths])]
-        for one, other in zip(beside, others, strict=True):
-            codes.append(other.result())
-            say(f"tested {one.name}")
+        code = _run([*stage.options, *stage.paths], said, started)
+        with telling:
+            say(f"tested {stage.name}")
             said.seek(0)
             shutil.copyfileobj(said, sys.stdout.buffer)
             sys.stdout.flush()
-    return codes
+    return code
 
 
 def run_chosen(arguments: list[str]) -> int:
     """One pytest run with the person's own arguments. Runtime tests run with Qt hidden here too."""
-    wanted = {f"tests/unit/{room}" for room in RUNTIME_ROOMS}
     paths = [argument for argument in arguments if argument.startswith("tests")]
-    only_runtime = paths and all(any(path.startswith(room) for room in wanted) for path in paths)
+    only_runtime = paths and all(_hides_qt(path) for path in paths)
     return _run([*(HIDE_QT if only_runtime else ()), *arguments])
 
 
-def _run(arguments: list[str], output: IO[bytes] | None = None) -> int:
+def _run(
+    arguments: list[str], output: IO[bytes] | None = None, started: list[subprocess.Popen[bytes]] | None = None
+) -> int:
     """A pytest process, ended only when nothing in it has finished for ``QUIET_S``: a slow machine is no failure."""
     environment = clean_environment()
     environment["QT_QPA_PLATFORM"] = "offscreen"
@@ -119,6 +136,8 @@ def _run(arguments: list[str], output: IO[bytes] | None = None) -> int:
         with subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=os.name == "posix"
         ) as process:
+            if started is not None:
+                started.append(process)
             try:
                 return await_progress(process, Path(progress.name))
             except KeyboardInterrupt:
@@ -143,6 +162,8 @@ def await_progress(process: subprocess.Popen[bytes], progress: Path, quiet_s: fl
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
     if os.name == "posix":
         os.killpg(process.pid, signal.SIGKILL)
     else:

@@ -41,3 +41,20 @@ def test_a_finished_test_is_told_to_the_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", str(tmp_path / "test_one.py")]
     subprocess.run(command, cwd=testing.ROOT, env=environment, check=True, capture_output=True)
     assert progress.stat().st_mtime_ns > before
+
+
+def test_every_folder_of_tests_is_in_exactly_one_stage() -> None:
+    tests = testing.ROOT / "tests"
+    files = {path for path in tests.rglob("test_*.py") if "data" not in path.relative_to(tests).parts}
+    stages = testing.stages()
+    for path in files:
+        assert len([one for stage in stages for one in stage.paths if path.is_relative_to(testing.ROOT / one)]) == 1, (
+            path
+        )
+
+
+def test_the_rooms_below_the_presenter_are_tested_with_qt_hidden() -> None:
+    for stage in testing.stages():
+        rooms = {Path(path).parts[2] for path in stage.paths if path.startswith("tests/unit/")}
+        assert bool(stage.options) == bool(rooms & set(testing.RUNTIME_ROOMS)), stage
+        assert not stage.options or rooms <= set(testing.RUNTIME_ROOMS)
