@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from desktop.domain.keyring import referred_to
 from desktop.presenter.keys import Use
 from desktop.tools.cli_tools import CliTools
+from desktop.tools.mcp_headers import references
 from desktop.tools.mcp_servers import McpServers
 
 
@@ -17,6 +18,7 @@ def secret_uses(cli: CliTools, mcp: McpServers) -> list[Use]:
     ]
     for server in mcp.state.servers:
         definition = server.definition
-        declared.append((f"mcp-{definition.name}", {**definition.env, "bearer": definition.bearer}))
+        sent = {f"headers.{name}": found for name, found in references(definition.headers)}
+        declared.append((f"mcp-{definition.name}", {**definition.env, "bearer": definition.bearer, **sent}))
     found = ((tool, variable, referred_to(value)) for tool, env in declared for variable, value in env.items())
     return [Use(tool, variable, entry) for tool, variable, entry in found if entry is not None]

@@ -21,6 +21,7 @@ from desktop.tools import cli_yaml
 from desktop.tools.cli_definitions import Notes, problem, unknown_keys
 from desktop.tools.cli_environment import no_argument, read_env
 from desktop.tools.cli_yaml import Node, Unreadable
+from desktop.tools.mcp_headers import read_headers
 
 SOURCE = "mcp.yaml"
 MAX_SERVERS = 20
@@ -29,7 +30,8 @@ MAX_NAME = 32
 MAX_TIMEOUT_S = 3_600
 DEFAULT_TIMEOUT_S = 120.0
 KEYS = (
-    "name", "enabled", "command", "args", "env", "cwd", "network", "url", "bearer", "timeout", "category", "tools",
+    "name", "enabled", "command", "args", "env", "cwd", "network", "url", "bearer", "headers", "timeout",
+    "category", "tools",
 )  # fmt: skip
 OF_PROGRAMS = ("args", "env", "cwd", "network")
 OF_TOOLS = ("category", "timeout", "enabled")
@@ -63,6 +65,7 @@ class McpDefinition:
     network: bool | None = None
     url: str = ""
     bearer: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
     enabled: bool = False
     timeout_s: float = DEFAULT_TIMEOUT_S
     category: Category = Category.ADMIN
@@ -84,7 +87,8 @@ class McpDefinition:
     @property
     def launch(self) -> tuple[object, ...]:
         """All that only a new start can change."""
-        return (self.url, self.command, self.args, tuple(self.env.items()), self.cwd, self.network, self.bearer)
+        carried = (self.bearer, tuple(self.headers.items()))
+        return (self.url, self.command, self.args, tuple(self.env.items()), self.cwd, self.network, *carried)
 
     def rule(self, tool: str) -> ToolRule:
         """Of one tool, by the server's name for it."""
@@ -170,15 +174,16 @@ class _Entry:
         if name:
             notes.where = f"{name} ({notes.where})"
         unknown_keys(node, KEYS, notes, "")
-        url, bearer = self._address()
+        url, bearer, headers = self._address()
         category = self._category(node, "")
         tools = self._tools()
         lowest = min((category or Category.ADMIN, *(r.category or Category.ADMIN for r in tools.values())),
                      key=lambda one: one.rank)  # fmt: skip
         return McpDefinition(
             name, self._command(), self._args(), read_env(node.get("env"), lowest, self._needs_admin, notes),
-            self._cwd(), self._flag(node, "network", ""), url, bearer, self._flag(node, "enabled", "") is True,
-            self._timeout(node, "") or DEFAULT_TIMEOUT_S, category or Category.ADMIN, tools, node.line,
+            self._cwd(), self._flag(node, "network", ""), url, bearer, headers,
+            self._flag(node, "enabled", "") is True, self._timeout(node, "") or DEFAULT_TIMEOUT_S,
+            category or Category.ADMIN, tools, node.line,
         )  # fmt: skip
 
     def _text(self, key: str) -> str:
@@ -238,22 +243,25 @@ class _Entry:
             self._notes.error(self._at("cwd"), "cwd", "this has to be an absolute path, or one that begins with ~/")
         return folder
 
-    def _address(self) -> tuple[str, str]:
-        """(url, bearer) of a server over HTTP."""
+    def _address(self) -> tuple[str, str, dict[str, str]]:
+        """(url, bearer, headers) of a server over HTTP."""
         url, bearer, node = self._text("url"), self._text("bearer"), self._node
         if node.get("bearer") is not None and node.get("url") is None:
             self._notes.error(self._at("bearer"), "bearer", "only a server with a url has one")
         if bearer and not _KEYRING.fullmatch(bearer):
             words = "a key is not written into a file: name it as ${keyring:service/user}"
             self._notes.error(self._at("bearer"), "bearer", words)
+        headers = read_headers(node.get("headers"), url, _is_open(url), self._notes)
+        if bearer and any(name.lower() == "authorization" for name in headers):
+            self._notes.error(self._at("headers"), "headers", "bearer makes the header Authorization already")
         if not url:
-            return "", bearer
+            return "", bearer, {}
         for key in OF_PROGRAMS:
             if node.get(key) is not None:
                 self._notes.error(self._at(key), key, "only a server with a command has this")
         if wrong := _url_problem(url, bool(bearer)):
             self._notes.error(self._at("url"), "url", wrong)
-        return url, bearer
+        return url, bearer, headers
 
     def _tools(self) -> dict[str, ToolRule]:
         node = self._node.get("tools")
@@ -315,10 +323,19 @@ def _url_problem(url: str, has_key: bool) -> str:
     if parts.scheme not in ("http", "https") or not host or any(ord(c) < 33 for c in url):
         return "this has to be an address that begins with https:// or http://"
     if parts.username or parts.password:
-        return "no name and password in an address: use bearer"
-    if parts.scheme == "http" and has_key and not _is_here(host):
+        return "no name and password in an address: use bearer or headers"
+    if has_key and _is_open(url):
         return "http:// would send the key unprotected: use https://"
     return ""
+
+
+def _is_open(url: str) -> bool:
+    """Whether what is sent there can be read on the way. Not for what never leaves this machine."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "http" and not _is_here(parts.hostname or "")
+    except ValueError:
+        return True
 
 
 def _is_here(host: str) -> bool:

@@ -29,6 +29,7 @@ from desktop.domain.safety import (
     SettingsProvider,
 )
 from desktop.tools.mcp_definitions import McpDefinition
+from desktop.tools.mcp_headers import headers_of
 from desktop.tools.mcp_offered import Offered, SchemaCheck, judged, plain
 from desktop.tools.mcp_pins import McpPins, Standing
 
@@ -196,10 +197,10 @@ class McpServer:
         base = {"patience": GREETING_S}
         if definition.url:
             self.walls = Walls(self._settings_key())
-            declared = {"BEARER": definition.bearer} if definition.bearer else {}
-            values = await services.environment.build(declared, tool=self.caller)
-            headers = {"Authorization": f"Bearer {values['BEARER']}"} if declared else {}
-            return {**base, "url": definition.url, "headers": headers}
+            headers, secrets = await headers_of(
+                definition.headers, definition.bearer, services.environment, self.caller
+            )
+            return {**base, "url": definition.url, "headers": headers, "secrets": secrets}
         environment = await services.environment.build(definition.env, admin=True, tool=self.caller)
         spec = await asyncio.to_thread(self._confined, environment)
         return {**base, "argv": list(spec.argv), "cwd": spec.cwd, "env": dict(spec.env)}

@@ -43,6 +43,7 @@ class ServerForm(QFrame):
         self.name, self.command, self.url, self.bearer = (Field(name) for name in ("Name", "Program", "Address", "Key"))
         self.args = sized(TextArea("Arguments", mono=True), height=92)
         self.env = sized(TextArea("Variables", mono=True), height=72)
+        self.headers = sized(TextArea("Headers", mono=True), height=72)
         self._rows = {
             "name": _row("Name", self.name, "a to z, 0 to 9 and hyphens; its tools are called name-tool"),
             "command": _row("Program", self.command, "a name or a full path"),
@@ -50,6 +51,7 @@ class ServerForm(QFrame):
             "env": _row("Variables, NAME=value, one a line", self.env, "a key as ${keyring:service/user}"),
             "url": _row("Address", self.url, "https://…; an http:// address only on this computer if there is a key"),
             "bearer": _row("Key", self.bearer, "${keyring:service/user}, or nothing"),
+            "headers": _row("Headers, Name: value, one a line", self.headers, "a key as ${keyring:service/user}"),
         }
         for row in self._rows.values():
             inside.addWidget(row)
@@ -78,6 +80,7 @@ class ServerForm(QFrame):
             field.clear()
         self.args.clear()
         self.env.clear()
+        self.headers.clear()
         self.network.setChecked(False)
         self.enabled.setChecked(False)
         self.category.setCurrentIndex(0)
@@ -88,7 +91,7 @@ class ServerForm(QFrame):
         web = kind == "web"
         for name in ("command", "args", "env"):
             self._rows[name].setVisible(not web)
-        for name in ("url", "bearer"):
+        for name in ("url", "bearer", "headers"):
             self._rows[name].setVisible(web)
         self.network.setVisible(not web)
 
@@ -106,6 +109,8 @@ class ServerForm(QFrame):
             entry["url"] = self.url.text().strip()
             if self.bearer.text().strip():
                 entry["bearer"] = self.bearer.text().strip()
+            sent = (line.partition(":") for line in self.headers.toPlainText().splitlines() if line.strip())
+            entry["headers"] = {name.strip(): value.strip() for name, _, value in sent}
         entry["enabled"] = self.enabled.isChecked()
         entry["category"] = self.category.currentData()
         return {key: value for key, value in entry.items() if value not in ([], {})}

@@ -36,8 +36,9 @@ class McpHost:
         return {"servers": len(self._open)}
 
     async def serve(self, call: Call) -> None:
-        """``server``, ``patience`` and ``argv``, ``cwd``, ``env`` or ``url``, ``headers``. Emits what happens until the
-        server is gone; that is always an error, which says how. Cancelled, it ends the server."""
+        """``server``, ``patience`` and ``argv``, ``cwd``, ``env`` or ``url``, ``headers`` with the ``secrets`` in them.
+        Emits what happens until the server is gone; that is always an error, which says how. Cancelled, it ends the
+        server."""
         params = call.params
         name, patience = str(params["server"]), float(params.get("patience") or 30)
         if name in self._open:
@@ -74,12 +75,13 @@ class McpHost:
 
     async def _serve_web(self, connection: Connection, params: Mapping[str, Any], patience: float) -> None:
         headers = {str(key): str(value) for key, value in params.get("headers", {}).items()}
+        secrets = [*headers.values(), *map(str, params.get("secrets", ()))]
         try:
             await connection.run(web_streams(str(params["url"]), headers), patience)
         except CallError as error:
-            raise CallError(error.code, scrub(str(error), headers.values()), error.data) from error
+            raise CallError(error.code, scrub(str(error), secrets), error.data) from error
         except Exception as error:  # the boundary to the library and to the net: whatever it is, the server is gone
-            words = scrub(f"{type(error).__name__}: {error}", headers.values(), limit=500)
+            words = scrub(f"{type(error).__name__}: {error}", secrets, limit=500)
             raise CallError("mcp.ended", words) from error
         raise CallError("mcp.ended", "It closed the connection.")
 

@@ -90,6 +90,7 @@ class McpBench:
         self.registry = ToolRegistry()
         self.pins, self.host = Pinned(), mcp_host()
         self.told = 0
+        self.lines: str | None = None
         self.audit: list[AuditEntry] = []
         world = self.world
         self.path = world.home / "mcp.yaml"
@@ -99,7 +100,7 @@ class McpBench:
 
         async def lookup(service: str, user: str) -> str | None:
             self.redactor.remember(KEY)
-            return KEY if (service, user) == ("github", "ida") else None
+            return {("github", "ida"): KEY, ("lines", "ida"): self.lines}.get((service, user))
 
         self.confinement = Confinement(world.policy, settings, kinds=kinds)
         self.services = McpServices(

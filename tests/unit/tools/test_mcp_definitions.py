@@ -72,6 +72,42 @@ def test_a_mistake_is_named_with_its_place_and_the_others_load(entry: str, field
     assert {one.line for one in found.problems} == {3}
 
 
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("Host: x", "set by Assent"), ("content-LENGTH: '5'", "set by Assent"),
+        ("Proxy-Authorization: x", "set by Assent"),
+        ("Mcp-Session-Id: x", "belongs to the protocol"), ("MCP-Protocol-Version: x", "belongs to the protocol"),
+        ("'X: Y': z", "no name of a header"), ("'X\\r\\nY': z", "no name of a header"),
+        ('X-A: "one\\r\\nX-B: two"', "one line"), ('X-A: "caf\\u00e9"', "plain ASCII"), ("X-A: {}", "a text"),
+        ("X-A: [b]", "a text"), ("X-A: '${keyring:only}'", "${keyring:service/user}"),
+        ("{X-A: '1', x-a: '2'}", "there already"), ("Authorization: x", "makes the header Authorization"),
+        ("just words", "Name: value"),
+    ],
+)  # fmt: skip
+def test_a_header_that_cannot_be_sent_is_named_with_its_line(header: str, words: str) -> None:
+    entry = "  - name: web\n    url: https://example.org/mcp\n    bearer: '${keyring:a/b}'\n    headers:\n"
+    found = read(f"servers:\n{entry}      {header}\n")
+    assert found.definitions == ()
+    (error,) = (one for one in found.problems if one.severity == "error")
+    assert (error.line in (5, 6), words in error.message) == (True, True), error
+
+
+def test_headers_hold_what_is_declared_and_a_secret_in_the_open_is_doubted_or_refused() -> None:
+    entry = "  - {name: web, url: '%s', headers: {X-Api-Key: '%s', X-Team: blue}}\n"
+    good = read("servers:\n" + entry % ("https://example.org/mcp", "Token ${keyring:web/ida}"))
+    assert good.problems == ()
+    assert good.definitions[0].headers == {"X-Api-Key": "Token ${keyring:web/ida}", "X-Team": "blue"}
+    plain = read("servers:\n" + entry % ("https://example.org/mcp", "abc"))
+    assert [(one.severity, "keep it as ${keyring" in one.message) for one in plain.problems] == [("warning", True)]
+    assert plain.definitions[0].launch != good.definitions[0].launch
+    open_ = read("servers:\n" + entry % ("http://example.org/mcp", "${keyring:web/ida}"))
+    assert "unprotected" in open_.problems[0].message
+    assert read("servers:\n" + entry % ("http://127.0.0.1/mcp", "${keyring:web/ida}")).problems == ()
+    program = read("servers:\n  - {name: a, command: x, headers: {A: b}}\n")
+    assert "only a server with a url" in program.problems[0].message
+
+
 @pytest.mark.parametrize("text", ["servers: [", "servers: 5", "tools: []", "- a", "servers:\n" + "  - {}\n" * 21])
 @pytest.mark.spec("R-CLI-14")
 def test_what_is_no_list_of_servers_is_broken_as_a_whole(text: str) -> None:

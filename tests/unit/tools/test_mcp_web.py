@@ -40,7 +40,15 @@ class Odd(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))
-        self.came.append((self.path, self.headers.get("authorization", "")))
+        self.came.append((self.path, self.headers.get("authorization") or self.headers.get("x-api-key", "")))
+        if self.path == "/tells":
+            told = f"no such key {self.came[-1][1].removeprefix('Token ')}".encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            error = b'{"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "' + told + b'"}}'
+            self.wfile.write(error)
+            return
         if self.path.startswith("/away"):
             self.send_response(int(self.path.removeprefix("/away")))
             self.send_header("location", f"http://localhost:{self.server.server_address[1]}/stolen")
@@ -89,17 +97,39 @@ async def test_a_server_with_a_key_is_called_and_without_it_says_why(bench: McpB
     assert KEY not in repr(bench.servers.state)
 
 
+@pytest.mark.spec("R-ENV-4", "R-SEC-4")
+async def test_a_header_is_sent_with_every_request_and_one_that_cannot_be_stops_the_start(
+    bench: McpBench, address: str
+) -> None:
+    bench.lines = KEY + "\r\nX-Injected: yes"
+    header, missing, broken = "Bearer ${keyring:github/ida}", "${keyring:github/nobody}", "${keyring:lines/ida}"
+    await bench.put(
+        {"name": "web", "url": address, "headers": {"Authorization": header}, "tools": {"say": "read"}},
+        {"name": "missing", "url": address, "headers": {"X-Key": missing}},
+        {"name": "broken", "url": address, "headers": {"X-Key": broken}},
+    )
+    await bench.accept("web")
+    assert (await bench.call("web_say", text="over the net")).result.text == "over the net"
+    for name, words in (("missing", "headers.X-Key refers to"), ("broken", "headers.X-Key cannot be sent")):
+        await bench.until(lambda name=name: bench.server(name).reason, f"{name} failed")
+        assert words in bench.server(name).reason
+    assert KEY not in repr(bench.servers.state)
+
+
 @pytest.mark.spec("R-ENV-6", "R-SEC-4")
 async def test_the_key_goes_nowhere_else_and_answers_without_end_are_cut(
     bench: McpBench, odd: tuple[str, list[tuple[str, str]]]
 ) -> None:
     base, came = odd
-    names = (*(f"away{status}" for status in (301, 302, 303, 307, 308)), "endless", "words")
-    await bench.put(*({"name": n, "url": f"{base}/{n}", "bearer": "${keyring:github/ida}"} for n in names))
+    names = (*(f"away{status}" for status in (301, 302, 303, 307, 308)), "endless", "words", "tells")
+    keys = ({"bearer": "${keyring:github/ida}"}, {"headers": {"X-Api-Key": "Token ${keyring:github/ida}"}})
+    await bench.put(*({"name": n, "url": f"{base}/{n}", **keys[at % 2]} for at, n in enumerate(names)))
     for name in names:
         await bench.until(lambda name=name: bench.server(name).condition in ("waiting", "failed"), f"{name} failed")
         assert bench.server(name).reason
     assert {path for path, _ in came} == {f"/{name}" for name in names}
+    assert {key for _, key in came} == {f"Bearer {KEY}", f"Token {KEY}"}
+    assert "no such key [REDACTED]" in bench.server("tells").reason
     assert KEY not in repr(bench.servers.state)
     assert bench.host.health.restarts == 0
     assert "httpx2" not in sys.modules
