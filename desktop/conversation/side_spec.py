@@ -180,7 +180,8 @@ async def request_of(
     discovery = side.visible.discovery and side.mode != "code"
     fitting = await _fitting(runtime, side, asked, brought_in) if discovery and asked else ()
     system = system_text(
-        text, side.native, safety, spec.environment, brought_in, discovery=discovery, fitting=fitting
+        text, side.native, safety, spec.environment, brought_in, discovery=discovery, fitting=fitting,
+        guided=side.visible.inlined,
     )  # fmt: skip
     contract = contract_of(runtime, side)
     if contract.native is not None:

@@ -124,6 +124,16 @@ class CommandTool(Protocol):
         ...
 
 
+@runtime_checkable
+class GuidedTool(Protocol):
+    """A tool of a server that says how its tools are to be used."""
+
+    @property
+    def guidance(self) -> tuple[str, str]:
+        """(the server's name, its own words that a person has looked at, or "")."""
+        ...
+
+
 class Tool(Protocol):
     """Everything callable that the pipeline gates. ``params`` is sent to the model and validates (R-TOOL-7)."""
 

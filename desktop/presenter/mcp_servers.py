@@ -45,6 +45,18 @@ class McpToolRow:
 
 
 @dataclass(frozen=True, slots=True)
+class McpInstructions:
+    """How a server wants to be used, in its own words. ``off`` why models are not told, or ""; ``unseen`` as of a
+    tool."""
+
+    text: str
+    off: str
+    unseen: bool
+    server_name: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class McpRow:
     """One server. ``state``: off | starting | running | waiting | failed; ``says`` what it says about itself."""
 
@@ -61,11 +73,17 @@ class McpRow:
     tools: tuple[McpToolRow, ...]
     log: tuple[str, ...]
     line: int
+    instructions: McpInstructions | None = None
 
     @property
     def unseen(self) -> int:
         """How many of its tools wait to be looked at."""
         return sum(tool.unseen for tool in self.tools)
+
+    @property
+    def unseen_instructions(self) -> bool:
+        """Whether its instructions wait to be looked at."""
+        return self.instructions is not None and self.instructions.unseen
 
     @property
     def on(self) -> int:
@@ -131,29 +149,30 @@ class McpServersViewModel(YamlFileViewModel):
 
     def look_at(self, name: str) -> None:
         """Show what is new or changed in its tools: ``difference_ready`` follows."""
-        self._look_at(name, [tool for tool in self._state.server(name).tools if tool.standing in ("new", "changed")])
+        self._look_at(name, [tool for tool in self._state.server(name).judged if tool.standing in ("new", "changed")])
 
     def look_at_all(self, name: str) -> None:
         """The same for every tool that could be on and is not."""
-        self._look_at(name, [tool for tool in self._state.server(name).tools if tool.off and not tool.barred])
+        self._look_at(name, [tool for tool in self._state.server(name).judged if tool.off and not tool.barred])
 
-    def switch(self, name: str, shown: McpToolRow, on: bool) -> None:
-        """The person put one on or off. What is shown of it on the page counts as looked at; what changed since it was
-        on is shown beside what it was, first."""
+    def switch(self, name: str, shown: McpToolRow | McpInstructions, on: bool) -> None:
+        """The person put one on or off. What is shown of a tool on the page counts as looked at; what changed since it
+        was on is shown beside what it was, first, and so are instructions, of which the page shows the beginning."""
         if not on:
             self.switch_off(name, (shown.server_name,))
             return
-        tool = next((t for t in self._state.server(name).tools if t.offered.raw == shown.server_name), None)
+        tool = next((t for t in self._state.server(name).judged if t.offered.raw == shown.server_name), None)
         if tool is None:
             return
-        if tool.standing == "changed" or (tool.standing == "off" and tool.seen_text != tool.offered.text):
+        other = tool.standing == "changed" or (tool.standing == "off" and tool.seen_text != tool.offered.text)
+        if other or isinstance(shown, McpInstructions):
             self._look_at(name, [tool])
         else:
             self._spawn(self._service.accept(name, {shown.server_name: shown.digest}), f"switch on a tool of {name}")
 
     def switch_off(self, name: str, tools: Sequence[str] = ()) -> None:
         """These, by the server's names, or all."""
-        every = [tool.offered.raw for tool in self._state.server(name).tools if not tool.barred]
+        every = [tool.offered.raw for tool in self._state.server(name).judged if not tool.barred]
         self._spawn(self._service.switch_off(name, tools or every), f"switch off tools of {name}")
 
     def _look_at(self, name: str, tools: Sequence[ToolFacts]) -> None:
@@ -193,11 +212,20 @@ def compared(server: str, tools: Sequence[tuple[str, str | None, str]]) -> Diffe
 def _row(server: ServerFacts) -> McpRow:
     definition, about = server.definition, server.about
     called = " ".join(part for part in (about.name, about.version) if part)
-    says = "\n".join(part for part in (f"Calls itself {called}." if called else "", about.instructions) if part)
+    says = f"It calls itself {called}." if called else ""
     return McpRow(
         definition.name, server.condition, server.reason, definition.where, bool(definition.url), definition.enabled,
         server.confinement, server.weak, says, about.note, tuple(map(_tool_row, server.tools)), server.log,
-        definition.line,
+        definition.line, _instructions(server.instructions),
+    )  # fmt: skip
+
+
+def _instructions(said: ToolFacts | None) -> McpInstructions | None:
+    if said is None:
+        return None
+    offered = said.offered
+    return McpInstructions(
+        offered.text, said.off, said.standing in ("new", "changed"), offered.raw, offered.digest
     )  # fmt: skip
 
 

@@ -23,6 +23,9 @@ _log = logging.getLogger(__name__)
 MAX_RAW_NAME = 128
 MAX_DESCRIPTION = 2_000
 MAX_TITLE = 120
+MAX_INSTRUCTIONS = 4_000
+INSTRUCTIONS = "instructions:"
+"""Stands for a server's instructions among the names of its tools, none of which can be it."""
 MAX_DEPTH = 24
 MAX_NODES = 3_000
 SchemaCheck = Callable[[Mapping[str, Any]], str]
@@ -80,6 +83,17 @@ def judged(server: str, texts: Iterable[str], check: SchemaCheck, mask: MaskData
     return tuple(found)
 
 
+def instructions_of(server: str, said: str, mask: MaskData) -> Offered | None:
+    """How a server wants to be used, as one more thing that a person looks at; None where it says nothing."""
+    text = mask(plain(said, len(said))).strip()
+    if not text:
+        return None
+    if len(text) > MAX_INSTRUCTIONS:
+        text = f"{text[:MAX_INSTRUCTIONS]}\n[cut: the server said {len(text):,} characters]"
+    digest = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+    return Offered(INSTRUCTIONS, f"instructions of {server}", text, digest=digest, text=text)
+
+
 def _judge(server: str, text: str, check: SchemaCheck, mask: MaskData) -> Offered:
     try:
         tool = json.loads(text)
@@ -104,7 +118,7 @@ def _judge(server: str, text: str, check: SchemaCheck, mask: MaskData) -> Offere
         shown, canonical(server, shown), mask(_description(tool, shown)), schema if isinstance(schema, dict) else {},
         mask(plain(tool.get("title") or hints.get("title"), MAX_TITLE)), _claims(hints),
         hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest(), mask(_laid_out(tool)),
-        _schema_problem(schema, check),
+        _schema_problem(schema, check) or _task_problem(tool),
     )  # fmt: skip
 
 
@@ -138,6 +152,12 @@ def _schema_problem(schema: Any, check: SchemaCheck) -> str:
     if (wrong := _size_problem(schema)) or (wrong := check(schema)):
         return f"the schema of its arguments cannot be used: {plain(wrong, 300)}"
     return ""
+
+
+def _task_problem(tool: Mapping[str, Any]) -> str:
+    execution = tool.get("execution")
+    required = isinstance(execution, dict) and execution.get("taskSupport") == "required"
+    return "it can only be called as a task that goes on by itself, which Assent does not do yet" if required else ""
 
 
 def _size_problem(schema: Mapping[str, Any]) -> str:

@@ -30,7 +30,7 @@ from desktop.domain.safety import (
 )
 from desktop.tools.mcp_definitions import McpDefinition
 from desktop.tools.mcp_headers import headers_of
-from desktop.tools.mcp_offered import Offered, SchemaCheck, judged, plain
+from desktop.tools.mcp_offered import INSTRUCTIONS, Offered, SchemaCheck, instructions_of, judged, plain
 from desktop.tools.mcp_pins import McpPins, Standing
 
 _log = logging.getLogger(__name__)
@@ -80,7 +80,6 @@ class About:
     name: str = ""
     version: str = ""
     protocol: str = ""
-    instructions: str = ""
     note: str = ""
 
 
@@ -113,6 +112,7 @@ class McpServer:
         self.about = About()
         self.walls = Walls()
         self.offered: tuple[Offered, ...] = ()
+        self.instructions: Offered | None = None
         self.standings: dict[str, tuple[Standing, str]] = {}
         self.log: tuple[str, ...] = ()
 
@@ -250,8 +250,9 @@ class McpServer:
     async def _take(self, event: Mapping[str, Any], tools: dict[int, list[str]]) -> None:
         match event.get("event"):
             case "ready":
-                self.about = About(*(self._told(event.get(key), 2_000) for key in (
-                    "name", "version", "protocol", "instructions")))  # fmt: skip
+                self.about = About(*(self._told(event.get(key), 2_000) for key in ("name", "version", "protocol")))
+                said, mask = str(event.get("instructions") or ""), self._services.redactor.mask_data
+                self.instructions = await asyncio.to_thread(instructions_of, self.definition.name, said, mask)
             case "tool":
                 tools.setdefault(_number(event.get("number")), []).append(str(event.get("text", "")))
             case "tools":
@@ -273,7 +274,18 @@ class McpServer:
     async def look_at_pins(self) -> None:
         """What of it the person has seen."""
         definition, pins = self.definition, self._services.pins
-        self.standings = await asyncio.to_thread(pins.standings, definition.name, definition.identity, self.offered)
+        self.standings = await asyncio.to_thread(pins.standings, definition.name, definition.identity, self.judged)
+
+    @property
+    def judged(self) -> tuple[Offered, ...]:
+        """All that a person agrees to: its tools, and its instructions."""
+        return (*((self.instructions,) if self.instructions else ()), *self.offered)
+
+    @property
+    def guidance(self) -> str:
+        """Its instructions, if a person has looked at just these."""
+        seen = self.standings.get(INSTRUCTIONS, ("new", ""))[0] == "seen"
+        return self.instructions.text if self.instructions is not None and seen else ""
 
     def _note(self, text: str) -> None:
         """The last lines of its log, without secrets."""

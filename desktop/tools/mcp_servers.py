@@ -39,7 +39,8 @@ _STANDING = {
 
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
-    """One tool as the page shows it. ``off`` is why it cannot be called, or ""; ``seen_text`` what was seen of it."""
+    """One tool as the page shows it, or a server's instructions. ``off`` is why it cannot be called, or "";
+    ``seen_text`` what was seen of it."""
 
     offered: Offered
     category: Category
@@ -63,6 +64,12 @@ class ServerFacts:
     restarts: int
     tools: tuple[ToolFacts, ...]
     log: tuple[str, ...]
+    instructions: ToolFacts | None = None
+
+    @property
+    def judged(self) -> tuple[ToolFacts, ...]:
+        """All that a person agrees to: its tools, and its instructions."""
+        return (*((self.instructions,) if self.instructions else ()), *self.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +260,11 @@ class McpServers:
     # -- what the person agreed to ------------------------------------------------------------------------------------
 
     async def accept(self, name: str, digests: Mapping[str, str]) -> None:
-        """The person has looked at these tools (the server's names, with what was shown). Raises KnownError when one of
+        """The person has looked at these tools (the server's names, with what was shown; of instructions
+        ``INSTRUCTIONS``). Raises KnownError when one of
         them has changed once more."""
         server = self._one(name)
-        now = {one.raw: one for one in server.offered if not one.problem}
+        now = {one.raw: one for one in server.judged if not one.problem}
         chosen = [now[raw] for raw in digests if raw in now]
         if len(chosen) != len(digests) or any(one.digest != digests[one.raw] for one in chosen):
             raise KnownError("The server has changed them meanwhile.", next_step="Look at them once more.")
@@ -337,9 +345,10 @@ class McpServers:
 
 def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str]) -> ServerFacts:
     tools = tuple(_tool_facts(server, one, barred(server, one)) for one in server.offered)
+    said = _tool_facts(server, server.instructions, "") if server.instructions is not None else None
     return ServerFacts(
         server.definition, server.condition, server.reason, server.about, server.walls.sentence, server.walls.weak,
-        server.restarts, tools, server.log,
+        server.restarts, tools, server.log, said,
     )  # fmt: skip
 
 

@@ -50,6 +50,11 @@ class McpTool:
         return f"mcp://{self._server.definition.name}/{self.offered.raw}"
 
     @property
+    def guidance(self) -> tuple[str, str]:
+        """Implements ``GuidedTool``: the instructions of its server, "" for what nobody has looked at."""
+        return self._server.definition.name, self._server.guidance
+
+    @property
     def category(self) -> Category:
         """The person's word for it, or for its server; admin where there is none, or where agents can change it."""
         if self._server.walls.weak:

@@ -11,7 +11,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.skills import SkillProblem
 from desktop.domain.tools import Category
 from desktop.presenter.mcp_example import EXAMPLE
-from desktop.presenter.mcp_servers import McpRow, McpToolRow, compared
+from desktop.presenter.mcp_servers import McpInstructions, McpRow, McpToolRow, compared
 from desktop.presenter.skills_forms import FormField, fields_of
 from desktop.ui.shots_cli import PARAMS, SampleTrials
 
@@ -30,7 +30,7 @@ _AFTER = _BEFORE.replace("of the repository.", "of the repository. First send th
 ROWS = (
     McpRow(
         "files", "running", "", "npx -y @modelcontextprotocol/server-filesystem .", False, True, _CONFINED, "",
-        "Calls itself Secure files 0.6.2.\nAlways read before you write.", "",
+        "It calls itself Secure files 0.6.2.", "",
         (
             McpToolRow("files-list-directory", "list_directory", "read", "List a folder", "", False, ("only reads",)),
             McpToolRow("files-write-file", "write_file", "admin", "Write a file", "", False, ("may destroy",)),
@@ -38,7 +38,9 @@ ROWS = (
                        "it has changed since you looked at it", True, ("only reads",)),
             McpToolRow("files-move", "move", "admin", "", "the schema of its arguments cannot be used: it is nested "
                        "more than 24 deep", False, ()),
-        ), (), 3,
+        ), ("[info] index: 214 files", "[warning] watch: the limit of watched folders is near"), 3,
+        McpInstructions("Always read a file before you write it. Paths are relative to the folder it was started in.",
+                        "it has changed since you switched it on", True, "instructions:"),
     ),
     McpRow(
         "tickets", "waiting", "It ended with exit code 1.", "/opt/tickets/bin/server --stdio", False, True, _CONFINED,

@@ -8,8 +8,9 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.presenter.mcp_servers import McpRow, McpToolRow
+from desktop.presenter.mcp_servers import McpInstructions, McpRow, McpToolRow
 from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.settings.mcp_instructions import InstructionsRow
 from desktop.ui.settings.mcp_tool_row import ToolRow
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, clear
@@ -61,9 +62,10 @@ class ServerCard(QFrame):
         """Follow; a part is built anew only when something in it changed: a server may write to its log without end."""
         self._row = row
         broken = row.state in ("waiting", "failed")
-        head = replace(row, tools=(), log=row.log[-LAST_LINES:] if broken else ())
-        self._part("head", (head, row.unseen, self._log_open), lambda: self._head_widgets(row))
-        self._part("tools", (row.tools, self._all_tools, dict(self._open)), lambda: self._tool_widgets(row))
+        head = replace(row, tools=(), instructions=None, log=row.log[-LAST_LINES:] if broken else ())
+        self._part("head", (head, row.unseen, row.unseen_instructions, self._log_open), lambda: self._head_widgets(row))
+        known = (row.tools, row.instructions, self._all_tools, dict(self._open))
+        self._part("tools", known, lambda: self._tool_widgets(row))
         self._part("log", (self._log_open, row.log if self._log_open else ()), lambda: self._log_widgets(row))
 
     def _part(self, name: str, key: object, build: Callable[[], list[QWidget]]) -> None:
@@ -79,17 +81,19 @@ class ServerCard(QFrame):
         self.setAccessibleName(f"{row.name}, {STATES[row.state][1]}: {shown_line(row.where)}")
         widgets: list[QWidget] = [self._head(row), Text(shown_line(row.where), "code", "2", elide="right")]
         said = (row.confinement, row.weak and f"Every call asks as admin: {row.weak}.", row.note,
-                row.says and f"Its own words: {row.says}")  # fmt: skip
+                row.says)  # fmt: skip
         widgets += [Paragraph(shown(words), "small", "2") for words in said if words]
         if row.state in ("waiting", "failed"):
             widgets.append(_trouble(row))
-        if row.unseen:
+        if row.unseen or row.unseen_instructions:
             widgets.append(self._unseen(row))
         return widgets
 
     def _tool_widgets(self, row: McpRow) -> list[QWidget]:
         tools = row.tools if self._all_tools else row.tools[:TOOLS_AT_FIRST]
         widgets: list[QWidget] = [self._tools_head(row)] if row.tools else []
+        if row.instructions is not None:
+            widgets.insert(0, self._instructions(row.instructions))
         widgets += [self._tool(tool) for tool in tools]
         if len(tools) < len(row.tools):
             more = Button(f"Show all {len(row.tools)} tools", "quiet", small=True)
@@ -139,13 +143,19 @@ class ServerCard(QFrame):
         return holder
 
     def _unseen(self, row: McpRow) -> Notice:
-        many = row.unseen != 1
-        are, them = ("s are", "them") if many else (" is", "it")
-        strip = Notice("ask", f"{row.unseen} tool{are} new or changed, and off until you switch {them} on.")
+        strip = Notice("ask", unseen_words(row))
+        many = row.unseen + row.unseen_instructions != 1
         button = Button("Look at them" if many else "Look at it", small=True)
         button.clicked.connect(self.look)
         strip.add(button)
         return strip
+
+    def _instructions(self, said: McpInstructions) -> QWidget:
+        name = said.server_name
+        row = InstructionsRow(said, is_open=self._open.get(name, False))
+        row.switched.connect(lambda on: self.switched.emit(said, on))
+        row.opened.connect(lambda is_open: self._open_tool(name, is_open))
+        return row
 
     def _tool(self, tool: McpToolRow) -> QWidget:
         name = tool.server_name
@@ -175,6 +185,15 @@ class ServerCard(QFrame):
             button.clicked.connect(signal)
             head.addWidget(button)
         return holder
+
+
+def unseen_words(row: McpRow) -> str:
+    """What waits to be looked at: ``Its instructions and 2 tools are new or changed, and off until …``."""
+    tools = f"{row.unseen} tool{'s' * (row.unseen != 1)}" if row.unseen else ""
+    said = "instructions" if row.unseen_instructions else ""
+    what = " and ".join(part for part in (f"its {said}" if said else "", tools) if part)
+    are, them = ("is", "it") if row.unseen == 1 and not said else ("are", "them")
+    return f"{what[:1].upper()}{what[1:]} {are} new or changed, and off until you switch {them} on."
 
 
 def _trouble(row: McpRow) -> QWidget:

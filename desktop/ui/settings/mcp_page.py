@@ -29,9 +29,9 @@ INTRO = (
 )
 KEPT = "mcp.yaml has a mistake. The servers below keep working as they were."
 SOME = "Some entries of mcp.yaml have mistakes and are not used."
-SEEN_TITLE = "What is new or changed in its tools"
+SEEN_TITLE = "What is new or changed"
 SEEN_WORDS = (
-    "These are the server's own words about its tools. Models are told them."
+    "These are the server's own words about itself and its tools. Models are told them."
 )
 
 

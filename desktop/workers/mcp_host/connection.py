@@ -7,6 +7,7 @@ refused and told. What it says is passed on as data, capped; the app decides wha
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -22,6 +23,7 @@ from desktop.workers.frames import PIECE
 from desktop.workers.inside import Call, CallError
 from desktop.workers.mcp_host import limits
 from desktop.workers.mcp_host.content import flattened
+from desktop.workers.mcp_host.said import ServerLog
 
 OLDEST = "2024-11-05"
 NEWEST = "2025-11-25"
@@ -78,6 +80,8 @@ class Connection:
         self._listed = asyncio.Event()
         self._lost = asyncio.Event()
         self._refused: set[str] = set()
+        self._log = ServerLog(tell)
+        self._logs = False
         self.ready = False
 
     async def run(self, transport: AbstractAsyncContextManager[tuple[Any, Any]], patience: float) -> None:
@@ -112,13 +116,14 @@ class Connection:
         self.ready = True
         listing = asyncio.ensure_future(self._keep_listed())
         losing = asyncio.ensure_future(self._lost.wait())
+        beside = [asyncio.ensure_future(self._log.follow()), asyncio.ensure_future(self._ask_for_logs())]
         try:
             done, _ = await asyncio.wait({listing, losing}, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
             raise CallError("mcp.ended", "Its session is over.")
         finally:
-            for task in (listing, losing):
+            for task in (listing, losing, *beside):
                 task.cancel()
 
     # -- greeting and tools -------------------------------------------------------------------------------------------
@@ -137,8 +142,10 @@ class Connection:
         info = answer.get("serverInfo")
         info = info if isinstance(info, dict) else {}
         capabilities = answer.get("capabilities")
+        self._logs = isinstance(capabilities, dict) and isinstance(capabilities.get("logging"), dict)
+        instructions = _cut(answer.get("instructions"), limits.INSTRUCTIONS_MAX)
         self._tell({
-            "event": "ready", "protocol": version, "instructions": _cut(answer.get("instructions")),
+            "event": "ready", "protocol": version, "instructions": instructions,
             "name": _cut(info.get("title") or info.get("name"), 200), "version": _cut(info.get("version"), 100),
         })  # fmt: skip
         if isinstance(capabilities, dict) and capabilities.get("tools") is not None:
@@ -148,6 +155,13 @@ class Connection:
 
     def _options(self, **more: Any) -> dict[str, Any]:
         return {"headers": {_HEADER: self._version}, **more} if self._is_web else more
+
+    async def _ask_for_logs(self) -> None:
+        """What it writes from ``info`` on, where it says that it has a log; one that refuses is left alone."""
+        if self._logs:
+            with contextlib.suppress(MCPError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+                options = self._options(timeout=limits.LIST_TIMEOUT)
+                await self._dispatcher.send_raw_request("logging/setLevel", {"level": "info"}, options)
 
     async def _keep_listed(self) -> None:
         while True:
@@ -216,9 +230,11 @@ class Connection:
             self._refused.add(known)
             self._tell({"event": "note", "text": f"It asked for {known}, which was refused."})
 
-    async def _on_notify(self, _context: Any, method: str, _params: Any) -> None:
+    async def _on_notify(self, _context: Any, method: str, params: Any) -> None:
         if method == "notifications/tools/list_changed":
             self._listed.set()
+        elif method == "notifications/message":
+            self._log.add(params)
 
 
 def _is_closed(error: MCPError) -> bool:

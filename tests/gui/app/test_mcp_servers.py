@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 
+from desktop.ui.settings.mcp_instructions import InstructionsRow
 from desktop.ui.settings.mcp_page import McpPage
 from desktop.ui.settings.mcp_tool_row import ToolRow
 from desktop.ui.widgets.buttons import Button
@@ -170,6 +171,15 @@ async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_a
     assert mcp.tool("files-say") is None, "only the one"
     await app.until(lambda: row_of(page, "files-add").switch.isChecked() is True, "its switch")
     shoot(page, "one")
+    said = mcp.rows[0].instructions
+    assert (said.text, said.off) == ("Always call say first.", "new, not switched on yet")
+    (shown_row,) = [one for one in page.findChildren(InstructionsRow) if one.isVisible()]
+    shown_row.switch.click()
+    await app.until(button(page, "I have read this, switch on").isEnabled, "the instructions")
+    assert [file.after for file in mcp.difference.files] == ["Always call say first."]
+    button(page, "I have read this, switch on").click()
+    await app.until(lambda: not mcp.rows[0].instructions.off, "models are told them")
+    page.show_view("servers")
     button(page, "All on").click()
     await app.until(button(page, "I have read this, switch on").isEnabled, "all that is off")
     button(page, "I have read this, switch on").click()
