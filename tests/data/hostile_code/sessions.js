@@ -23,9 +23,9 @@ ctx.manager.invoke('slow', {}).then(() => { memory.heard = 1 }, () => { memory.h
 //+ = "undefined"; calls 1
 await new Promise(r => setTimeout(r, 20)); return typeof memory.heard
 //# a-resolver-kept-past-the-end = 1
-new Promise(r => { memory.go = r }).then(() => ctx.manager.invoke('late', { from: 'before' })); return 1
+memory.end = new Promise(r => { memory.go = r }).then(() => ctx.manager.invoke('late', { from: 'before' })); return 1
 //+ = 2; calls 1
-memory.go(); await new Promise(r => setTimeout(r, 5)); return 2
+memory.go(); await memory.end; return 2
 //# an-unawaited-call = 1
 ctx.manager.invoke('slow', {}); return 1
 //# fifty-unawaited-calls-are-withdrawn = 1
