@@ -22,7 +22,7 @@ async def job_problems(runtime: Runtime, default_model: Callable[[], str], job: 
     if not ref.connection_id or not ref.model:
         found.append(DefinitionProblem("model", "job.model", "Choose a model."))
     if job.missed not in ("skip", "once"):
-        found.append(DefinitionProblem("missed", "job.missed", "It is skip or once."))
+        found.append(DefinitionProblem("missed", "job.missed", "Write skip or once."))
     await runtime.skills.listed()  # from here on the table answers from memory
     tools = [tool.spec for tool in runtime.skills.table.tools()]
     listed = await asyncio.to_thread(lambda: list(tool_problems(job.policy, tools)))

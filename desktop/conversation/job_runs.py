@@ -86,7 +86,7 @@ class JobRuns:
         the history."""
         live = self._live[job_id]
         live.count += 1
-        words = "The run before it was still at work"
+        words = "The run before it was still working"
         if live.left_out is None:
             live.left_out = JobRun(new_id(), job_id, planned, "overrun", detail=f"{words}.")
         else:

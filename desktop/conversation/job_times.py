@@ -238,7 +238,7 @@ def _zone(name: str) -> tzinfo:
     try:
         return importlib.import_module("zoneinfo").ZoneInfo(name)  # type: ignore[no-any-return]  # where it is wanted
     except (KeyError, ValueError, OSError) as error:  # a ZoneInfoNotFoundError is a KeyError
-        raise ConfigurationError(f"There is no time zone {name[:60]!r}.", next_step="As in Europe/Berlin.") from error
+        raise ConfigurationError(f"There is no time zone {name[:60]!r}.", next_step="Such as Europe/Berlin.") from error
 
 
 def _this_machine() -> tzinfo:

@@ -96,7 +96,7 @@ class ActivityLog(Protocol):
         ...
 
     def check(self, progress: Progress, stop: Stop) -> Awaitable[ChainReport]:
-        """Follow the chain from its beginning to its end."""
+        """Check that no line was changed, added or removed."""
         ...
 
     def export(

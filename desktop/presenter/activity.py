@@ -258,7 +258,7 @@ class ActivityViewModel(QObject):
         self._bridge.spawn(work(), name="check activity", on_error=self._failed)
 
     def export(self, path: str, fmt: AuditFormat) -> None:
-        """Write what the filter lets through to a file that the person chose."""
+        """Save the entries that are shown to a file that the person chose."""
         if self.exporting.running:
             return
         gauge, wanted = self.exporting.begin(), self.wanted()

@@ -9,7 +9,7 @@ from desktop.domain.audit_chain import ChainReport, Finding
 SAID = 50
 """Findings that are told one by one."""
 _DAMAGE = {
-    "altered": "{lines} not what was written: changed, or put in, or something before was taken out",
+    "altered": "{lines} not what Assent wrote: changed or added from outside, or a line before was removed",
     "missing": "{lines} missing",
     "cut": "{lines} missing at the end, or not those that were written; after a power cut it can be the last moments",
     "unanchored": "The file that keeps where the log ends was missing or could not be read; "
@@ -24,7 +24,7 @@ def summary_words(report: ChainReport, now: float) -> str:
         return f"The check was stopped after {_lines(report.lines)}."
     at = time.strftime("%H:%M", time.localtime(now))
     if report.whole:
-        adopted = f" {report.adopted:,} are from before there was a chain." if report.adopted else ""
+        adopted = f" {report.adopted:,} were written before lines were chained." if report.adopted else ""
         return f"Checked at {at}: {_lines(report.lines)}, all as they were written.{adopted}"
     return f"Checked at {at}: {_lines(report.lines)}, and not all is as it was written."
 

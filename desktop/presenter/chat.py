@@ -57,7 +57,7 @@ class ChatViewModel(OpenThread):
         try:
             await self._service.thread(thread_id)
         except NotFound:
-            raise NotFound(GONE, next_step="What it answered stands in this card.") from None
+            raise NotFound(GONE, next_step="Its answer is in this card.") from None
         if opening == self._opening:
             self.open_thread(thread_id)
 

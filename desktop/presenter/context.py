@@ -136,7 +136,7 @@ def account_words(account: Account | None) -> list[tuple[str, str]]:
     if account.shrunk:
         rows.append(("Shortened", count_words(account.shrunk, "long result")))
     if account.summarised:
-        rows.append(("Told by the summary", count_words(account.summarised, "message")))
+        rows.append(("Covered by the summary", count_words(account.summarised, "message")))
     if account.dropped:
         rows.append(("Left out", count_words(account.dropped, "message")))
     if account.pinned:

@@ -53,7 +53,7 @@ def end_words(state: DebateState) -> str:
 def status_words(state: DebateState) -> str:
     """Why it stands still, in a sentence; "" while it runs."""
     if state.status == "paused" and not state.end_reason:
-        fork = f", {fork_words(state)}: not gone on yet" if state.forked_from and state.turn == state.forked_at else ""
+        fork = f", {fork_words(state)}: not resumed yet" if state.forked_from and state.turn == state.forked_at else ""
         return f"Paused after turn {state.turn}{fork}. Resume goes on."
     return end_words(state) if state.status in ("paused", "ended") else ""
 

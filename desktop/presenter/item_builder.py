@@ -134,10 +134,10 @@ _DECIDED = {
     "allow_always": "Allowed from now on",
     "deny": "Denied",
     "deny_run": "Denied, with everything else of its run",
-    "done": "Done before Assent ended, as was said",
+    "done": "You said that it was done before Assent was closed",
     "stop": "The run was ended instead",
 }
-NOT_AGAIN = "Nobody knows whether it was done. Skipped"
+NOT_AGAIN = "Skipped; nobody knows whether it was done"
 _BY = {
     "user": " by you",
     "rule": " by a rule",

@@ -240,7 +240,7 @@ class KeysViewModel(QObject):
             clean, _ = cleaned(value)
             if await self._tools.keep(entry, clean, tools):
                 return f"It is in the keyring: {count_words(len(clean), 'character')}."
-            return "No keyring took it, so it is kept until you quit."
+            return "There is no keyring that takes it, so it is kept only until you quit."
 
         self._act(str(entry), work)
 

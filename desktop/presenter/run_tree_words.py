@@ -19,7 +19,7 @@ from desktop.presenter.trace_words import Fact, seconds_words
 _WORDS = {
     NodeState.WORKING: "working", NodeState.QUEUED: "in the queue", NodeState.THINKING: "thinking",
     NodeState.CALLING: "making a call", NodeState.SLEEPING: "asleep", NodeState.JOINING: "waiting for an agent",
-    NodeState.WAITING: "waiting for you", NodeState.PAUSED: "paused", NodeState.PREEMPTED: "gave up its place",
+    NodeState.WAITING: "waiting for you", NodeState.PAUSED: "paused", NodeState.PREEMPTED: "made way for another",
     NodeState.COMPLETED: "done", NodeState.FAILED: "failed", NodeState.CANCELLED: "cancelled",
     NodeState.LIMIT: "limit reached", NodeState.INTERRUPTED: "interrupted",
 }  # fmt: skip
@@ -34,7 +34,7 @@ _LONGER = {
     NodeState.PREEMPTED: "An agent of higher priority has its place; it goes on when one is free.",
     NodeState.PAUSED: "It makes no call until you resume it.",
 }
-_STOPPING = "It was cancelled; what it does is being ended."
+_STOPPING = "It was cancelled and is stopping."
 _LIMITS = {
     "max_tokens": "token limit reached", "max_cost_usd": "cost limit reached", "max_rounds": "round limit reached",
     "deadline_s": "time limit reached",

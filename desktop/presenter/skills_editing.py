@@ -333,5 +333,5 @@ def _others(definition: SkillDef) -> str:
             if key not in FORM_KEYS:
                 text = change_key(text, ("metadata", str(key)), value)
     except (NotEditable, TypeError, ValueError, RecursionError):
-        return "Keys that cannot be shown here are in the text."
+        return "Keys that cannot be shown here are under Text."
     return text

@@ -31,8 +31,8 @@ KINDS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
 """(group, word, icon, kinds in it)."""
 
 KIND_WORDS = {
-    "markdown": "instructions in one file",
-    "folder": "instructions in a folder",
+    "markdown": "instructions, one file",
+    "folder": "instructions, a folder with files",
     "python": "Python code",
     "javascript": "JavaScript code",
     "foreign": "TypeScript code, which Assent does not run",

@@ -125,7 +125,7 @@ def read_whole(path: Path) -> bytes:
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise SettingsError(f"{path} is no file.", next_step="Move what stands there away.")
+            raise SettingsError(f"{path} is no file.", next_step="Move what is there to another place.")
         raw = file.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise SettingsError(f"{path} is larger than {MAX_BYTES // 1_000_000} MB.", next_step="Make it shorter.")

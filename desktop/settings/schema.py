@@ -51,11 +51,11 @@ class Appearance:
         choices=(("system", "Follow the system"), ("light", "Light"), ("dark", "Dark")),
     )  # fmt: skip
     text_scale: float = setting(
-        1.0, "Text size", "number", "How large all text is, beside the usual size: from 80 % to 200 %.", "Appearance",
+        1.0, "Text size", "number", "Size of all text, from 80 % to 200 % of the usual size.", "Appearance",
         minimum=0.8, maximum=2.0, unit="×",
     )  # fmt: skip
     reduce_motion: Literal["system", "on", "off"] = setting(
-        "system", "Reduce motion", "choice", "Show changes at once instead of moving things.", "Appearance",
+        "system", "Reduce motion", "choice", "Show changes at once, without animation.", "Appearance",
         choices=(("system", "Follow the system"), ("on", "On"), ("off", "Off")),
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ class Tools:
         "Tools", minimum=1, maximum=86_400, unit="seconds",
     )  # fmt: skip
     output_limit_bytes: int = setting(
-        200_000, "Output limit", "whole", "Longer output of a tool is cut, and the cut is noted.", "Tools",
+        200_000, "Output limit", "whole", "Longer output of a tool is cut, and the model is told so.", "Tools",
         minimum=1_000, maximum=20_000_000, unit="bytes",
     )  # fmt: skip
     offered: int = setting(
@@ -148,7 +148,8 @@ class Security:
     )  # fmt: skip
     blocklist_extra: tuple[str, ...] = setting(
         (), "More blocked commands", "patterns",
-        "Regular expressions; a shell command that one of them matches is refused. This is defence in depth, no wall.",
+        "Regular expressions; a shell command that one of them matches is refused. "
+        "This is an extra safeguard: it cannot stop every way to do the same.",
         "Approvals",
     )  # fmt: skip
     rm_without_recursion: Literal["block", "ask"] = setting(
@@ -197,10 +198,10 @@ class Limits:
     """How much at once."""
 
     concurrent_runs: int = setting(
-        4, "Runs at the same time", "whole", "More than that wait for their turn.", "Chats", minimum=1, maximum=32
+        4, "Runs at the same time", "whole", "Further runs wait for their turn.", "Chats", minimum=1, maximum=32
     )
     starts_per_minute: int = setting(
-        10, "Starts of one agent a minute", "whole", "More often a model may not call the same agent.", "Chats",
+        10, "Starts of one agent a minute", "whole", "How often models may start the same agent in a minute.", "Chats",
         minimum=1, maximum=600,
     )  # fmt: skip
     run_tokens: int = setting(

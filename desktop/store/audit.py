@@ -110,7 +110,7 @@ class AuditRepository:
         return await self._read(lambda at: audit_reading.place(at, entry))
 
     async def check(self, progress: Progress, stop: Stop) -> ChainReport:
-        """Follow the chain from its beginning to its end."""
+        """Check that no line was changed, added or removed."""
         return await self._outside(lambda halt: audit_reading.check(self._path, self._kept, progress, halt), stop)
 
     async def export(

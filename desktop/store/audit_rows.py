@@ -97,7 +97,7 @@ def _note(kind: AuditKind, content: Mapping[str, Any]) -> str:
     if kind == "start":
         adopted = content.get("adopted")
         taken = f" The {adopted:,} before this one were written without it and taken over." if adopted else ""
-        return f"From here on each line vouches for all before it.{taken}" if isinstance(adopted, int) else ""
+        return f"From here on each line is chained to all before it.{taken}" if isinstance(adopted, int) else ""
     if kind == "break":
         return _WHY[_why(content)]
     return "" if kind in ("call", "adopted") else "A line of another version of Assent."

@@ -326,7 +326,7 @@ class AgentRun:
         if answer == "stop":
             raise EffectUnknown(
                 f"It is not known whether {record.name} was done before the app was started again.",
-                next_step="Look whether it was, and start anew from there.",
+                next_step="Check whether it was done, and start again from there.",
             )
         return None if answer == "repeat" else answer == "done"
 

@@ -69,7 +69,7 @@ class PersonFile:
             handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not hold us
             with os.fdopen(handle, "rb") as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise CannotSaveTools(f"{name} is no file.", next_step="Move what stands there away.")
+                    raise CannotSaveTools(f"{name} is no file.", next_step="Move what is there to another place.")
                 raw = file.read(self._max_bytes + 1)
         except FileNotFoundError:
             return None

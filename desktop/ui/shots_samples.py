@@ -14,6 +14,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.reach import ProofLine
 from desktop.domain.safety import Access, ConfinementReport, EntryFacts, Verdict
 from desktop.domain.tools import Category, Judgement
+from desktop.presenter.last_answer import LastAnswer
 from desktop.presenter.settings import RISKS, SettingSpec, SettingsViewModel
 from desktop.presenter.shell import PaletteRow, ShellViewModel
 from desktop.ui.approvals.activity_shots import sample_activity
@@ -137,6 +138,7 @@ class SampleApprovals(QObject):
         super().__init__()
         self.requests = requests
         self.activity = sample_activity(parent=self)
+        self.last_answer = LastAnswer(self)
         self.given: list[tuple[str, str, dict[str, Any]]] = []
         self.denied_runs: list[str] = []
 
@@ -254,6 +256,10 @@ class SampleSetup(QObject):
     def replace_key(self, connection_id: str, secrets: Mapping[str, str]) -> None:
         """Remembered."""
         self.calls.append(("replace_key", connection_id, dict(secrets)))
+
+    def edit_connection(self, connection_id: str, fields: Mapping[str, str]) -> None:
+        """Remembered."""
+        self.calls.append(("edit_connection", connection_id, dict(fields)))
 
     def test_connection(self, connection_id: str) -> None:
         """Remembered."""

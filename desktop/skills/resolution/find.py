@@ -161,7 +161,7 @@ def selected(found: Sequence[SkillDef], fragment: str, path: str) -> SkillDef | 
         return main[0]
     names = ", ".join(f"#{definition.name}" for definition in found[:10])
     raise ConfigurationError(
-        f"{path} has several skills.", next_step=f"Say which: {names}", code="skills.ambiguous_ref"
+        f"{path} has several skills.", next_step=f"Write which one you mean: {names}", code="skills.ambiguous_ref"
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ DAYS = (("", "All"), ("week", "7 days"), ("today", "Today"))
 DECISIONS = (("Any decision", ""), ("Allowed", "allowed"), ("Edited", "edited"), ("Denied", "denied"),
              ("Refused", "refused"))  # fmt: skip
 TITLE_SHOWN = 60
-FORMATS = {"JSON Lines, which can be proved (*.jsonl)": "jsonl", "A table for spreadsheets (*.csv)": "csv"}
+FORMATS = {"JSON Lines, which can be checked later (*.jsonl)": "jsonl", "A table for spreadsheets (*.csv)": "csv"}
 
 
 class ActivityBar(QFrame):
@@ -42,7 +42,7 @@ class ActivityBar(QFrame):
         self._thread_title = thread_title
         self.setProperty("pane", "plain")
         self.field = Field("Find in the activity", hint="Find a tool, path or decision", icon="search")
-        self.field.setToolTip("Words of what was called, touched, decided or said (Ctrl+F)")
+        self.field.setToolTip("Search tools, paths, decisions and reasons (Ctrl+F)")
         self.days = Segmented("Days", DAYS, small=True)
         self.choosers = {
             name: Chooser(words) for name, words in (
@@ -51,7 +51,7 @@ class ActivityBar(QFrame):
             )
         }  # fmt: skip
         self.count = Text("", "small", "3")
-        self.clear_button = Button("Show all", "quiet", small=True, tip="Take all filters away")
+        self.clear_button = Button("Show all", "quiet", small=True, tip="Clear all filters")
         self._lay_out()
         self._pause = QTimer(self, singleShot=True, interval=FILTER_PAUSE)
         self._pause.timeout.connect(lambda: activity.choose(text=self.field.text()))
@@ -86,7 +86,7 @@ class ActivityBar(QFrame):
         self._fill("decision", DECISIONS, chosen.decision)
         self._fill("category", (("Any category", ""), *_named(choices.categories)), chosen.category)
         self._fill("tool", (("Any tool", ""), *_named(choices.tools)), chosen.tool)
-        self._fill("by", (("By anybody", ""), *((BY.get(b, shown_line(b[:40])), b) for b in choices.by)), chosen.by)
+        self._fill("by", (("By anyone", ""), *((BY.get(b, shown_line(b[:40])), b) for b in choices.by)), chosen.by)
         self._fill("thread_id", (("Any thread", ""), *threads), chosen.thread_id)
         self.clear_button.setVisible(chosen.narrowed)
 
@@ -136,8 +136,8 @@ class ActivityFoot(QFrame):
         self._activity = activity
         self.setProperty("pane", "footer")
         self.words = Text("", "small", "2", elide="right")
-        self.check = Button("Check the log", small=True, tip="Follow the chain from its beginning to its end")
-        self.export = Button("Export…", icon="export", small=True, tip="Write what the filter lets through to a file")
+        self.check = Button("Check the log", small=True, tip="Check that no line was changed, added or removed")
+        self.export = Button("Export…", icon="export", small=True, tip="Save the entries that are shown to a file")
         row = Row(self, margins=(24, 10, 24, 10), spacing=8)
         row.addWidget(self.words, 1)
         row.addWidget(self.check)
@@ -161,7 +161,7 @@ class ActivityFoot(QFrame):
         elif report is not None:
             words = summary_words(report, self._activity.checked_at)
         else:
-            words = "Each line vouches for all before it. Not checked yet since Assent started."
+            words = "The lines are chained, so that a change shows. Not checked yet since Assent started."
         self.words.setText(words)
         self.words.setAccessibleName(words)
 

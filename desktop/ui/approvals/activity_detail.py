@@ -45,7 +45,7 @@ class ActivityDetail(QFrame):
         column.addWidget(self._head)
         self._scroller = BarScroller(margins=(24, 16, max(24, BAR), 16), spacing=12)
         self._scroller.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._scroller.setAccessibleName("Everything that is known of the entry")
+        self._scroller.setAccessibleName("All details of the entry")
         column.addWidget(self._scroller, 1)
         foot = pane("footer")
         row = Row(foot, margins=(24, 12, 24, 12), spacing=8)

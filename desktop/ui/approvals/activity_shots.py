@@ -52,7 +52,7 @@ def rows() -> tuple[AuditRow, ...]:
     """As lines of a log that was taken over, with a break in it."""
     made = entries()
     start = AuditEntry(time.time() - 86_400, "", "", "", (), "", "", "", "", "")
-    told = "From here on each line vouches for all before it. The 3 before it were written without and taken over."
+    told = "From here on each line is chained to all before it. The 3 before it were written without and taken over."
     first = len(made) + 3
     calls = [AuditRow(first + len(made) - n, "call", entry) for n, entry in enumerate(made)]
     old = [AuditRow(n, "adopted", replace(made[n], at=time.time() - 9e6 * n)) for n in (3, 2, 1)]

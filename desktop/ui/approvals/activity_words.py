@@ -42,15 +42,15 @@ CHOICES = {
     "allow_edited": "Allowed with other arguments",
     "deny": "Denied",
     "deny_run": "Denied, with all else of this run",
-    "done": "Said to have been done before Assent ended",
-    "stop": "Its run was ended instead",
+    "done": "You said that it was done before Assent was closed",
+    "stop": "You stopped the run instead",
     "refused": "Refused before anybody was asked",
 }
 NOTES = {"start": "The chain begins", "break": "Lines are missing", "other": "Another version of Assent"}
 ABOUT = ("path", "command", "message", "query", "prompt")
 """Arguments that say by themselves what a call is about."""
 _CUT = re.compile(r'\{"(?:path|command)": "(.*)', re.DOTALL)
-UNKNOWN = "Not written down: it still runs, or Assent ended before it was over"
+UNKNOWN = "Not recorded: it is still running, or Assent was closed before it finished"
 
 
 class Fact(NamedTuple):
@@ -146,7 +146,7 @@ def about_chain(report: ChainReport) -> list[Fact]:
     """What a check found, for beside the list."""
     at = f"{report.lines:,} lines were looked at; the last is {report.head.number:,}."
     found = [Fact("What is wrong" if n == 0 else "", words) for n, words in enumerate(finding_words(report))]
-    return [*found, Fact("Looked at", at), Fact("Link of the last line", report.head.link, machine=True), HINT]
+    return [*found, Fact("Looked at", at), Fact("Checksum of the last line", report.head.link, machine=True), HINT]
 
 
 def as_text(found: list[Fact]) -> str:
@@ -183,7 +183,7 @@ def _decision(entry: AuditEntry) -> str:
 
 
 def _number(row: AuditRow) -> Fact:
-    adopted = ", from before there was a chain" if row.kind == "adopted" else ""
+    adopted = ", written before lines were chained" if row.kind == "adopted" else ""
     return Fact("Entry", f"{row.number:,}{adopted}")
 
 

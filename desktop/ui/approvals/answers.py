@@ -22,7 +22,7 @@ from desktop.ui.widgets.slip import last_pressed
 ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
 RUN_TIP = "Allow calls like this one until the run ends"
 ALWAYS_TIP = "See the rule that would allow this, change it, and try it"
-UNREAD_TIP = "Waits until all of this call has been on the screen"
+UNREAD_TIP = "Scroll through all of this call first"
 REASON, EDIT, ALWAYS = "Deny with a reason…", "Edit and allow…", "Always allow…"
 SHORT = {REASON: "Reason…", EDIT: "Edit…", ALWAYS: "Always…"}
 """What stands on a button where the whole of it has no room; a screen reader and the tooltip say all of it."""

@@ -79,7 +79,7 @@ def void_rows(old: Diff) -> tuple[DiffRow, ...]:
     rows = [replace(row, marks=(), struck=True) for row in lines[:VOID_SHOWN]]
     if len(lines) > VOID_SHOWN:
         rows.append(DiffRow("hunk", 0, f"and {count_words(len(lines) - VOID_SHOWN, 'more line')} of it"))
-    head = DiffRow("hunk", 0, "you allowed this; the file has changed since, so it no longer holds")
+    head = DiffRow("hunk", 0, "you allowed this, but the file has changed since, so your answer no longer counts")
     return (head, *rows, DiffRow("hunk", 0, "what would happen now"))
 
 

@@ -170,7 +170,7 @@ def _server(request: PermissionRequest) -> list[tuple[str, QWidget]]:
     claims = preview.get("claims")
     if isinstance(claims, list) and claims:
         said = ", ".join(shown_line(str(claim)) for claim in claims)
-        facts.append(("It says", Paragraph(f"{said}. That is the server's word and counts for nothing.", "body", "2")))
+        facts.append(("It says", Paragraph(f"{said}. The server says so; Assent does not rely on it.", "body", "2")))
     return facts
 
 

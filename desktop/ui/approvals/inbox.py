@@ -150,7 +150,7 @@ class Inbox(QFrame):
         self.list.selectionModel().currentChanged.connect(self._moved)
         column.addWidget(self.list, 1)
         foot = pane("footer")
-        words = "Nothing here runs until you answer. Runs that wait use no time budget."
+        words = "Nothing here runs until you answer. Waiting does not use up a run's time."
         Column(foot, margins=(16, 15, 16, 15)).addWidget(Paragraph(words, "small", "2"))
         column.addWidget(foot)
         self._clock = QTimer(self)

@@ -73,7 +73,7 @@ class UnreadNotice(Notice):
     def __init__(self, view: LinesView, scroller: Scroller, noun: str) -> None:
         super().__init__("ask", icon="hidden", slim=True)  # answers must keep their place beside it
         self._view, self._scroller, self._noun = view, scroller, noun
-        self.button = Button("Show the rest", small=True, tip="Scroll to what has not been on the screen")
+        self.button = Button("Show the rest", small=True, tip="Scroll to the first line that you have not seen")
         self.button.clicked.connect(self._show_rest)
         self.add(self.button)
         view.verticalScrollBar().valueChanged.connect(self.refresh)
@@ -84,8 +84,8 @@ class UnreadNotice(Notice):
     def refresh(self) -> None:
         """How much is left."""
         left = count_words(max(1, self._view.unread), "line")
-        self.say(f"{left} not seen yet: allowing waits{' for the end' if self._view.is_long else ''}.")
-        self.setToolTip(f"{left} of {self._noun} not seen yet. Allowing waits until they were on the screen.")
+        self.say(f"{left} not seen yet. Scroll {'to the end' if self._view.is_long else 'down'} to allow it.")
+        self.setToolTip(f"{left} of {self._noun} not seen yet. Scroll through all of it, then you can allow it.")
 
     def _show_rest(self) -> None:
         """The first row that was not seen, at the top of what is in sight."""

@@ -39,10 +39,13 @@ HOLDS = (
 CHANGED = "What it touches has changed since you answered. That answer is void: look at it again."
 EDITED = "You edited this call. Nothing has run yet: this is what it would do now."
 HIDDEN = (
-    "This call holds characters that cannot be seen or that change the order of what you read. "
+    "This call contains characters that are invisible or change the order of what you read. "
     "They are written out as \\u{…}."
 )
-NETWORK_TIP = "What this command does cannot be told from its text. Ticked, it may reach any computer while it runs."
+NETWORK_TIP = (
+    "Assent cannot tell whether this command needs the network. "
+    "If you tick this, it can reach any computer while it runs."
+)
 LOOKED_AFTER = 60
 """Milliseconds after which a short call has been painted whole, so that nothing need be said about it."""
 

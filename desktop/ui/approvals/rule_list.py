@@ -124,7 +124,7 @@ def about(rule: RuleView) -> tuple[str, ...]:
     made = time.strftime("Written on %d %B %Y", time.localtime(rule.created_at)) if rule.created_at else ""
     used = last_used(rule.last_used_at, time.time())
     times = f"Used {rule.uses:,} times, last: {used}" if used != NEVER else "Never used"
-    problem = f"Counts for nothing: {rule.problem}" if rule.problem else ""
+    problem = f"Not used: {rule.problem}" if rule.problem else ""
     return rule.pattern, problem, f"{from_words(rule)}. {rule.detail}" if rule.detail else from_words(rule), made, times
 
 

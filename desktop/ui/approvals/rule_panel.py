@@ -30,7 +30,7 @@ from desktop.ui.widgets.toggles import Segmented
 
 WIDTH, BAR = 384, 12
 TITLE_SHOWN = 24
-THREADS_TIP = "Where the rule counts"
+THREADS_TIP = "Where the rule applies"
 _TITLES = {"edit": "Edit rule", "new": "New rule"}
 
 
@@ -47,7 +47,7 @@ class RuleForm(QWidget):
         self.field.setMaxLength(PATTERN_LIMIT)
         self.label = Labelled("Pattern", self.field)
         self.decision = Segmented("What the rule does", DECISIONS, decisions=True)
-        self.scope = Chooser("Where the rule counts", widest=WIDEST if fixed else 128)
+        self.scope = Chooser("Where the rule applies", widest=WIDEST if fixed else 128)
         self.scope.setToolTip(THREADS_TIP)
         self.trial = Trial(editor)
         self._scroller = BarScroller(margins=(side, 16, max(side, BAR), 16), spacing=12)
@@ -57,7 +57,7 @@ class RuleForm(QWidget):
         row.addWidget(self.decision)
         if fixed:
             self.decision.hide()
-            row.addWidget(Text("Counts in", "small", "2"))
+            row.addWidget(Text("Applies in", "small", "2"))
             row.addWidget(self.scope)
         row.addStretch(1)
         if not fixed:
@@ -231,7 +231,7 @@ def suggestion_pieces(pattern: str, suggestion: str, lets: int, of: int) -> tupl
     """A narrower pattern and what it does; where only the constraints differ, only they are shown."""
     (tool, _), (other, constraints) = split_pattern(pattern), split_pattern(suggestion)
     short = constraints[1:-1] if tool.strip() == other and constraints.endswith(")") else suggestion
-    through = f" lets {lets:,} of the {of:,} through and no trick." if of else " lets no trick through."
+    through = f" allows {lets:,} of these {of:,} calls and no trick." if of else " allows no trick."
     return ("Suggested: ", ""), (pattern_line(short), "mono"), (through, "")
 
 
@@ -244,9 +244,9 @@ def _said(pattern: str, found: Simulation) -> tuple[tuple[str, str], ...]:
     )
     if not found.unlisted:
         return pieces
-    begin = (" Nobody knows" if pieces else "Nobody knows", "")
+    begin = (" Assent does not know" if pieces else "Assent does not know", "")
     names = ", ".join(found.unlisted[:3])
-    return (*pieces, (f"{begin[0]} the options of ", ""), (names, "mono"), (": this rule lets all of them pass.", ""))
+    return (*pieces, (f"{begin[0]} the options of ", ""), (names, "mono"), (": this rule allows all of them.", ""))
 
 
 def confirm(window: QWidget, editor: RuleEditor) -> Dialog:
@@ -256,11 +256,11 @@ def confirm(window: QWidget, editor: RuleEditor) -> Dialog:
     if number:
         tricks = "a trick gets" if number == 1 else f"{number:,} tricks get"
         title = f"Save a rule that {tricks} through?"
-        words = "No one is asked when a call like these comes: "
+        words = "Calls like these would run without asking: "
         lines = [shown_line(call.text)[:80] for call in (editor.simulation.through if editor.simulation else ())[:3]]
     else:
-        title, lines = "Save a rule that was not tried?", []
-        words = f"Nobody knows what would pass. {editor.trouble}"
+        title, lines = "Save a rule that was not tested?", []
+        words = f"So it is not known which calls it would allow. {editor.trouble}"
     more = f" and {number - len(lines):,} more" if number > len(lines) else ""
     pieces = (
         (words, ""), ("; ".join(lines), "mono"), (f"{more}. The rule is " if lines else " The rule is ", ""),
@@ -275,10 +275,10 @@ def confirm(window: QWidget, editor: RuleEditor) -> Dialog:
 
 def _why_not(editor: RuleEditor) -> str:
     if editor.can_save:
-        return "Keep the rule, and allow the call that asked" if editor.answers else "Keep the rule; it counts at once"
+        return "Save the rule, and allow the call that asked" if editor.answers else "Save the rule; it applies at once"
     if editor.problem is not None:
-        return "The pattern cannot be read yet"
-    return "It is being tried" if editor.trying else "Write a pattern first"
+        return "The pattern is not complete yet"
+    return "It is being tested" if editor.trying else "Write a pattern first"
 
 
 class RulePanel(QFrame):

@@ -29,7 +29,7 @@ STROKE = 0.7
 NEW = "Write which tool the rule is about, and in parentheses what its arguments must fit."
 EXAMPLES: tuple[Piece, ...] = (
     ("For example ", ""), ("bash(command=git status*)", "mono"), (" or ", ""), ("write-file(path=docs/**)", "mono"),
-    (". It is tried on your recorded calls and on known tricks while you write.", ""),
+    (". While you write, it is tested on your recorded calls and on known tricks.", ""),
 )  # fmt: skip
 
 
@@ -275,7 +275,7 @@ class Trial(QWidget):
         self.busy.setVisible(editor.ready and editor.trying)
         self.figure.setVisible(found is not None and not editor.trying)
         self.trouble.setVisible(bool(editor.trouble) and editor.ready and found is None)
-        self.trouble.say(f"It could not be tried. {editor.trouble}")
+        self.trouble.say(f"It could not be tested. {editor.trouble}")
         self._tiles.setVisible(found is not None)
         self._hint.setVisible(editor.draft is not None and not editor.draft.pattern.strip())
         if shown != self._shown:
@@ -295,7 +295,7 @@ class Trial(QWidget):
                                 (found.passing_count, "would stop asking")))  # fmt: skip
         self.through.show_count(found.through_count, _tricks(found.through_count), alarm=found.through_count > 0)
         self.held.show_count(found.held_count, "tricks still stopped")
-        self._add("through", "These would pass unseen", found.through, found.through_count, loud=True)
+        self._add("through", "These would run without asking", found.through, found.through_count, loud=True)
         self._add("held", "Still stopped", found.held, found.held_count)
         self._add("passing", "These would stop asking", found.passing, found.passing_count, look="allow")
         self._add("stopped", _STOPPED[decision], found.stopped, found.stopped_count)

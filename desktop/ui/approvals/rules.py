@@ -252,7 +252,7 @@ class RuleList(QFrame):
         self._rules = models.rules
         self.setProperty("pane", "surface")
         self.field = Field("Find a rule", hint="Find a tool, path or command", icon="search")
-        self.field.setToolTip("Words that stand in the pattern (Ctrl+F)")
+        self.field.setToolTip("Search the patterns (Ctrl+F)")
         self.decision = Chooser("Decision")
         self.decision.fill([("Any decision", ""), *((word, value) for value, word in DECISIONS)])
         self.origin = Chooser("Where from")

@@ -9,10 +9,10 @@ from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.patient_button import PatientButton
 
 ASKS = "Was this done?"
-WHY = "Assent was ended while this was under way."
-LOOK = "Look whether it was done before you answer. Do it again makes exactly this call."
-LOOK_ONLY = "Look whether it was done before you answer."
-AS_EDITED = "You had changed this call before it began; what stands here is how it began."
+WHY = "Assent was closed while this was running."
+LOOK = "Check whether it was done before you answer. “Do it again” makes exactly this call once more."
+LOOK_ONLY = "Check whether it was done before you answer."
+AS_EDITED = "You had edited this call before it started; this is what was started."
 SKIP_TIP = "Do not do it; the model is told that nobody knows whether it was done (Esc)"
 DONE_TIP = "It was done: the model is told so, and goes on"
 STOP_TIP = "End the run; you are asked again when you continue it"

@@ -134,7 +134,7 @@ class Composer(QFrame):
         if not self._state.can_send:
             self._send.setToolTip("Choose a model first")
         else:
-            self._send.setToolTip("Waits for this run (Enter)" if self._state.running else "Send (Enter)")
+            self._send.setToolTip("Send when this run has ended (Enter)" if self._state.running else "Send (Enter)")
 
     def show_meters(self, meters: Meters) -> None:
         """The names of agent and model."""

@@ -18,11 +18,11 @@ from desktop.ui.widgets.shadow import REACH
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
-INTRO = "The thread itself is never changed. This is what the last request held of it; it follows a run at work."
+INTRO = "The thread itself is never changed. This is what the model was sent last. It updates while a run is working."
 NOTHING_YET = "Nothing has been sent in this thread since Assent was started."
 OFF = "Older messages are dropped where a chat outgrows the model's window, unless summaries are on in Settings, Chats."
 WRITING = "A summary of the older part is being written. It stands here when it is there."
-DECLINED = "You took a summary back: none is made in this thread."
+DECLINED = "You removed the summary, so none is made in this thread."
 NO_PINS = "Nothing is pinned. A pinned message is in every request, however old it is."
 ELSEWHERE = "on another branch, not sent here"
 NAMES = 160

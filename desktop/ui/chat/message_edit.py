@@ -23,7 +23,7 @@ class MessageEdit(QFrame):
         super().__init__(parent)
         self.setProperty("pane", "card-attention")
         self.message_id = ""
-        self._text = sized(TextArea("The message, said differently"), height=120)
+        self._text = sized(TextArea("Your message"), height=120)
         self._send = Button("Send as a new branch", "primary", key="Ctrl+Enter")
         cancel = Button("Cancel", key="Esc")
         column = Column(self, margins=12, spacing=8)

@@ -37,7 +37,7 @@ class FirstRunPage(QFrame):
         column.addStretch(1)
         column.addWidget(Text("Who should answer?", "display"))
         column.addWidget(
-            Paragraph("Choose one way on. You can add the others later, and use several side by side.", "reading", "2")
+            Paragraph("Choose one to start with. Add others later; you can use several at once.", "reading", "2")
         )
         column.addSpacing(theme().px(16))
         self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -131,5 +131,5 @@ def _promise() -> Row:
     words = "Whichever you choose: nothing is written or run that you did not agree to."
     row.addWidget(Paragraph(words, "body", "2"), 1)
     row.addWidget(Icon("keyboard", "text-2", 16))
-    row.addWidget(Text("Ctrl+K opens everything", "small", "2"))
+    row.addWidget(Text("Ctrl+K finds everything", "small", "2"))
     return row

@@ -45,7 +45,7 @@ class AgentDetail(QFrame):
         self._shape: tuple[tuple[str, bool], ...] = ()
 
     def _buttons(self) -> Row:
-        self.request = Button("Show request", small=True, icon="ask", tip="What it waits for you with (Return)")
+        self.request = Button("Show request", small=True, icon="ask", tip="Show what it is asking you (Return)")
         self.pause = Button("Pause", small=True, icon="pause")
         self.cancel = Button("Cancel", "danger", small=True, icon="stop")
         self.open_thread = IconButton("chats", "Open its thread", side=24)
@@ -82,7 +82,7 @@ class AgentDetail(QFrame):
     def _follow(self, line: AgentLine, *, asks: bool, thread: bool) -> None:
         over, paused = line.facts.state.over or line.facts.stopping, line.facts.pause_asked
         _label(self.pause, "Resume" if paused else "Pause", "play" if paused else "pause")
-        self.pause.setToolTip(OVER if over else "It goes on (Space)" if paused else "Before its next call (Space)")
+        self.pause.setToolTip(OVER if over else "Go on (Space)" if paused else "Pause before its next call (Space)")
         self.cancel.setToolTip(OVER if over else "End it now, with everything below it (Delete)")
         for button in (self.pause, self.cancel):
             button.setVisible(not over)

@@ -194,7 +194,7 @@ class RunPanel(QFrame):
         dialog = Dialog(
             self.window(), f"Cancel {name}?",
             f"The {more} that it has called {'ends' if below == 1 else 'end'} with it. What they have done stays.",
-            (Answer(KEEP, "Let them work", key="Esc"), Answer(CANCEL, f"Cancel all {below + 1}", "danger")),
+            (Answer(KEEP, "Keep them working", key="Esc"), Answer(CANCEL, f"Cancel all {below + 1}", "danger")),
         )  # fmt: skip
         dialog.answered.connect(lambda answer: self._agents.cancel(path) if answer == CANCEL else None)
         dialog.open()

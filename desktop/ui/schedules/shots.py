@@ -67,7 +67,7 @@ class SampleDesk:
         kinds: tuple[tuple[Any, float, str], ...] = (
             ("running", 0, ""), ("done", 41, ""), ("limit", 900, "The deadline of 900 s, set by the job, was reached."),
             ("missed", 0, "3 times passed while Assent was not running."),
-            ("overrun", 0, "The run before it was still at work."), ("failed", 2, "The model server is away."),
+            ("overrun", 0, "The run before it was still working."), ("failed", 2, "The model server is away."),
         )  # fmt: skip
         return [
             JobRun(str(at), job_id, start - at * 24 * HOUR, kind, start, start + took, "t" if took else "", "", detail)

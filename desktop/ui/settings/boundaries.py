@@ -241,7 +241,7 @@ class BoundaryList(QWidget):
             return
         name = LISTS[self._key]
         title = f"{'Allow' if name == 'allowed' else 'Deny'} {shown_line(facts.text)[:60]}?"
-        yes = Answer("add", "Allow it all the same", "admin") if facts.adding else Answer("add", _YES[name], "primary")
+        yes = Answer("add", "Allow it anyway", "admin") if facts.adding else Answer("add", _YES[name], "primary")
         answers = (Answer("cancel", _NO[name], key="Esc"), yes)
         words = facts.adding or DEFAULT_ADDING[name]
         if facts.warnings:

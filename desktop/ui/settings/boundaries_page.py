@@ -41,7 +41,7 @@ NAMES = {"bubblewrap": "bubblewrap", "landlock": "Landlock", "sandbox-exec": "sa
 def about_commands(report: ConfinementReport) -> str:
     """What the colours of the tree do not say."""
     if report.kind == "none":
-        return "Colours are about file tools. Nothing holds commands on this computer: they can do what you can."
+        return "Colours are about file tools. Commands are not confined on this computer: they can do what you can."
     return f"Colours are about file tools. Commands write only in the allowed folders, and read {READ_BY_COMMANDS}."
 
 
@@ -54,7 +54,7 @@ class ConfinementBanner(QWidget):
         column = Column(self, spacing=4)
         self.notice = Notice("allow" if report.kind != "none" else "failed", icon="lock")
         column.addWidget(self.notice)
-        self._more = Button("What it does not hold", "quiet", small=True, chevron=True)
+        self._more = Button("What it does not confine", "quiet", small=True, chevron=True)
         self._limits = Paragraph(f"Not held: {'; '.join(report.lacks)}.", "small", "2")
         self._limits.hide()
         if report.lacks and report.kind != "none":

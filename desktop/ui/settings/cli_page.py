@@ -98,7 +98,7 @@ class CliPage(QFrame):
         head.addWidget(Text(shown_line(row.name), "code"))
         head.addWidget(Badge(row.category))
         head.addStretch(1)
-        edit = Button("Edit", "quiet", small=True, tip=f"Show {row.name} in the text")
+        edit = Button("Edit", "quiet", small=True, tip=f"Edit {row.name} in the file")
         edit.clicked.connect(lambda: self._edit(row.line))
         attempt = Button("Try it", small=True, icon="play", tip=f"Call {row.name} now")
         attempt.clicked.connect(lambda: self.try_tool(row.name))
@@ -108,7 +108,7 @@ class CliPage(QFrame):
         column.addWidget(Paragraph(shown(row.description), "body", "2"))
         column.addWidget(Text(shown_line("  ".join(row.command)), "code", "2", elide="right"))
         if row.note:
-            column.addWidget(Paragraph(f"Every call asks as admin: {shown(row.note)}.", "small", "2"))
+            column.addWidget(Paragraph(f"Every call asks you, as an admin call: {shown(row.note)}.", "small", "2"))
         return card
 
     def try_tool(self, name: str) -> None:

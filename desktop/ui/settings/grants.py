@@ -17,8 +17,8 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 HELP = (
-    "Open until Assent ends, and never written down. Every call that needs one of these folders is admin, reading "
-    "included: it asks each time and is never remembered. What is denied stays denied."
+    "Open until Assent is closed, and never saved. Every call that needs one of these folders is an admin call, "
+    "reading included: it asks each time and is never remembered. What is denied stays denied."
 )
 OPENING = (
     "Until Assent ends, agents may read and write in it, and commands reach it, too. Each call asks you first. It is "

@@ -135,7 +135,7 @@ class KeysPage(Scroller):
             return acts
         if row.state == "missing":
             return [*acts, ("Add…", f"Add {entry}", "normal", partial(dialogs.add, entry, row.tools))]
-        acts.append(("Test", f"Look whether {entry} is there", "quiet", partial(keys.test, entry)))
+        acts.append(("Test", f"Check whether {entry} is there", "quiet", partial(keys.test, entry)))
         if row.foreign:
             acts.append(("Take back", f"No tool reads {entry} any more", "quiet", partial(keys.disagree, entry)))
             return acts

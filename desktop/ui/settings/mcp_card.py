@@ -20,7 +20,7 @@ from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
-WHOSE = "Names and descriptions are the server's own words. Models are told them."
+WHOSE = "Names and descriptions come from the server and are shown to models."
 LOG_ROWS = 14
 TOOLS_AT_FIRST = 20
 LAST_LINES = 4
@@ -80,7 +80,7 @@ class ServerCard(QFrame):
     def _head_widgets(self, row: McpRow) -> list[QWidget]:
         self.setAccessibleName(f"{row.name}, {STATES[row.state][1]}: {shown_line(row.where)}")
         widgets: list[QWidget] = [self._head(row), Text(shown_line(row.where), "code", "2", elide="right")]
-        said = (row.confinement, row.weak and f"Every call asks as admin: {row.weak}.", row.note,
+        said = (row.confinement, row.weak and f"Every call asks you, as an admin call: {row.weak}.", row.note,
                 row.says)  # fmt: skip
         widgets += [Paragraph(shown(words), "small", "2") for words in said if words]
         if row.state in ("waiting", "failed"):
@@ -127,7 +127,7 @@ class ServerCard(QFrame):
         running = row.state in ("running", "starting", "waiting")
         log = Button("Hide log" if self._log_open else "Log", "quiet", small=True)
         log.clicked.connect(self._toggle_log)
-        edit = Button("Edit", "quiet", small=True, tip=f"Show {row.name} in the text")
+        edit = Button("Edit", "quiet", small=True, tip=f"Edit {row.name} in the file")
         edit.clicked.connect(lambda: self.edit.emit(row.line))
         head.addWidget(log)
         head.addWidget(edit)

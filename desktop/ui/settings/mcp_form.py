@@ -60,7 +60,7 @@ class ServerForm(QFrame):
         self.category = Combo("Category of its tools")
         for value, words in CATEGORIES:
             self.category.addItem(words, value)
-        inside.addWidget(_row("Category of its tools", self.category, "single tools can get another one in the text"))
+        inside.addWidget(_row("Category of its tools", self.category, "mcp.yaml can give single tools another one"))
         self.enabled = Check("Start it now, and with Assent")
         inside.addWidget(self.enabled)
         inside.addWidget(Paragraph("You see the text before you save it.", "small", "2"))

@@ -24,14 +24,15 @@ from desktop.ui.widgets.text import Paragraph, Selectable
 from desktop.ui.widgets.toggles import Segmented
 
 INTRO = (
-    "Programs and services that offer tools. A tool is off until you switch it on, and off again when it changes. It "
-    "asks as admin until you give it another category in the text. Programs are confined like commands."
+    "Programs and services that offer tools. A tool is off until you switch it on, and off again when it changes. "
+    "Its calls ask you each time, as admin calls, until you set another category for it. Programs are confined "
+    "like commands."
 )
 KEPT = "mcp.yaml has a mistake. The servers below keep working as they were."
 SOME = "Some entries of mcp.yaml have mistakes and are not used."
 SEEN_TITLE = "What is new or changed"
 SEEN_WORDS = (
-    "These are the server's own words about itself and its tools. Models are told them."
+    "This is what the server says about itself and its tools. Models read it too."
 )
 
 

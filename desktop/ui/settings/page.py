@@ -57,11 +57,11 @@ PAGES = (
     (FILESYSTEM, "Filesystem boundaries", "folder"),
 )
 """(page in the schema, title, icon)."""
-HEADS = {FILESYSTEM: "Changes hold from the next call of running agents on"}
+HEADS = {FILESYSTEM: "Changes apply from the next tool call on, also in runs that are working"}
 """What stands at the right of a page's head."""
 NOTES = {
-    "Tools": "These hold for tool calls from the next call on.",
-    "Skills": "Beside your own folder, ~/.agents and ~/.claude, which are always looked into.",
+    "Tools": "These apply from the next tool call on.",
+    "Skills": "In addition to your own folder, ~/.agents and ~/.claude, which are always searched.",
     "Approvals": "Admin calls always ask, whatever is set here.",
 }
 

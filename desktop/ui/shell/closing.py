@@ -14,7 +14,7 @@ KEEP, STOP, STAY = "keep", "stop", "stay"
 def ask_close(window: QWidget, running: int, *, tray: bool, answered: Callable[[str], None]) -> Dialog:
     """``answered`` gets keep | stop | stay. Without a tray the window can only be minimised."""
     one = running == 1
-    title = "A run is still at work" if one else f"{running} runs are still at work"
+    title = "A run is still working" if one else f"{running} runs are still working"
     it, they = ("it", "it works") if one else ("them", "they work")
     where = "in the tray: click the icon there to come back" if tray else "while the window is minimised"
     words = (

@@ -26,7 +26,7 @@ HELP = {
     "description": "What it does and when to use it: this is what an agent chooses by.",
     "allowed-tools": "What it may call: names, globs, #tags, (constraints). Leave it empty for everything shown.",
     "tags": "Words with spaces between.",
-    "category": "Whether a call asks you first. Empty: worked out from what it may call.",
+    "category": "Whether a call asks you first. Empty: decided from what it may call.",
     "params": "JSON Schema of the arguments. Empty: it takes none.",
     "returns": "JSON Schema of the result. Empty: plain text.",
     "model": "Settings for the model as JSON, such as temperature.",
@@ -58,7 +58,7 @@ class FrontmatterForm(Scroller):
         self.tags = Field("Tags")
         self.visibility = Segmented("Visibility", (("shown", "Shown"), ("hidden", "Hidden")))
         self.category = Combo("Category")
-        choices = [("Worked out", ""), ("read: runs at once", "read"), ("write: asks each time", "write")]
+        choices = [("Automatic", ""), ("read: runs at once", "read"), ("write: asks each time", "write")]
         self.category.fill([*choices, ("admin: asks, never remembered", "admin")])
         self.params = sized(TextArea("Params as JSON Schema", mono=True), height=156)
         self.returns = sized(TextArea("Returns as JSON Schema", mono=True), height=92)

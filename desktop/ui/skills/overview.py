@@ -104,7 +104,7 @@ class Overview(QFrame):
             return []
         if not detail.writable and detail.key[0]:
             where = "belongs to Assent" if row is not None and row.source == "library" else "cannot be changed here"
-            pieces = ((f"This skill {where}, so it is not changed.", ""),)
+            pieces = ((f"This skill {where}, so you cannot edit it.", ""),)
             return [linked("lock", pieces, "Duplicate to change", self._dup)]
         return []
 
@@ -201,12 +201,12 @@ def page_text(detail: SkillDetail, *, state: str = "ready") -> tuple[str, str]:
 def _origin(detail: SkillDetail) -> QWidget:
     """Where it was loaded from and what holds for it."""
     definition, spec = detail.definition, detail.spec
-    rows: list[QWidget] = [fact("File", _home(detail.key[0]) if detail.key[0] else "none: made by the app", mono=True)]
+    rows: list[QWidget] = [fact("File", _home(detail.key[0]) if detail.key[0] else "none: it is built in", mono=True)]
     if definition is None:
         return titled("Origin", *rows)
     root = f", {_home(definition.root)}" if definition.root else ""
     rows.append(fact("From", source_word(definition.source) + root))
-    rows.append(fact("Is", KIND_WORDS.get(definition.kind, definition.kind)))
+    rows.append(fact("Kind", KIND_WORDS.get(definition.kind, definition.kind)))
     callers = [one.name for one in detail.may_call if one.allowed]
     named = ", ".join(callers[:CALLERS]) + (f" and {len(callers) - CALLERS:,} more" if len(callers) > CALLERS else "")
     rows.append(fact("Called by", named or "nobody yet"))

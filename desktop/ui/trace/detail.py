@@ -57,7 +57,7 @@ class DetailView(QFrame):
 
     def _buttons(self) -> Row:
         self.arguments = Button("Arguments", "quiet", small=True, tip="All arguments of the call")
-        self.result = Button("Result", "quiet", small=True, tip="What came back, as far as it is kept")
+        self.result = Button("Result", "quiet", small=True, tip="The result, as far as it is kept")
         self.activity = Button("Show in activity", "quiet", small=True, tip="Its decisions in the activity log")
         self.card = IconButton("chats", "Show its card in the thread", side=24)
         self.arguments.clicked.connect(lambda: self._open(result=False))

@@ -29,7 +29,7 @@ from desktop.ui.widgets.shown import shown_line
 LEAST_BELOW, LEAST_ABOVE = 220, 140
 SECOND = 1000
 EMPTY = ("No run yet", "What the agent does will be listed here: its rounds, its calls, and the agents it calls.")
-LOADING = ("Reading the trace", "It is put together from what is stored of the run.")
+LOADING = ("Reading the trace", "It is read from what was stored of the run.")
 
 
 class _Body(QWidget):

@@ -27,7 +27,7 @@ class TextPage(QFrame):
         super().__init__()
         self.setProperty("pane", "plain")
         self._text = ""
-        self.back = IconButton("left", "Back to what is known of it", shortcut="Esc", side=24)
+        self.back = IconButton("left", "Back to the details", shortcut="Esc", side=24)
         self.title = Text("", "small-medium", elide="right")
         self.copy_button = IconButton("copy", "Copy this text", side=24)
         self.note = Text("", "small", "3", elide="right")

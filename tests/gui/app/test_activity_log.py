@@ -102,7 +102,7 @@ async def test_a_log_that_was_cut_and_changed_while_the_app_was_closed_is_told_a
     tab.notice.details.click()
     await again.until_true(lambda: any(label.isVisible() for label in tab.detail.findChildren(QLabel)), "the details")
     words = "\n".join(label.text() for label in tab.detail.findChildren(QLabel))
-    assert "Entry 2 is not what was written" in words
+    assert "Entry 2 is not what Assent wrote" in words
     assert "Entry 3 is missing at the end" in words
     assert sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True).execute(
         "SELECT count(*) FROM audit WHERE kind = 'break'"

@@ -41,7 +41,7 @@ async def test_with_nothing_at_work_closing_is_the_end(start):
 async def test_closing_while_a_run_works_asks_and_cancelling_changes_nothing(start):
     app = await closed_at_work(start)
     asked = question(app)
-    assert asked.accessibleName() == "A run is still at work"
+    assert asked.accessibleName() == "A run is still working"
     assert asked.buttons["stay"].hasFocus()
     app.window.close()
     assert [d for d in app.window.findChildren(Dialog) if d.isVisible()] == [asked], "asked once"

@@ -118,7 +118,7 @@ async def test_every_call_stands_there_with_its_decision_who_decided_and_what_ca
     assert any("allowed by A rule, failed, exit code 1: bash pytest" in line for line in log.words)
     assert any("allowed by Reads run: list-directory data/" in line for line in log.words)
     assert any("edited by You, asked again" in line for line in log.words)
-    assert "The chain begins: From here on each line vouches" in log.words[-1]
+    assert "The chain begins: From here on each line is chained" in log.words[-1]
     assert log.tab.bar.count.text() == "11 entries"
 
 
@@ -344,7 +344,7 @@ async def test_a_broken_chain_is_told_plainly_with_the_entries_and_since_when(lo
     assert "This log is not as Assent wrote it." in log.tab.notice.notice.words
     assert "Everything before entry 9, written until" in log.tab.notice.notice.words
     log.tab.notice.details.click()
-    assert "Entry 9 is not what was written" in log.detail
+    assert "Entry 9 is not what Assent wrote" in log.detail
     assert "Entries 20 to 22 are missing (between" in log.detail
     assert "The database no longer refused changes to the log" in log.detail
     assert not log.tab.detail.open_thread.isVisible()

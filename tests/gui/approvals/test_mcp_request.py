@@ -12,5 +12,5 @@ def test_the_request_names_server_tool_and_program_and_says_that_hints_count_for
     head = RequestHead(mcp_request(), "A thread")
     qtbot.addWidget(head)
     words = " ".join(w.text() for w in head.findChildren(QWidget) if callable(getattr(w, "text", None)))
-    for expected in ("files", "npx -y @modelcontextprotocol/server-filesystem", "write_file", "counts for nothing"):
+    for expected in ("files", "npx -y @modelcontextprotocol/server-filesystem", "write_file", "does not rely on it"):
         assert expected in words

@@ -190,7 +190,7 @@ async def test_the_rest_is_shown_also_from_another_view_and_of_very_many_lines_t
     view, answers = held_view(desk), desk.dialog.view.answers
     await until(lambda: desk.dialog.findChildren(UnreadNotice))
     notice = desk.dialog.findChildren(UnreadNotice)[0]
-    assert "waits for the end" in notice.words
+    assert "to the end" in notice.words
     card = desk.dialog.findChild(Card)
     card.choice.set_value("result")
     card.show_view("result")

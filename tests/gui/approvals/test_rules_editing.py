@@ -67,7 +67,7 @@ async def test_three_counts_say_what_would_change(room: Room) -> None:
     assert trial.held.count == room.editor.simulation.held_count > 0
     for name in ("through", "held", "passing"):
         assert trial.section(name).rows, name
-    await until(lambda: "These would pass unseen" in words(trial), "the tricks")
+    await until(lambda: "These would run without asking" in words(trial), "the tricks")
     assert "Still stopped" in words(trial)
 
 
@@ -266,7 +266,7 @@ def test_a_problem_names_the_character_that_cannot_be_seen() -> None:
 def test_a_suggestion_shows_only_what_differs() -> None:
     pieces = suggestion_pieces("bash(command=git diff*)", "bash(command=git diff{, --stat})", 29, 31)
     assert "".join(text for text, _ in pieces) == (
-        "Suggested: command=git diff{, --stat} lets 29 of the 31 through and no trick."
+        "Suggested: command=git diff{, --stat} allows 29 of these 31 calls and no trick."
     )
     assert "bash(" in suggestion_pieces("#network", "bash(command=x)", 1, 1)[1][0]
 

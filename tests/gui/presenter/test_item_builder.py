@@ -93,7 +93,7 @@ def test_of_an_unknown_outcome_the_card_says_so_and_who_did_not_make_the_call_ag
     call = record("a", "assistant", ToolCallBlock("c", "bash", {"command": "ls"}), side="a")
     (item,) = build_items([call, record("r", "tool", result)])
     assert item.parts[0].state == "unknown"
-    assert item.parts[0].detail == "Nobody knows whether it was done. Skipped by you."
+    assert item.parts[0].detail == "Skipped; nobody knows whether it was done by you."
 
 
 def test_malformed_arguments_are_shown_as_they_came():

@@ -360,7 +360,7 @@ def test_one_that_was_cancelled_says_that_it_is_stopping_until_it_has_ended() ->
     shown_line = line(NodeState.WAITING, doing="bash", stopping=True, pause_asked=True)
     assert (word_of(shown_line), look_of(shown_line.facts)) == ("stopping", "running")
     assert is_turning(shown_line.facts)
-    assert facts_of(shown_line)[0].text == "It was cancelled; what it does is being ended."
+    assert facts_of(shown_line)[0].text == "It was cancelled and is stopping."
     tree = tree_of(node("0", "helper", T, stopping=True))
     tree.end()
     assert word_of(tree.lines()[0]) == "cancelled"

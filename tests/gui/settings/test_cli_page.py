@@ -159,7 +159,7 @@ async def test_tools_in_force_and_entries_that_are_left_out_are_listed(shown: Sh
     assert "printf  %s  {{text}}  [{{times}}]" in shown.words
     assert "Some entries of tools.yaml have mistakes" in shown.words
     assert "bad (tools[2]).category" in shown.words
-    assert "Every call asks as admin: sh runs what {{code}} says." in shown.words
+    assert "Every call asks you, as an admin call: sh runs what {{code}} says." in shown.words
 
 
 @pytest.mark.spec("R-CLI-1")

@@ -82,7 +82,7 @@ async def test_a_job_that_cannot_be_carried_out_says_why_and_holds_no_other_up(t
         assert [await made.history(job) for job in kept] == [[], [("failed", 60)], [("done", 60)]]
         rows = {row.job.name: row for row in await made.service.jobs()}
         zone, listed = rows["zone"], rows["list"]
-        assert (zone.problem, zone.next_at) == ("There is no time zone 'No/Where'. As in Europe/Berlin.", None)
+        assert (zone.problem, zone.next_at) == ("There is no time zone 'No/Where'. Such as Europe/Berlin.", None)
         assert listed.last is not None
         assert listed.last.detail
 

@@ -145,11 +145,11 @@ async def test_a_run_that_is_still_at_work_is_not_joined_by_another_and_can_be_s
         await made.at(60.1)
         await made.at(120.1)
         newest = (await made.service.runs(job.job_id))[0]
-        assert (newest.status, newest.detail) == ("overrun", "The run before it was still at work.")
+        assert (newest.status, newest.detail) == ("overrun", "The run before it was still working.")
         for minutes in (180.1, 240.1):
             await made.at(minutes)
         again = (await made.service.runs(job.job_id))[0]
-        assert again == replace(newest, detail="The run before it was still at work: 3 times.")
+        assert again == replace(newest, detail="The run before it was still working: 3 times.")
         with pytest.raises(KnownError, match="Slow is running"):
             await made.service.try_once(job.job_id)
         assert await made.service.stop(job.job_id)
