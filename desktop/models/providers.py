@@ -66,9 +66,7 @@ _DIALECTS: Mapping[str, Dialect] = {
     "deepseek": Dialect("openai", priced=True, copied=True, table="deepseek", home="https://api.deepseek.com/v1"),
     "groq": Dialect("openai", priced=True, copied=True, table="groq", home="https://api.groq.com/openai/v1"),
     "xai": Dialect("openai", priced=True, copied=True, table="xai", home="https://api.x.ai/v1"),
-    "together": Dialect(
-        "openai", priced=True, copied=True, table="together_ai", home="https://api.together.xyz/v1"
-    ),
+    "together": Dialect("openai", priced=True, copied=True, table="together_ai", home="https://api.together.ai/v1"),
     "fireworks": Dialect(
         "openai", priced=True, copied=True, table="fireworks_ai", home="https://api.fireworks.ai/inference/v1"
     ),

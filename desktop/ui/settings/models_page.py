@@ -5,11 +5,13 @@ Keys are write-only: they can be replaced, tested and deleted, and are never sho
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.models import Connection, LocalServer
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.ui.first_run.local_card import context_words, port_of
+from desktop.ui.settings.connection_edit import ConnectionEdit
 from desktop.ui.settings.provider_form import ProviderForm, entry_field, label_of
 from desktop.ui.widgets.beside import Beside
 from desktop.ui.widgets.buttons import Button
@@ -34,6 +36,8 @@ class ModelsPage(Scroller):
         self._setup = setup
         self._outcomes: dict[str, tuple[bool, str]] = {}
         self._shown: object = None
+        self.editor: ConnectionEdit | None = None
+        self._edits: dict[str, Button] = {}
         self.notice = Notice("ask", "")
         self.column.addWidget(self.notice)
         self.default = Combo("Default model")
@@ -91,7 +95,7 @@ class ModelsPage(Scroller):
         choices = [(f"{model.title}  ·  {place}", str(model.ref)) for model, place in places]
         known = {ref for _, ref in choices}
         if setup.default_model and setup.default_model not in known:
-            choices.insert(0, (f"{setup.default_model}  ·  not there now", setup.default_model))
+            choices.insert(0, (f"{setup.default_model}  ·  not available now", setup.default_model))
         self.default.fill([*choices] if choices else [("No model yet", "")], setup.default_model)
         self.default.setEnabled(bool(choices))
         state = (setup.connections, setup.servers, setup.looking, dict(self._outcomes))
@@ -101,9 +105,17 @@ class ModelsPage(Scroller):
 
     def _fill(self) -> None:
         setup = self._setup
+        known = {connection.connection_id for connection in setup.connections}
+        if self.editor is not None and self.editor.connection_id not in known:
+            self._end_edit()
+        if self.editor is not None:
+            self._connections.removeWidget(self.editor)
         clear(self._connections)
+        self._edits.clear()
+        edited = self.editor.connection_id if self.editor is not None else ""
         for connection in setup.connections:
-            self._connections.addWidget(self._connection(connection))
+            same = connection.connection_id == edited
+            self._connections.addWidget(self.editor if self.editor and same else self._connection(connection))
         if not setup.connections:
             self._connections.addWidget(Paragraph("No provider is connected.", "body", "2"))
         clear(self._servers)
@@ -115,7 +127,7 @@ class ModelsPage(Scroller):
             self._servers.addWidget(Paragraph(f"{missing}: not running", "small", "3"))
         if not setup.servers and not setup.looking:
             words = "Start Ollama, LM Studio, llama.cpp or vLLM, then look."
-            self._servers.addWidget(EmptyState("server", "Nothing looked for yet", words, framed=True))
+            self._servers.addWidget(EmptyState("server", "Not searched yet", words, framed=True))
 
     def _connection(self, connection: Connection) -> QFrame:
         card = pane("card")
@@ -124,7 +136,7 @@ class ModelsPage(Scroller):
         about = QWidget()
         words = Column(about, spacing=2)
         words.addWidget(Text(shown_line(connection.title), "medium", elide="right"))
-        where = shown_line(connection.base_url) or connection.provider
+        where = shown_line(connection.base_url) or self._setup.info(connection).title
         key = "key in the system keyring" if connection.secret_name else "no key"
         if connection.secret_name and self._setup.keyring_note:
             key = "key for this session only"
@@ -145,8 +157,9 @@ class ModelsPage(Scroller):
         test = Button("Test", "quiet", small=True, tip=f"Make one request to {title}")
         test.clicked.connect(lambda: self._setup.test_connection(name))
         row.addWidget(test)
-        edit = Button("Edit…", "quiet", small=True, tip=f"Change the name, the address or the key of {title}")
+        edit = Button("Edit", "quiet", small=True, icon="write", tip=f"Change the name, address or key of {title}")
         edit.clicked.connect(lambda: self._edit(connection))
+        self._edits[name] = edit
         row.addWidget(edit)
         if connection.secret_name:
             replace = Button("Replace key…", "quiet", small=True)
@@ -176,33 +189,28 @@ class ModelsPage(Scroller):
         dialog.open(focus=next(iter(fields.values())))
 
     def _edit(self, connection: Connection) -> None:
-        info = self._setup.info(connection)
-        dialog = Dialog(
-            self.window(),
-            f"Edit {shown_line(connection.title)}",
-            "Another address or key is tested first; nothing changes until it works. Leave the key empty to keep it.",
-            (CANCEL, Answer("save", "Test and save", "primary")),
-        )
-        said = {"name": connection.title, "base_url": connection.base_url, **connection.options}
-        fields: dict[str, Field] = {}
-        for name in ("name", *dict.fromkeys((*("base_url",), *(need.rstrip("?") for need in info.needs)))):
-            caption, hint, secret = label_of(name)
-            if name == "base_url" and name not in info.needs:
-                caption += " (empty: the provider's own)"
-            field = fields[name] = (
-                self._secret_field(name, dialog) if secret else entry_field(caption, hint, secret=False)
-            )
-            if not secret:
-                field.setText(said.get(name, ""))
-                dialog.body.addWidget(Labelled(caption, field))
+        """In the place of its card; one at a time."""
+        self._outcomes.pop(connection.connection_id, None)
+        self._end_edit()
+        self.editor = ConnectionEdit(self._setup, connection)
+        self.editor.left.connect(self._edited)
+        self._fill()
+        self.editor.fields["name"].setFocus(Qt.FocusReason.OtherFocusReason)
 
-        def answered(value: str) -> None:
-            given = {name: taken(field) for name, field in fields.items()}
-            if value == "save":
-                self._setup.edit_connection(connection.connection_id, given)
+    def _edited(self) -> None:
+        """Back to its card, with the keys on its Edit."""
+        name = self.editor.connection_id if self.editor is not None else ""
+        self._end_edit()
+        self._fill()
+        if name in self._edits:
+            self._edits[name].setFocus(Qt.FocusReason.OtherFocusReason)
 
-        dialog.answered.connect(answered)
-        dialog.open(focus=fields["name"])
+    def _end_edit(self) -> None:
+        if self.editor is not None:
+            self._connections.removeWidget(self.editor)
+            self.editor.hide()
+            self.editor.deleteLater()
+            self.editor = None
 
     def _secret_field(self, name: str, dialog: Dialog) -> Field:
         label, _, secret = label_of(name)

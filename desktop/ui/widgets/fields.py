@@ -43,7 +43,7 @@ class Field(QLineEdit):
     def _dress(self) -> None:
         px = theme().px
         self.setFont(theme().font("code" if self._mono else "body"))
-        self.setTextMargins(px(26) if self._icon_name else 0, 0, px(22) if self.wrong else 0, 0)
+        self.setTextMargins(px(26) if self._icon_name else 0, 0, px((22 if self.wrong else 0) + self.trailing), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The icons over the box."""

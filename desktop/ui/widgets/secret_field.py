@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QIcon
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLineEdit
 
 from desktop.ui.theme import theme
+from desktop.ui.widgets.buttons import IconButton
 from desktop.ui.widgets.fields import Field
 
 SHOWN_MS = 10_000
@@ -33,7 +34,8 @@ class SecretField(Field):
     but for pasting, and nothing can be copied or dragged out."""
 
     cleaned = Signal(str)
-    trailing = 24  # the eye
+    trailing = 24
+    """The eye."""
 
     def __init__(self, name: str, clean: Cleaner, *, hint: str = "", shown_ms: int = SHOWN_MS) -> None:
         super().__init__(name, hint=hint, secret=True)
@@ -42,24 +44,32 @@ class SecretField(Field):
         self.setInputMethodHints(_HINTS)
         self.setDragEnabled(False)
         self.textEdited.connect(self._edited)
-        self._eye = self.addAction(QIcon(), QLineEdit.ActionPosition.TrailingPosition)
+        self._eye = IconButton("read", "", side=26)
+        self._eye.setParent(self)
         self._eye.setCheckable(True)
+        self._eye.setCursor(Qt.CursorShape.ArrowCursor)
         self._eye.toggled.connect(self._show)
         self._cover = QTimer(self, singleShot=True, interval=shown_ms)
         self._cover.timeout.connect(lambda: self._eye.setChecked(False))
         self._show(False)
 
     @property
-    def eye(self) -> QAction:
+    def eye(self) -> IconButton:
         """Shows what was typed for ten seconds."""
         return self._eye
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The eye at the right end, in the middle. (An action of the field's own has 16 pixels at every text size.)"""
+        super().resizeEvent(event)
+        side = theme().px(26)
+        self._eye.setFixedSize(side, side)
+        self._eye.move(self.width() - side - theme().px(3), (self.height() - side) // 2)
 
     def _show(self, shown: bool) -> None:
         self.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
         words = "Hide what was typed" if shown else "Show what was typed for 10 seconds"
-        self._eye.setText(words)
-        self._eye.setToolTip(words)
-        self._eye.setIcon(theme().icon("hidden" if shown else "read", "text-2", 16))
+        self._eye.set_name(words)
+        self._eye.set_icon("hidden" if shown else "read")
         if shown:
             self._cover.start()
         else:

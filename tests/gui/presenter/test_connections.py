@@ -1,6 +1,8 @@
 """Connections have names, can be changed, and a test is told of where it belongs."""
 
+import importlib.util
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +85,19 @@ def test_known_providers_are_ready_to_fill_in() -> None:
         assert base_url(Connection(name, name, "")).startswith("https://")
     for name in ("vllm", "llamacpp", "lmstudio", "ollama"):
         assert kinds[name].address.startswith("http://127.0.0.1:")
+
+
+def test_the_addresses_of_hosted_providers_are_those_that_litellm_knows() -> None:
+    """Read from the text of the installed litellm; importing it takes seconds."""
+    found = importlib.util.find_spec("litellm")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    home = Path(found.submodule_search_locations[0])
+    texts = [home / "constants.py", home / "litellm_core_utils" / "get_llm_provider_logic.py"]
+    texts += (home / "llms").glob("*/chat/transformation.py")
+    known = "\n".join(path.read_text(encoding="utf-8") for path in texts)
+    for name in ("deepseek", "groq", "xai", "together", "fireworks"):
+        address = base_url(Connection(name, name, "")).removeprefix("https://")
+        assert f'"{address}"' in known or f'"https://{address}"' in known, address
+    assert 'or "https://api.together.ai/v1"' in known, "litellm's own choice of Together's two addresses"
+    assert base_url(Connection("together", "together", "")) == "https://api.together.ai/v1"

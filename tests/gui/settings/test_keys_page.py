@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from desktop.domain.keyring import KeyringEntry
@@ -187,20 +187,29 @@ def test_the_eye_shows_what_was_typed_for_a_while(qtbot: QtBot, theme: Theme) ->
     qtbot.addWidget(field)
     field.show()
     QTest.keyClicks(field, SECRET)
-    assert field.eye.text().startswith("Show")
-    field.eye.trigger()
-    assert (field.displayText(), field.eye.text()) == (SECRET, "Hide what was typed")
+    assert field.eye.accessibleName().startswith("Show")
+    field.eye.click()
+    assert (field.displayText(), field.eye.accessibleName()) == (SECRET, "Hide what was typed")
     qtbot.waitUntil(lambda: field.echoMode() == QLineEdit.EchoMode.Password, timeout=60_000)
     assert field.displayText() != SECRET
     assert not field.eye.isChecked()
 
 
+def test_the_eye_grows_with_the_text(field: SecretField, theme: Theme) -> None:
+    small = field.eye.size()
+    theme.set_scale(2.0)
+    field.resize(400, theme.px(32))
+    QApplication.sendPostedEvents()
+    assert (field.eye.size(), field.eye.geometry().right() < field.width()) == (small * 2, True)
+    assert field.textMargins().right() >= field.eye.width() - theme.px(4), "no letter below it"
+
+
 def test_the_eye_is_shut_again_by_a_second_press_and_when_the_secret_was_taken(field: SecretField) -> None:
     QTest.keyClicks(field, SECRET)
-    field.eye.trigger()
-    field.eye.trigger()
+    field.eye.click()
+    field.eye.click()
     assert field.displayText() != SECRET
-    field.eye.trigger()
+    field.eye.click()
     assert field.taken() == SECRET
     QTest.keyClicks(field, "another")
     assert field.displayText() != "another"
@@ -344,7 +353,7 @@ async def test_without_a_keyring_it_says_so_once_and_keeps_secrets_until_the_end
     assert set((await world.settled()).values()) == {"silent", "not_agreed", "never"}
     assert "There is no keyring" in world.keys.note
     assert await world.after(world.keys.keep, world.mine, SECRET) == (
-        True, "No keyring took it, so it is kept until you quit.",
+        True, "There is no keyring that takes it, so it is kept only until you quit.",
     )  # fmt: skip
     assert world.tools.only_here(world.mine)
     await world.keyring.close()

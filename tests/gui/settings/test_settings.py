@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -25,6 +26,7 @@ from desktop.ui.widgets.toggles import Segmented, Switch
 from tests.gui.shell.test_window import spin
 
 ROOT = Path(__file__).resolve().parents[3]
+KEY = "sk-typed-0123456789abcdef"
 MISTRAL = Connection("mistral", "mistral", "Mistral", "", "connection/mistral")
 
 
@@ -231,6 +233,56 @@ def test_a_connection_is_tested_and_the_outcome_stays_beside_it(shown: Shown) ->
     assert "Mistral does not know this key (401)." in shown.words
 
 
+def card(shown: Shown, name: str) -> Any:
+    spin()
+    return next(one for one in shown.page.findChildren(QFrame) if one.accessibleName() == name and one.isVisible())
+
+
+def test_a_connection_is_edited_in_its_place_and_stays_there_until_it_works(shown: Shown) -> None:
+    shown.button("Edit").click()
+    spin()
+    editor = card(shown, "Edit Mistral")
+    fields = {field.accessibleName(): field for field in editor.findChildren(Field)}
+    assert fields["Address"].placeholderText() == "the provider's own"
+    assert fields["Name, as lists of models show it"].hasFocus()
+    assert [one for one in shown.page.findChildren(QFrame) if one.accessibleName() == "Mistral"] == []
+    QTest.keyClicks(fields["Key"], KEY)
+    editor.save.click()
+    name, given = next(call[1:] for call in shown.setup.calls if call[0] == "edit_connection")
+    assert (name, given["name"], given["base_url"], given["key"]) == ("mistral", "Mistral", "", KEY)
+    shown.setup.wrong_field = "key"
+    shown.setup.tested.emit("mistral", False, "Mistral does not know this key (401).")
+    spin()
+    assert card(shown, "Edit Mistral") is editor
+    assert "Mistral does not know this key (401)." in shown.words
+    assert (fields["Key"].wrong, fields["Key"].text()) == (True, KEY), "what was typed is still there"
+    shown.setup.set(looking=True)
+    assert card(shown, "Edit Mistral") is editor, "a change elsewhere leaves it alone"
+    editor.save.click()
+    shown.setup.tested.emit("mistral", True, "It works: 13 models.")
+    spin()
+    assert "It works: 13 models." in [label.text() for label in card(shown, "Mistral").findChildren(QLabel)]
+    assert shown.button("Edit").hasFocus()
+
+
+def test_escape_gives_an_edit_up_and_forgets_the_key(shown: Shown) -> None:
+    shown.button("Edit").click()
+    editor = card(shown, "Edit Mistral")
+    key = next(field for field in editor.findChildren(Field) if field.accessibleName() == "Key")
+    QTest.keyClicks(key, KEY)
+    QTest.keyClick(key, Qt.Key.Key_Escape)
+    assert key.text() == ""
+    spin()
+    assert card(shown, "Mistral").isVisible()
+    assert not [call for call in shown.setup.calls if call[0] == "edit_connection"]
+
+
+def test_the_second_line_of_a_connection_names_its_provider(shown: Shown) -> None:
+    work = Connection("work", "mistral", "Work", secret_name="connection/work")
+    shown.setup.set(connections=(work,))
+    assert "Mistral, key in the system keyring" in [line.text() for line in card(shown, "Work").findChildren(Text)]
+
+
 @pytest.mark.parametrize(("scale", "width"), [(1.0, 1216), (1.0, 832), (2.0, 832)])
 def test_the_name_of_a_connection_has_its_room_beside_or_above_its_buttons(
     shown: Shown, theme: Theme, scale: float, width: int
@@ -242,7 +294,7 @@ def test_the_name_of_a_connection_has_its_room_beside_or_above_its_buttons(
     lines = card.findChildren(Text)
     assert "Mistral" in [line.text() for line in lines]
     assert [line.text() for line in lines if line.width() < line.sizeHint().width()] == []
-    for label in ("Test", "Edit…", "Replace key…", "Delete…"):
+    for label in ("Test", "Edit", "Replace key…", "Delete…"):
         button = shown.button(label)
         assert button.width() >= button.sizeHint().width(), label
 
@@ -257,7 +309,7 @@ def test_the_default_model_is_chosen_from_what_is_there(shown: Shown) -> None:
 def test_a_default_model_that_is_gone_is_still_named(shown: Shown) -> None:
     shown.setup.set(default_model="lab/old-model")
     default = next(c for c in shown.page.findChildren(Combo) if c.accessibleName() == "Default model")
-    assert default.currentText() == "lab/old-model  ·  not there now"
+    assert default.currentText() == "lab/old-model  ·  not available now"
 
 
 def test_everything_that_takes_keys_has_a_name(shown: Shown) -> None:
