@@ -103,8 +103,9 @@ class LateModels:
         skills = _part("presenter", "skills").SkillsViewModel(self.rooms.desk, self.bridge)
         editor = _part("presenter", "skills_editing").SkillEditor(self.rooms.desk, self.bridge, skills.wrote)
         projects = _part("presenter", "skills_projects").SkillProjects(self.rooms.settings, self.bridge)
+        imports = _part("presenter", "skills_importing").SkillImport(self.rooms.desk, self.bridge, skills)
         made: SkillsModels = _part("presenter", "skills_models").SkillsModels(
-            skills, editor, self._trials(self._model), projects
+            skills, editor, self._trials(self._model), projects, imports
         )
         return made
 

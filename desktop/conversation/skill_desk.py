@@ -16,6 +16,7 @@ from typing import Any
 
 from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.conversation.agents import AgentBook
+from desktop.conversation.skill_imports import SkillImports
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import KnownError, NotFound
@@ -37,6 +38,7 @@ from desktop.skills.formats.folder import FolderFile, folder_files
 from desktop.skills.formats.markdown import Section, sections
 from desktop.skills.formats.problems import FormatError
 from desktop.skills.frontmatter import FrontmatterError, load_yaml_mapping
+from desktop.skills.importing.staging import Staging
 from desktop.skills.patterns.lists import AllowedList, Judged
 from desktop.skills.resolution.fabric import SkillChanges
 from desktop.skills.resolution.pins import Difference
@@ -122,6 +124,7 @@ class SkillDesk:
         self._host = host
         self.mine = str(mine)
         self._files = SkillFiles(trash, self._writable, self._saved)
+        self.imports = SkillImports(world, self._files, Staging(trash.parent / "imports"), self._renamed_inside)
 
     # -- what there is ------------------------------------------------------------------------------------------------
 

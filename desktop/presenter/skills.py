@@ -72,7 +72,7 @@ class SkillsViewModel(SkillListing):
     def look_again(self) -> None:
         """Read the open skill anew."""
         if self.key is not None:
-            self._bridge.spawn(self._look(self.key), name="read skill", on_error=self._told)
+            self._bridge.spawn(self._look(self.key), name="read skill", on_error=self.tell)
 
     async def _look(self, key: Key) -> None:
         try:
@@ -118,11 +118,11 @@ class SkillsViewModel(SkillListing):
     async def _made(self, work: Coroutine[Any, Any, str], name: str) -> None:
         path = await work
         self.wrote(path)
-        await self._show_new((path, name))
+        await self.show_new((path, name))
 
-    async def _show_new(self, key: Key) -> None:
+    async def show_new(self, key: Key) -> None:
         """The list with it in, widened if the filter would leave it out, and its page."""
-        await self._renew()
+        await self.renew()
         if self.catalog.find(key) is None:  # its file says another name
             key = next((row.key for row in map(self.catalog.row, range(len(self.catalog))) if row.path == key[0]), key)
         if self.model.place(key) < 0:
@@ -149,7 +149,7 @@ class SkillsViewModel(SkillListing):
             del self._deleted[next(iter(self._deleted))]
         if self.key == key:
             self.select(None)
-        await self._renew()
+        await self.renew()
         self.said.emit(f"{key[1]} deleted", deleted.token)
 
     def undo_delete(self, token: str) -> None:
@@ -162,7 +162,7 @@ class SkillsViewModel(SkillListing):
         path = await self.desk.undo(deleted)
         self._deleted.pop(deleted.token, None)
         self.wrote(path)
-        await self._show_new((path, deleted.name))
+        await self.show_new((path, deleted.name))
 
     # -- pins ---------------------------------------------------------------------------------------------------------
 
@@ -186,16 +186,17 @@ class SkillsViewModel(SkillListing):
         await self.desk.accept(seen.path, seen.digest)
         self.difference = None
         self._changed.discard(seen.path)
-        await self._renew()
+        await self.renew()
         self.look_again()
         self.said.emit("The skill is on again.", "")
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _do(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        self._bridge.spawn(work, name=name, on_error=self._told)
+        self._bridge.spawn(work, name=name, on_error=self.tell)
 
-    def _told(self, error: AssentError) -> None:
+    def tell(self, error: AssentError) -> None:
+        """Something that was asked for failed."""
         self.failed.emit(words_of(error))
 
 

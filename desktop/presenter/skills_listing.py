@@ -182,7 +182,7 @@ class SkillListing(QObject):
         if not self._loading:
             self._reload()
 
-    async def _renew(self) -> None:
+    async def renew(self) -> None:
         """The list as it is now, at once."""
         self.catalog, self._off = await asyncio.to_thread(_catalogue, self.desk)
         self._list()

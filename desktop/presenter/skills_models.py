@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from desktop.presenter.skills import SkillsViewModel
 from desktop.presenter.skills_editing import SkillEditor
+from desktop.presenter.skills_importing import SkillImport
 from desktop.presenter.skills_projects import SkillProjects
 from desktop.presenter.skills_trying import SkillTrials
 
@@ -18,3 +19,4 @@ class SkillsModels:
     editor: SkillEditor
     trials: SkillTrials
     projects: SkillProjects
+    imports: SkillImport

@@ -24,6 +24,7 @@ from desktop.pipeline.pipeline import Pipeline
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.skills import SkillsViewModel
 from desktop.presenter.skills_editing import SkillEditor
+from desktop.presenter.skills_importing import SkillImport
 from desktop.presenter.skills_models import SkillsModels
 from desktop.presenter.skills_projects import SkillProjects
 from desktop.presenter.skills_trying import SkillTrials
@@ -84,7 +85,7 @@ class Shown:
         self.skills = SkillsViewModel(desk, self.bridge)
         self.models = SkillsModels(
             self.skills, SkillEditor(desk, self.bridge, self.skills.wrote), SkillTrials(desk, self.bridge),
-            SkillProjects(SettingsService(root.parent), self.bridge),
+            SkillProjects(SettingsService(root.parent), self.bridge), SkillImport(desk, self.bridge, self.skills),
         )  # fmt: skip
         self.page: SkillsPage | None = None
 

@@ -14,7 +14,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from desktop.skills.names import is_bare_name
 
 MAX_BYTES = 1_000_000
 TRASH_KEPT = 200
+_MAINS = ("SKILL.md", "skill.md")
 
 
 class EditConflict(KnownError):
@@ -162,6 +163,35 @@ class SkillFiles:
             return str(target / "SKILL.md")
         return self.create_file(str(Path(root) / f"{name}{_kind_of(source)}"), self.open(path).text)
 
+    def bring_in(self, staged: Path, files: Sequence[str], root: str, name: str) -> str:
+        """A copy in ``root`` of a skill that lies elsewhere, under a name; its path. ``files`` are what comes along
+        beside a ``SKILL.md``, relative to its folder. All or nothing, and never over an existing one."""
+        target = self.place_of(staged, root, name)
+        self._require(str(target))
+        if target.exists():
+            raise CannotSave(f"{target} exists already.", next_step="Choose another name.")
+        fresh = target.with_name(f".{name}.{new_id()}.tmp")
+        own_folder = staged.name in _MAINS
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if own_folder:
+                _copy_files(staged, files, fresh)
+            else:
+                shutil.copyfile(staged, fresh, follow_symlinks=False)
+            os.rename(fresh, target)
+        except (OSError, shutil.Error) as error:
+            shutil.rmtree(fresh, ignore_errors=True) if own_folder else fresh.unlink(missing_ok=True)
+            raise CannotSave(f"{target} could not be made: {error}.") from error
+        path = str(target / "SKILL.md") if own_folder else str(target)
+        self._changed(path)
+        return path
+
+    @staticmethod
+    def place_of(source: Path, root: str, name: str) -> Path:
+        """The folder or file in ``root`` which a skill of this kind and name has. Raises CannotSave for no name."""
+        _require_name(name)
+        return Path(root) / (name if source.name in _MAINS else f"{name}{_kind_of(source)}")
+
     def rename(self, path: str, name: str) -> str:
         """Move a skill's file or folder to another name in the same place; the new path."""
         _require_name(name)
@@ -297,3 +327,12 @@ def _copy_folder(source: Path, target: Path) -> None:
     except (OSError, shutil.Error) as error:
         shutil.rmtree(fresh, ignore_errors=True)
         raise CannotSave(f"{source} could not be copied: {error}.") from error
+
+
+def _copy_files(main: Path, files: Sequence[str], target: Path) -> None:
+    target.mkdir()
+    shutil.copyfile(main, target / "SKILL.md", follow_symlinks=False)
+    for rel in files:
+        beside = target / rel
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(main.parent / rel, beside, follow_symlinks=False)

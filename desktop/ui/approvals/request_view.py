@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
+from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.permission import Choice, PermissionRequest
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.gist import gist_of
@@ -27,7 +28,7 @@ from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
-from desktop.ui.widgets.shown import has_hidden, shown_line
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph
 from desktop.ui.widgets.toggles import Check
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
+from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.rules import RuleProblem, Simulation
 from desktop.presenter.rules_editing import PATTERN_LIMIT, RuleEditor
 from desktop.presenter.rules_words import DECISIONS, split_pattern
@@ -24,7 +25,7 @@ from desktop.ui.widgets.containers import PaneHeader, Scroller
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.fields import Field, Labelled
 from desktop.ui.widgets.scaling import Column, Row
-from desktop.ui.widgets.shown import has_hidden, shown_line
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.toggles import Segmented
 

@@ -12,7 +12,6 @@ from desktop.presenter.chat_state import Meters
 from desktop.presenter.model_setup import DEMO_MODEL
 from desktop.presenter.transcript_items import CallsPart, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer_pane import ComposerPane
-from desktop.ui.chat.drop_zone import DropZone
 from desktop.ui.chat.find_bar import FindBar
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.job_strip import JobStrip
@@ -21,6 +20,7 @@ from desktop.ui.theme import theme
 from desktop.ui.transcript.tool_card import OPEN
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.containers import EmptyState
+from desktop.ui.widgets.drop_zone import DropZone
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.side_room import SideRoom
 
@@ -61,7 +61,7 @@ class ThreadPane(QFrame):
         self.conversation = SideRoom(self.transcript, self.empty)
         column.addWidget(self.conversation, 1)
         column.addWidget(self.foot)
-        self.drop_zone = DropZone(self, models.attaching.files, self.foot.take_image)
+        self.drop_zone = DropZone(self, "Drop to attach", models.attaching.files, self.foot.take_image)
         self._connect()
         self._leave_room()
         self._show_empty()

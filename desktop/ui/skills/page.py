@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from desktop.presenter.skills_models import SkillsModels
-from desktop.ui.skills import asking, facets, skill_list
+from desktop.ui.skills import asking, facets, importing, skill_list
 from desktop.ui.skills.detail import SkillPane
 from desktop.ui.skills.facets import Facets
 from desktop.ui.skills.skill_list import SkillList
 from desktop.ui.theme import theme
+from desktop.ui.widgets.drop_zone import DropZone
 from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.toast import Toast
@@ -100,6 +102,8 @@ class SkillsPage(QFrame):
         skills.shown.connect(self.list.mark)
         skills.touched.connect(editor.look_at_disk)
         self.toast.undone.connect(skills.undo_delete)
+        self.toast.undone.connect(self._models.imports.undo)
+        self.drop = DropZone(self, "Drop to import a skill", self._dropped)
         editor.failed.connect(self._save_failed)
         editor.saved.connect(self._saved)
         editor.conflict.connect(lambda _: self._leave_not())
@@ -194,11 +198,60 @@ class SkillsPage(QFrame):
     # -- acting -------------------------------------------------------------------------------------------------------
 
     def new(self) -> None:
-        """A new skill of one's own."""
-        self.leaving(self._ask_new)
+        """A new skill of one's own: made here, or imported."""
+        self.leaving(self._new_menu)
 
-    def _ask_new(self) -> None:
+    def _new_menu(self) -> None:
+        button = self.facets.new if self.facets.new.isVisible() else self.list
+        menu = self.make_new_menu()
+        menu.popup(button.mapToGlobal(button.rect().bottomLeft() if button is not self.list else QPoint(8, 8)))
+        menu.setActiveAction(menu.actions()[0])
+
+    def make_new_menu(self) -> QMenu:
+        """The ways to a new skill."""
+        menu = QMenu("New skill", self)
+        menu.setAccessibleName("New skill")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for words, act in (
+            ("Make a skill…", self.make), ("Import from a folder…", self.import_folder),
+            ("Import from an archive…", self.import_archive), ("Paste a SKILL.md…", self.import_text),
+        ):  # fmt: skip
+            action = QAction(words, menu)
+            action.triggered.connect(lambda _=False, act=act: act())
+            menu.addAction(action)
+        return menu
+
+    def make(self) -> None:
+        """From a template."""
         asking.ask_new(self.window(), self._skills.create)
+
+    def import_folder(self) -> None:
+        """From a folder of the person's choice."""
+        importing.choose_folder(self, self.import_path)
+
+    def import_archive(self) -> None:
+        """From a zip or tar.gz archive."""
+        importing.choose_archive(self, self.import_path)
+
+    def import_text(self) -> None:
+        """From a text that is pasted."""
+        dialog = importing.PasteDialog(self.window(), self._look_at_text)
+        dialog.open(dialog.field)
+
+    def _dropped(self, paths: tuple[str, ...]) -> None:
+        if len(paths) > 1:
+            self.toast.say("Drop one folder, archive or SKILL.md at a time")
+        else:
+            self.leaving(lambda: self.import_path(paths[0]))
+
+    def import_path(self, path: str) -> None:
+        """Look at a folder, an archive or a file, and show what it is."""
+        importing.ImportDialog(self.window(), self._models.imports, os.path.basename(path) or path).open()
+        self._models.imports.look_at(path)
+
+    def _look_at_text(self, text: str) -> None:
+        importing.ImportDialog(self.window(), self._models.imports, "what you pasted").open()
+        self._models.imports.look_at_text(text)
 
     def act(self, what: str) -> None:
         """edit | try | duplicate | rename | delete | trust | text, for the open skill."""

@@ -11,6 +11,7 @@ from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.domain.tools import Category
 from desktop.presenter.skills import FacetCounts, MayCall, SkillDetail, SkillsViewModel
 from desktop.presenter.skills_editing import FormState, SkillEditor, values_of
+from desktop.presenter.skills_importing import SkillImport
 from desktop.presenter.skills_lines import Conflict
 from desktop.presenter.skills_list import SkillRow
 from desktop.presenter.skills_models import SkillsModels
@@ -172,7 +173,7 @@ def sample_models() -> SkillsModels:
     )
     return SkillsModels(
         skills, SampleEditor(desk, bridge, skills.wrote), SkillTrials(desk, bridge, lambda: "Mistral Large"),
-        SkillProjects(settings, bridge),
+        SkillProjects(settings, bridge), SkillImport(SimpleNamespace(imports=None), bridge, skills),  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -232,6 +233,6 @@ PICTURES: dict[str, Callable[[SkillsPage], Any]] = {
     "06-skills-difference": _difference,
     "06-skills-untrusted": lambda page: _choose(page, "maintenance-log-agent"),
     "06-skills-leaving": _leave,
-    "06-skills-new": lambda page: page.new(),
+    "06-skills-new": lambda page: page.make(),
     "06-skills-nothing": lambda page: page.list._skills.choose(query="zzz"),
 }

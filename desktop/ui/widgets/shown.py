@@ -11,29 +11,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
-    "\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U00013430-\U0001343f\U00016fe4"
-    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
-"""What draws nothing, or like a blank without being one: controls, all spaces but the ordinary, fillers, selectors."""
+from desktop.domain.hidden_characters import HIDDEN
+
 LINE = 400
 """Characters after which a long line goes on in the next row of a view."""
 
 
 def shown(text: str) -> str:
     """Control, direction-changing and invisible characters as ``\\u{202e}``; line breaks and tabs stay."""
-    return _HIDDEN.sub(_escape, text)
+    return HIDDEN.sub(_escape, text)
 
 
 def shown_line(text: str) -> str:
     """As ``shown``, on one line."""
     return shown(text).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def has_hidden(text: str) -> bool:
-    """Whether ``shown`` would change it, by more than the line breaks of Windows."""
-    return _HIDDEN.search(text.replace("\r\n", "\n")) is not None
 
 
 def _escape(match: re.Match[str]) -> str:

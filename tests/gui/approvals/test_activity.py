@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from desktop.app.audit_check import follow
 from desktop.domain.audit import AuditRow
 from desktop.domain.events import ToolCallFinished
+from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.permission import AuditEntry
 from desktop.presenter.activity import DELETED, KEPT, ActivityViewModel, midnight
 from desktop.presenter.bridge import Bridge
@@ -26,7 +27,6 @@ from desktop.ui.approvals.activity_list import ROW, ActivityModel, columns
 from desktop.ui.approvals.activity_shots import entries, hostile, rows
 from desktop.ui.approvals.activity_words import Fact, as_text, decision_word, facts, one_line, rule_of, spoken, when
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.shown import has_hidden
 from tests.gui.approvals.conftest import settled
 from tests.harness.patience import PATIENCE_S
 from tests.harness.windows import activated

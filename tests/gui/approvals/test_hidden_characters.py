@@ -4,7 +4,8 @@ import unicodedata
 
 import pytest
 
-from desktop.ui.widgets.shown import has_hidden, shown
+from desktop.domain.hidden_characters import has_hidden
+from desktop.ui.widgets.shown import shown
 
 FILLERS = [
     0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164, *range(0xFE00, 0xFE10), 0xFFA0,

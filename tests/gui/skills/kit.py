@@ -16,6 +16,7 @@ from desktop.pipeline.pipeline import Pipeline, Settings
 from desktop.presenter.bridge import Bridge
 from desktop.presenter.skills import SkillsViewModel
 from desktop.presenter.skills_editing import SkillEditor
+from desktop.presenter.skills_importing import SkillImport
 from desktop.presenter.skills_models import SkillsModels
 from desktop.presenter.skills_projects import SkillProjects
 from desktop.presenter.skills_trying import SkillTrials
@@ -97,7 +98,9 @@ class Desk:
         for one in (self.skills.failed, self.editor.failed, self.projects.failed):
             one.connect(self.failed.append)
         self.skills.touched.connect(self.editor.look_at_disk)
-        return SkillsModels(self.skills, self.editor, self.trials, self.projects)
+        self.imports = SkillImport(self.desk, self.bridge, self.skills)
+        self.imports.refused.connect(self.failed.append)
+        return SkillsModels(self.skills, self.editor, self.trials, self.projects, self.imports)
 
     async def listed(self) -> None:
         self.skills.start()

@@ -283,7 +283,7 @@ async def test_library_skills_are_read_only_with_a_way_to_change_a_copy(open_pag
 
 async def test_new_rename_and_delete_ask_in_dialogs_and_delete_is_undone(open_page: Any, filled: Desk) -> None:
     window = await open_page(filled)
-    window.page.new()
+    window.page.make()
     dialog = window.dialog
     dialog.field.setText("Not A Name")
     assert not dialog.buttons["yes"].isEnabled()

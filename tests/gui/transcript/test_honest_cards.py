@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.tools import Category, Judgement
 from desktop.presenter.item_builder import summarise
 from desktop.presenter.transcript_items import NestedCall, ToolPart, TranscriptItem
@@ -13,7 +14,6 @@ from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.spoken_text import spoken_text
 from desktop.ui.transcript.tool_card import ToolCard
 from desktop.ui.transcript.tool_drawing import ledger_glyph
-from desktop.ui.widgets.shown import has_hidden
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import said, spin
 

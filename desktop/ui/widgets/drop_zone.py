@@ -1,4 +1,4 @@
-"""Files and pictures dropped anywhere on the open thread are attached; while they hang over it, it says so."""
+"""Files and pictures dropped anywhere on a pane are taken; while they hang over it, it says what for."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from PySide6.QtWidgets import QWidget
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import outline
 
-WORDS = "Drop to attach"
 VEIL = 0.85
 """How much of the ground covers what is below."""
 
 
 class DropZone(QWidget):
-    """Lies over ``host`` while something that can be attached is dragged over it. What is dropped goes to ``files``
-    (paths) or ``image``."""
+    """Lies over ``host`` while something that it can take is dragged over it, and says ``words``. What is dropped goes
+    to ``files`` (paths) or ``image``; without ``image`` pictures are not taken."""
 
     def __init__(
-        self, host: QWidget, files: Callable[[tuple[str, ...]], None], image: Callable[[object], None]
-    ) -> None:
+        self, host: QWidget, words: str, files: Callable[[tuple[str, ...]], None],
+        image: Callable[[object], None] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(host)
-        self._host, self._files, self._image = host, files, image
+        self._host, self._words, self._files, self._image = host, words, files, image
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setAccessibleName(WORDS)
+        self.setAccessibleName(words)
         self.hide()
         host.setAcceptDrops(True)
         host.installEventFilter(self)
@@ -35,12 +35,15 @@ class DropZone(QWidget):
         """What is dragged over the host."""
         if event.type() == QEvent.Type.DragLeave:
             self.hide()
-        elif isinstance(event, QDropEvent) and (_paths(event.mimeData()) or _is_picture(event.mimeData())):
+        elif isinstance(event, QDropEvent) and self._wants(event.mimeData()):
             event.setDropAction(Qt.DropAction.CopyAction)
             event.accept()
             self._show() if event.type() != QEvent.Type.Drop else self._take(event.mimeData())
             return True
         return False
+
+    def _wants(self, held: QMimeData) -> bool:
+        return bool(_paths(held)) or (self._image is not None and _is_picture(held))
 
     def _show(self) -> None:
         self.setGeometry(self._host.rect())
@@ -52,7 +55,7 @@ class DropZone(QWidget):
         paths = _paths(held)
         if paths:
             self._files(paths)
-        else:
+        elif self._image is not None:
             self._image(held.imageData())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -68,7 +71,7 @@ class DropZone(QWidget):
         outline(painter, box, t.metric("radius-dialog"), t.color("accent"), 2.0)
         painter.setFont(t.font("title"))
         painter.setPen(t.color("text"))
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), WORDS)
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self._words)
 
 
 def _paths(held: QMimeData) -> tuple[str, ...]:

@@ -1,0 +1,210 @@
+"""Skills that a person imports: staged, looked at, kept in a folder of theirs under a free name, and undone.
+
+Importing reads and copies files. It runs nothing that is in them (S-SK-3).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.errors import KnownError
+from desktop.domain.ids import new_id
+from desktop.domain.skills import SkillSource
+from desktop.domain.tools import Category
+from desktop.pipeline.skill_tool import category_of
+from desktop.skills.editing.files import CannotSave, Deleted, SkillFiles
+from desktop.skills.importing.staging import Candidate, Staged, Staging
+from desktop.skills.names import MAX_NAME
+from desktop.skills.resolution.roots import SearchRoot
+
+Collision = Literal["both", "replace"]
+"""What to do where a skill of this name is there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A folder that an import can go to: ``project`` is "" for the person's own skills."""
+
+    root: str
+    source: SkillSource
+    project: str = ""
+    trusted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """How a skill of an import would stand in a folder.
+
+    ``category`` is what its calls would be there, None for a file that holds no skill. ``taken``: something of its name
+    is there; ``replaced`` is the file that *replace* would put aside, "" where only another name is possible.
+    ``free`` is the name that *keep both* gives. ``before`` are the sources of other skills of this name that agents
+    would no longer get, ``behind`` that of the one that they would go on getting instead of it, or "".
+    """
+
+    category: Category | None
+    taken: bool = False
+    replaced: str = ""
+    free: str = ""
+    before: tuple[str, ...] = ()
+    behind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What importing did: ``token`` takes it back. ``paths`` and ``names`` of the new skills, in order."""
+
+    token: str
+    names: tuple[str, ...]
+    paths: tuple[str, ...]
+    put_aside: tuple[Deleted, ...]
+
+
+class SkillImports:
+    """``rename_inside`` gives a skill's file another name in its own text."""
+
+    def __init__(
+        self, world: SkillWorld, files: SkillFiles, staging: Staging, rename_inside: Callable[[str, str], None]
+    ) -> None:
+        self._world = world
+        self._files = files
+        self._staging = staging
+        self._rename_inside = rename_inside
+
+    async def stage(self, path: str) -> Staged:
+        """A folder, an archive, or a skill's file, to be looked at. Raises ImportRefused."""
+        return await self._stage(lambda stop: self._staging.from_path(path, stop))
+
+    async def stage_text(self, text: str) -> Staged:
+        """A pasted SKILL.md. Raises ImportRefused."""
+        return await self._stage(lambda stop: self._staging.from_text(text, stop))
+
+    async def _stage(self, work: Callable[[threading.Event], Staged]) -> Staged:
+        """Whoever stops waiting has it stopped, and leaves nothing behind."""
+        stop = threading.Event()
+        task = asyncio.ensure_future(asyncio.to_thread(work, stop))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            stop.set()
+            task.add_done_callback(self._drop)
+            raise
+
+    def _drop(self, task: asyncio.Future[Staged]) -> None:
+        if not task.cancelled() and task.exception() is None:
+            asyncio.get_running_loop().run_in_executor(None, self._staging.discard, task.result())
+
+    async def cancel(self, staged: Staged) -> None:
+        """Nothing of it stays."""
+        await asyncio.to_thread(self._staging.discard, staged)
+
+    def targets(self) -> tuple[Target, ...]:
+        """Where it can go: one's own skills first, then one folder for each project. From memory."""
+        roots = self._world.fabric.roots
+        found = [Target(root.path, root.source) for root in roots if root.source == "mine"]
+        for project in dict.fromkeys(root.project for root in roots if root.project):
+            of_project = [root for root in roots if root.project == project]
+            root = next((root for root in of_project if os.path.isdir(root.path)), None) or _usual(of_project)
+            found.append(Target(root.path, root.source, project, root.trusted))
+        return tuple(found)
+
+    async def fits(self, staged: Staged, candidate: Candidate, target: Target) -> Fits:
+        """How it would stand there."""
+        return await asyncio.to_thread(self._fits, staged, candidate, target)
+
+    def _fits(self, staged: Staged, candidate: Candidate, target: Target) -> Fits:
+        definition = candidate.definition
+        if definition is None:
+            return Fits(None)
+        catalog = self._world.fabric.catalog()
+        rows = [catalog.row(number) for number in catalog.named(definition.name)]
+        here = [row for row in rows if row.path.startswith(target.root.rstrip(os.sep) + os.sep)]
+        source = staged.folder / candidate.rel
+        place = self._files.place_of(source, target.root, definition.name)
+        taken = bool(here) or place.exists()
+        alone = len(here) == 1 and self._only_one_in(here[0].path) and self._files.may_change(here[0].path)
+        order = [root.path for root in self._world.fabric.roots]
+        elsewhere = [row for row in rows if row not in here and row.state != "untrusted"]
+        at = order.index(target.root) if target.root in order else 0
+        later = [row for row in elsewhere if _rank(row.path, order) > at]
+        sooner = [row for row in elsewhere if row not in later]
+        return Fits(
+            category_of(replace(definition, source=target.source)), taken, here[0].path if alone else "",
+            self._free(source, target.root, definition.name) if taken else definition.name,
+            tuple(dict.fromkeys(row.source for row in later)), sooner[0].source if sooner else "",
+        )  # fmt: skip
+
+    def _only_one_in(self, path: str) -> bool:
+        """Putting a file aside puts aside all that is in it."""
+        return sum(1 for one in self._world.fabric.list_tools() if one.path == path) <= 1
+
+    def _free(self, source: Path, root: str, name: str) -> str:
+        """``name-2`` and so on: the first that neither a file nor a skill of this folder has."""
+        catalog = self._world.fabric.catalog()
+        for number in range(2, 1000):
+            end = f"-{number}"
+            wanted = name[: MAX_NAME - len(end)].rstrip("-") + end
+            if not catalog.named(wanted) and not self._files.place_of(source, root, wanted).exists():
+                return wanted
+        raise CannotSave(f"There are too many skills called {name}.", next_step="Rename some of them.")
+
+    async def keep(
+        self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, collision: Collision = "both"
+    ) -> Kept:
+        """Copy these into the folder, all or none, and let go of the rest. Raises KnownError."""
+        return await asyncio.to_thread(self._keep, staged, wanted, target, collision)
+
+    def _keep(self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, collision: Collision) -> Kept:
+        names: list[str] = []
+        paths: list[str] = []
+        aside: list[Deleted] = []
+        try:
+            for candidate in wanted:
+                fits = self._fits(staged, candidate, target)
+                if fits.replaced and collision == "replace" and candidate.name not in names:
+                    aside.append(self._files.delete(fits.replaced, candidate.name))
+                    name = candidate.name
+                else:
+                    name = fits.free
+                paths.append(self._bring_in(staged, candidate, target, name))
+                names.append(name)
+        except KnownError:
+            self._take_back(tuple(zip(paths, names, strict=False)), tuple(aside))
+            raise
+        self._staging.discard(staged)
+        return Kept(new_id(), tuple(names), tuple(paths), tuple(aside))
+
+    def _bring_in(self, staged: Staged, candidate: Candidate, target: Target, name: str) -> str:
+        files = [file.path for file in candidate.files]
+        path = self._files.bring_in(staged.folder / candidate.rel, files, target.root, name)
+        if name != candidate.name:
+            self._rename_inside(path, name)
+        return path
+
+    async def undo(self, kept: Kept) -> tuple[str, ...]:
+        """Take out what was imported, and bring back what it replaced; the paths of that. Raises KnownError."""
+        return await asyncio.to_thread(self._take_back, tuple(zip(kept.paths, kept.names, strict=True)), kept.put_aside)
+
+    def _take_back(self, imported: tuple[tuple[str, str], ...], aside: tuple[Deleted, ...]) -> tuple[str, ...]:
+        for path, name in imported:
+            self._files.delete(path, name)
+        return tuple(self._files.undo(one) for one in aside)
+
+
+def _usual(roots: list[SearchRoot]) -> SearchRoot:
+    """The folder of a project that other programs find as well."""
+    return next((root for root in roots if root.path.endswith(os.path.join(".agents", "skills"))), roots[0])
+
+
+def _rank(path: str, order: list[str]) -> int:
+    """The place of a file's folder in the search order; programmatic ones come before all."""
+    return next((at for at, root in enumerate(order) if path.startswith(root.rstrip(os.sep) + os.sep)), -1)
+
+
+__all__ = ["Candidate", "Collision", "Fits", "Kept", "SkillImports", "Staged", "Target"]

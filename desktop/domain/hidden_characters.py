@@ -1,0 +1,21 @@
+"""Characters that draw nothing, or like a blank without being one: controls, all spaces but the ordinary, fillers.
+
+Text that reorders, hides or overwrites itself on screen would make a person agree to something other than what they
+read (R-PRM-2, R-PRM-15). Views show such characters as escapes; names and titles have none.
+"""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
+    "\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U00013430-\U0001343f\U00016fe4"
+    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Line feeds and tabs are not among them."""
+
+
+def has_hidden(text: str) -> bool:
+    """Whether anything in a text cannot be seen, line ends of Windows left out."""
+    return HIDDEN.search(text.replace("\r\n", "\n")) is not None

@@ -1,0 +1,258 @@
+"""Importing skills: something is looked at, a person sees what it is and where it would go, and keeps or cancels it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.conversation.skill_imports import Candidate, Collision, Fits, Kept, Staged, Target
+from desktop.domain.errors import AssentError
+from desktop.domain.tools import Category
+from desktop.domain.words import count_words, size_words
+from desktop.presenter.skills import words_of
+from desktop.presenter.skills_words import KIND_WORDS, source_word
+
+if TYPE_CHECKING:
+    from desktop.conversation.skill_desk import SkillDesk
+    from desktop.presenter.bridge import Bridge
+    from desktop.presenter.skills import SkillsViewModel
+
+__all__ = ["Candidate", "Note", "SkillImport", "facts_of", "notes_of", "target_words"]
+
+UNDONE = 20
+SCRIPTS_NAMED = 12
+_RUNS = {
+    Category.READ: "Its code runs without asking: it says that it only reads. It runs confined.",
+    Category.WRITE: "Its code asks before it runs. It runs confined.",
+    Category.ADMIN: "Its code asks each time, as a call that may change anything.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence about an import that a person should not miss. ``kind``: info | ask | failed."""
+
+    kind: str
+    sentence: str
+
+
+class SkillImport(QObject):
+    """One import at a time. ``staged_changed`` after there is something to look at, or nothing any more; ``fitted``
+    after it is known how it fits the chosen folder; ``refused`` when it cannot be imported; ``kept`` when it was."""
+
+    staged_changed = Signal()
+    fitted = Signal()
+    refused = Signal(str)
+    kept = Signal()
+
+    def __init__(self, desk: SkillDesk, bridge: Bridge, skills: SkillsViewModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._imports, self._bridge, self._skills = desk.imports, bridge, skills
+        self._work: Any = None
+        self._number = 0
+        self._undo: dict[str, Kept] = {}
+        self.staged: Staged | None = None
+        self.targets: tuple[Target, ...] = ()
+        self.target: Target | None = None
+        self.ticked: set[int] = set()
+        self.fits: dict[int, Fits] = {}
+        self.busy = False
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    def look_at(self, path: str) -> None:
+        """A folder, an archive or a file."""
+        self._begin(lambda: self._imports.stage(path))
+
+    def look_at_text(self, text: str) -> None:
+        """A pasted SKILL.md."""
+        self._begin(lambda: self._imports.stage_text(text))
+
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, Staged]]) -> None:
+        self.cancel()
+        self.busy = True
+        self._work = self._bridge.spawn(self._look(work, self._number), name="look at import", on_error=self._refused)
+
+    async def _look(self, work: Callable[[], Coroutine[Any, Any, Staged]], number: int) -> None:
+        staged = await work()
+        if number != self._number:  # cancelled in between
+            await self._imports.cancel(staged)
+            return
+        self.busy = False
+        self.staged, self.targets = staged, self._imports.targets()
+        self.target = self.targets[0]
+        self.ticked = {0} if len(staged.candidates) == 1 and staged.candidates[0].definition is not None else set()
+        self.staged_changed.emit()
+        await self._fit(number)
+
+    async def _fit(self, number: int) -> None:
+        staged, target = self.staged, self.target
+        if staged is None or target is None:
+            return
+        found = {at: await self._imports.fits(staged, one, target) for at, one in enumerate(staged.candidates)}
+        if number == self._number and target is self.target:
+            self.fits = found
+            self.fitted.emit()
+
+    def cancel(self) -> None:
+        """Leave nothing behind."""
+        self._number += 1
+        self.busy = False
+        if self._work is not None and not self._work.done():
+            self._work.cancel()
+        self._work = None
+        staged, self.staged = self.staged, None
+        self.ticked, self.fits = set(), {}
+        if staged is not None:
+            self._bridge.spawn(self._imports.cancel(staged), name="cancel import")
+            self.staged_changed.emit()
+
+    # -- choosing -----------------------------------------------------------------------------------------------------
+
+    def go_to(self, at: int) -> None:
+        """Another folder for it."""
+        if 0 <= at < len(self.targets) and self.targets[at] is not self.target:
+            self.target = self.targets[at]
+            self.fits = {}
+            self.fitted.emit()
+            self._bridge.spawn(self._fit(self._number), name="fit import", on_error=self._refused)
+
+    def tick(self, at: int, on: bool) -> None:
+        """Take one along, or not. What holds no skill cannot be taken."""
+        if self.staged is not None and on and self.staged.candidates[at].definition is not None:
+            self.ticked.add(at)
+        else:
+            self.ticked.discard(at)
+        self.fitted.emit()
+
+    @property
+    def collides(self) -> bool:
+        """Whether a ticked one has a name that is taken where it would go."""
+        return any(at in self.fits and self.fits[at].taken for at in self.ticked)
+
+    @property
+    def may_replace(self) -> bool:
+        """Whether all of those could be replaced."""
+        taken = [self.fits[at] for at in self.ticked if at in self.fits and self.fits[at].taken]
+        return bool(taken) and all(fit.replaced for fit in taken)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to import, and how it fits is known."""
+        return self.staged is not None and not self.busy and bool(self.ticked) and self.ticked <= self.fits.keys()
+
+    # -- keeping ------------------------------------------------------------------------------------------------------
+
+    def keep(self, collision: Collision = "both") -> None:
+        """Take what is ticked. What was looked at is what is kept: the same staged files."""
+        staged, target = self.staged, self.target
+        if staged is None or target is None or not self.ready:
+            return
+        self.busy = True
+        wanted = tuple(staged.candidates[at] for at in sorted(self.ticked))
+        work = self._keep(staged, wanted, target, collision)
+        self._bridge.spawn(work, name="import skills", on_error=self._refused)
+
+    async def _keep(
+        self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, collision: Collision
+    ) -> None:
+        kept = await self._imports.keep(staged, wanted, target, collision)
+        self.busy = False
+        self.staged = None
+        self._number += 1
+        self._undo[kept.token] = kept
+        while len(self._undo) > UNDONE:
+            del self._undo[next(iter(self._undo))]
+        self._skills.wrote(*kept.paths)
+        self.kept.emit()
+        named = kept.names[0] if len(kept.names) == 1 else count_words(len(kept.names), "skill")
+        replaced = " in place of the one that was there" if kept.put_aside else ""
+        await self._skills.show_new((kept.paths[0], kept.names[0]))
+        self._skills.said.emit(f"{named} imported{replaced}", kept.token)
+
+    def undo(self, token: str) -> None:
+        """Take out what was imported, and bring back what it replaced."""
+        kept = self._undo.pop(token, None)
+        if kept is not None:
+            self._bridge.spawn(self._take_back(kept), name="undo import", on_error=self._skills.tell)
+
+    async def _take_back(self, kept: Kept) -> None:
+        back = await self._imports.undo(kept)
+        self._skills.wrote(*back)
+        self._skills.select(None)
+        await self._skills.renew()
+
+    def _refused(self, error: AssentError) -> None:
+        self.busy = False
+        self.refused.emit(words_of(error))
+
+
+def target_words(target: Target) -> str:
+    """Where it goes, for a list to choose from."""
+    if not target.project:
+        return "Your own skills"
+    return f"Project {os.path.basename(target.project) or target.project}"
+
+
+def facts_of(candidate: Candidate, fits: Fits | None) -> tuple[tuple[str, str, bool], ...]:
+    """(caption, words, as code) of what a person should know before keeping it."""
+    definition = candidate.definition
+    if definition is None:
+        return ()
+    allowed = definition.allowed_tools
+    found = [("Is", KIND_WORDS.get(definition.kind, definition.kind), False)]
+    if definition.is_code and fits is not None and fits.category is not None:
+        found.append(("Runs", _RUNS[fits.category], False))
+    if definition.role not in ("", "context"):
+        found.append(("Role", definition.role, False))
+    calls = "every skill that is not hidden" if allowed is None else allowed or "nothing"
+    found.append(("May call", calls, bool(allowed)))
+    number = len(candidate.files) + 1
+    found.append(("Files", f"{count_words(number, 'file')}, {size_words(candidate.size)}", False))
+    named = ", ".join(candidate.scripts[:SCRIPTS_NAMED])
+    more = len(candidate.scripts) - SCRIPTS_NAMED
+    scripts = f"{named} and {more:,} more" if more > 0 else named
+    found.append(("Scripts", scripts or "none", bool(scripts)))
+    if candidate.others:
+        found.append(("Holds also", ", ".join(candidate.others), True))
+    if definition.tags:
+        found.append(("Tags", " ".join(f"#{tag}" for tag in definition.tags), False))
+    return tuple(found)
+
+
+def notes_of(candidate: Candidate, fits: Fits | None, target: Target | None) -> tuple[Note, ...]:
+    """What should not be missed, gravest first."""
+    found: list[Note] = []
+    definition = candidate.definition
+    if definition is None:
+        found.append(Note("failed", "This cannot be imported: it holds no skill that could be called."))
+    elif definition.state == "broken":
+        found.append(Note("failed", "It has mistakes and will not run until they are mended."))
+    if fits is not None:
+        found += _standing(candidate, fits)
+        if definition is not None and definition.is_code and fits.category is Category.READ:
+            found.append(Note("ask", "An agent can run this code without asking you. Import it only if you trust it."))
+    if target is not None and target.project and not target.trusted:
+        found.append(Note("info", "The project is not trusted, so agents cannot see it until you trust the project."))
+    if candidate.scripts:
+        words = "Importing runs nothing. An agent that wants to run a script asks you, as for any command."
+        found.append(Note("info", words))
+    return tuple(found)
+
+
+def _standing(candidate: Candidate, fits: Fits) -> list[Note]:
+    found = []
+    if fits.taken:
+        found.append(Note("ask", f"You have something called {candidate.name} there already."))
+    if fits.before:
+        whose = " and ".join(source_word(source) for source in fits.before)
+        words = f"There is another {candidate.name} ({whose}). Agents would get this one instead of it."
+        found.append(Note("ask", words))
+    if fits.behind:
+        word = source_word(fits.behind)
+        found.append(Note("info", f"There is another {candidate.name} ({word}) that agents go on getting instead."))
+    return found

@@ -1,0 +1,53 @@
+"""Opening what a person chose: plain files only, never through a link, and no pipe holds anybody up."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from desktop.skills.importing.limits import MAX_ENTRIES, ImportRefused, StagedFiles
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+def open_plain(path: Path | str, *, follow: bool = True) -> IO[bytes]:
+    """A regular file, to be read. Raises OSError, or ImportRefused for a pipe or a device. What a person chose may be
+    a link (``follow``), what lies in a folder may not."""
+    handle = os.open(path, _FLAGS | (0 if follow else getattr(os, "O_NOFOLLOW", 0)))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ImportRefused(f"{os.path.basename(path)} is no plain file.")
+    return os.fdopen(handle, "rb")
+
+
+def copy_folder(folder: Path, into: StagedFiles) -> None:
+    """All plain files below a folder; links are counted and left out. Raises ImportRefused; blocks."""
+    try:
+        for entry, rel in _below(str(folder), into):
+            with open_plain(entry.path, follow=False) as source:
+                runnable = bool(os.fstat(source.fileno()).st_mode & stat.S_IXUSR)
+                into.write(rel, source, runnable=runnable)
+    except OSError as error:
+        raise ImportRefused(f"{folder} cannot be read: {error.strerror}.") from error
+
+
+def _below(folder: str, into: StagedFiles, above: str = "") -> Iterator[tuple[os.DirEntry[str], tuple[str, ...]]]:
+    with os.scandir(folder) as entries:
+        found = sorted(islice(entries, MAX_ENTRIES + 1), key=lambda entry: entry.name)
+    for entry in found:
+        rel = f"{above}/{entry.name}" if above else entry.name
+        parts = into.wanted(rel)
+        if not parts:
+            continue
+        if entry.is_symlink():
+            into.links += 1
+        elif entry.is_dir(follow_symlinks=False):
+            yield from _below(entry.path, into, rel)
+        elif entry.is_file(follow_symlinks=False):
+            yield entry, parts
+        else:
+            raise ImportRefused(f"It holds {rel!a}, which is a pipe or a device and no file.")

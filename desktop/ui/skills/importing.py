@@ -1,0 +1,340 @@
+"""The dialog of an import: what was looked at, what it is and may call, where it would go, and whether to keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
+
+from desktop.presenter.skills_importing import Candidate, SkillImport, facts_of, notes_of, target_words
+from desktop.ui.skills.cards import fact, problem_rows
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import elided, glyph, outline
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.containers import Notice, Scroller, clear
+from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.fields import Combo, Labelled, MonoView, TextArea
+from desktop.ui.widgets.files import FileDialog
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.shown import shown, shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.toggles import Segmented
+
+WIDTH, HEIGHT, ROWS = 640, 400, 5
+MOST_TEXT = 24_000
+ARCHIVES = "Archives (*.zip *.skill *.tar *.tar.gz *.tgz);;Skill files (*.md *.skill.md *.skill.py *.skill.js)"
+CHECKED = Qt.ItemDataRole.CheckStateRole
+LINE = Qt.ItemDataRole.UserRole
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
+
+
+class CandidateDelegate(RowDelegate):
+    """A box to tick, the name, and what it does."""
+
+    height = 32
+
+    def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
+        """One line."""
+        t = theme()
+        enabled = bool(index.flags() & Qt.ItemFlag.ItemIsUserCheckable)
+        side = t.px(16)
+        mark = QRect(box.x() + t.px(8), box.y() + (box.height() - side) // 2, side, side)
+        if not enabled:
+            glyph(painter, mark, "failed", "failed", side)
+        elif Qt.CheckState(index.data(CHECKED)) == Qt.CheckState.Checked:
+            glyph(painter, mark, "allow", "accent", side)
+            outline(painter, mark.toRectF(), t.px(4), t.color("accent"))
+        else:
+            outline(painter, mark.toRectF(), t.px(4), t.color("control-border"))
+        name = str(index.data())
+        painter.setPen(t.color("text" if enabled else "text-3"))
+        painter.setFont(t.font("code"))
+        room = box.adjusted(t.px(34), 0, -t.px(8), 0)
+        width = min(painter.fontMetrics().horizontalAdvance(name) + 1, room.width() // 2)
+        painter.drawText(QRect(room.x(), room.y(), width, room.height()), _LEFT, elided(name, "code", width))
+        rest = room.adjusted(width + t.px(10), 0, 0, 0)
+        painter.setFont(t.font("small"))
+        painter.setPen(t.color("text-2"))
+        painter.drawText(rest, _LEFT, elided(str(index.data(LINE)), "small", rest.width()))
+
+    def editorEvent(
+        self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index
+    ) -> bool:
+        """A click on the box, or Space, ticks."""
+        pressed = event.type() == QEvent.Type.MouseButtonRelease
+        if pressed and cast("QMouseEvent", event).position().x() > option.rect.x() + theme().px(40):
+            return False
+        if not pressed and event.type() != QEvent.Type.KeyPress:
+            return False
+        if not index.flags() & Qt.ItemFlag.ItemIsUserCheckable:
+            return False
+        on = Qt.CheckState(index.data(CHECKED)) == Qt.CheckState.Checked
+        return model.setData(index, Qt.CheckState.Unchecked if on else Qt.CheckState.Checked, CHECKED)
+
+
+class CandidateList(RowList):
+    """The skills of an import. ``ticked`` carries (place, on); ``looked_at`` the place of the current one."""
+
+    ticked = Signal(int, bool)
+    looked_at = Signal(int)
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        super().__init__("Skills in it: Space ticks one", CandidateDelegate())
+        self._rows = QStandardItemModel(self)
+        for candidate in candidates:
+            self._rows.appendRow(self._item(candidate))
+        self.setModel(self._rows)
+        self.setFixedHeight(theme().px(32 * min(ROWS, len(candidates))))
+        self._rows.itemChanged.connect(
+            lambda item: self.ticked.emit(item.row(), item.checkState() == Qt.CheckState.Checked)
+        )
+        self.selectionModel().currentChanged.connect(lambda now, _: self.looked_at.emit(now.row()))
+
+    @staticmethod
+    def _item(candidate: Candidate) -> QStandardItem:
+        item = QStandardItem(shown_line(candidate.name))
+        usable = candidate.definition is not None
+        words = candidate.definition.description if candidate.definition is not None else "holds no skill"
+        item.setData(shown_line(words[:300]), LINE)
+        item.setCheckable(usable)
+        if usable:
+            item.setCheckState(Qt.CheckState.Unchecked)
+        item.setAccessibleText(f"{item.text()}: {shown_line(words[:200])}")
+        return item
+
+    def tick_all(self) -> None:
+        """All that can be imported."""
+        for place in range(self._rows.rowCount()):
+            item = self._rows.item(place)
+            if item.isCheckable():
+                item.setCheckState(Qt.CheckState.Checked)
+
+    def sizeHint(self) -> QSize:
+        """As wide as it is given."""
+        return QSize(theme().px(200), self.height())
+
+
+class _Preview(Scroller):
+    """As high as there is room for, up to ``HEIGHT``."""
+
+    def __init__(self) -> None:
+        super().__init__(margins=(0, 4, 8, 4), spacing=8)
+        self.setAccessibleName("What it is")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # to be read to its end by keys
+
+    def sizeHint(self) -> QSize:
+        """The wanted size."""
+        return QSize(theme().px(WIDTH - 48), theme().px(HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        """It may be squeezed."""
+        return QSize(theme().px(200), theme().px(96))
+
+
+class ImportDialog(Dialog):
+    """Follows an import from looking to keeping; however it is closed, nothing stays but what was kept."""
+
+    def __init__(self, window: QWidget, imports: SkillImport, what: str) -> None:
+        answers = (Answer("no", "Cancel", key="Esc"), Answer("yes", "Import", "primary"))
+        words = (("Looking at ", ""), (shown_line(what), "mono"), (" …", ""))
+        super().__init__(window, "Import a skill", words, answers, width=WIDTH)
+        self._imports = imports
+        self._at = 0
+        self.buttons["yes"].clicked.disconnect()
+        self.buttons["yes"].clicked.connect(self._keep)
+        self.buttons["yes"].setEnabled(False)
+        self._wrong = Notice("failed", "")
+        self._wrong.hide()
+        self.body.addWidget(self._wrong)
+        self.list: CandidateList | None = None
+        self.preview = _Preview()
+        self.preview.hide()
+        self._above, self._below = Column(spacing=8), Column(spacing=8)
+        self.body.addLayout(self._above)
+        self.body.addWidget(self.preview)
+        self.body.addLayout(self._below)
+        self._make_where()
+        imports.staged_changed.connect(self._staged)
+        imports.fitted.connect(self._fitted)
+        imports.refused.connect(self._refused)
+        imports.kept.connect(lambda: self.answer("kept"))
+        self.answered.connect(self._closed)
+
+    def _make_where(self) -> None:
+        self.where = Combo("Where it goes")
+        self.where.currentIndexChanged.connect(self._imports.go_to)
+        self._where = Labelled("Where it goes", self.where)
+        self.collision = Segmented("Where the name is taken", (("both", "Keep both"), ("replace", "Replace")))
+        self.collision.chosen.connect(lambda _: self._say())
+        self._collision = Labelled("The name is taken there", self.collision, " ")
+        for part in (self._where, self._collision):
+            part.hide()
+            self._below.addWidget(part)
+
+    # -- following the import -----------------------------------------------------------------------------------------
+
+    def _staged(self) -> None:
+        staged = self._imports.staged
+        if staged is None:
+            return
+        count = len(staged.candidates)
+        words = "Nothing of it is kept until you say so, and nothing in it runs."
+        links = f" {staged.links} link{'s' if staged.links > 1 else ''} left out." if staged.links else ""
+        more = f" Only the first {count:,} are shown." if staged.more else ""
+        self._text.set_pieces(words + links + more)
+        if count > 1:
+            self._show_list(staged.candidates)
+        self.where.fill([(shown_line(target_words(one)), at) for at, one in enumerate(self._imports.targets)], 0)
+        self._where.setVisible(True)
+        self.preview.show()
+        self._look(0)
+        self.resized()
+        (self.list or self.where).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_list(self, candidates: Sequence[Candidate]) -> None:
+        made = self.list = CandidateList(candidates)
+        made.ticked.connect(self._imports.tick)
+        made.looked_at.connect(self._look)
+        line = Row(spacing=8)
+        line.addWidget(Text(f"{len(candidates):,} skills", "strong"))
+        line.addStretch(1)
+        every = Button("Tick all", "quiet", small=True)
+        every.clicked.connect(made.tick_all)
+        line.addWidget(every)
+        self._above.addLayout(line)
+        self._above.addWidget(made)
+        made.setCurrentIndex(made.model().index(0, 0))
+
+    def _look(self, at: int) -> None:
+        """Show one of them."""
+        self._at = max(0, at)
+        self._show_preview()
+        self.preview.verticalScrollBar().setValue(0)
+
+    def _show_preview(self) -> None:
+        staged = self._imports.staged
+        if staged is None or self._at >= len(staged.candidates):
+            return
+        candidate, fits = staged.candidates[self._at], self._imports.fits.get(self._at)
+        column = self.preview.column
+        clear(column)
+        for part in _preview(candidate):
+            column.addWidget(part)
+        for place, note in enumerate(notes_of(candidate, fits, self._imports.target)):
+            column.insertWidget(2 + place, Notice(note.kind, shown(note.sentence)))
+        facts = Column(spacing=4)
+        for caption, words, code in facts_of(candidate, fits):
+            facts.addWidget(fact(caption, words, mono=code))
+        column.addLayout(facts)
+        column.addWidget(_text_of(candidate))
+        column.addStretch(1)
+
+    def _fitted(self) -> None:
+        self._show_preview()
+        self._say()
+
+    def _say(self) -> None:
+        """What the button would do."""
+        imports = self._imports
+        count = len(imports.ticked)
+        button = self.buttons["yes"]
+        button.setEnabled(imports.ready)
+        button.setText(f"Import {count:,} skills" if count > 1 else "Import")
+        was = self._collision.isVisible()
+        self._collision.setVisible(imports.collides)
+        if imports.collides:
+            self._say_collision()
+        if was != imports.collides:
+            self.resized()
+
+    def _say_collision(self) -> None:
+        imports = self._imports
+        self.collision.setEnabled(imports.may_replace)
+        if not imports.may_replace:
+            self.collision.set_value("both")
+        names = [imports.fits[at].free for at in sorted(imports.ticked) if imports.fits[at].taken]
+        if self.collision.value == "replace":
+            words = "What is there is put aside. Undo brings it back."
+        else:
+            words = f"{'It is' if len(names) == 1 else 'They are'} imported as {', '.join(names[:6])}."
+        self._collision.set_note(words)
+
+    def _refused(self, sentence: str) -> None:
+        self._wrong.say(shown(sentence))
+        self._wrong.show()
+        if self._imports.staged is None:
+            self._text.set_pieces("Nothing was imported.")
+        self._say()
+        self.resized()
+        self.buttons["no"].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _keep(self) -> None:
+        self._wrong.hide()
+        replace = self._imports.collides and self.collision.value == "replace"
+        self._imports.keep("replace" if replace else "both")
+        self._say()
+
+    def _closed(self, answer: str) -> None:
+        for signal, slot in (
+            (self._imports.staged_changed, self._staged), (self._imports.fitted, self._fitted),
+            (self._imports.refused, self._refused),
+        ):  # fmt: skip
+            signal.disconnect(slot)
+        if answer != "kept":
+            self._imports.cancel()
+
+
+def _preview(candidate: Candidate) -> list[QWidget]:
+    """Its name, what it does, and what is wrong with it."""
+    definition = candidate.definition
+    words = definition.description if definition is not None else ""
+    return [
+        Text(shown_line(candidate.name), "strong", elide="right"),
+        Paragraph(shown(words[:2000]) or "No description.", "body", "2"),
+        *problem_rows(candidate.problems, None),
+    ]
+
+
+def _text_of(candidate: Candidate) -> QWidget:
+    view = MonoView(f"Text of {candidate.name}", shown(candidate.text[:MOST_TEXT]), rows=10, wrap=True)
+    view.setFixedHeight(theme().px(220))
+    return view
+
+
+class PasteDialog(Dialog):
+    """A field for the text of a SKILL.md."""
+
+    def __init__(self, window: QWidget, look: Callable[[str], None]) -> None:
+        words = "The text of a SKILL.md: a head between two lines of three hyphens, then what is to be done."
+        answers = (Answer("no", "Cancel", key="Esc"), Answer("yes", "Look at it", "primary"))
+        super().__init__(window, "Paste a skill", words, answers, width=WIDTH)
+        self.field = TextArea("Text of the skill", hint="---\nname: …\ndescription: …\n---", mono=True)
+        self.field.setFixedHeight(theme().px(260))
+        self.body.addWidget(self.field)
+        self.buttons["yes"].setEnabled(False)
+        self.field.textChanged.connect(
+            lambda: self.buttons["yes"].setEnabled(bool(self.field.toPlainText().strip()))
+        )
+        self.answered.connect(lambda answer: look(self.field.toPlainText()) if answer == "yes" else None)
+
+
+def choose_folder(parent: QWidget, chosen: Callable[[str], None]) -> None:
+    """The folder of a skill, or of several."""
+    dialog = FileDialog(parent, "Import a skill from a folder")
+    dialog.setFileMode(FileDialog.FileMode.Directory)
+    dialog.setOption(FileDialog.Option.ShowDirsOnly)
+    dialog.fileSelected.connect(lambda path: chosen(path) if path else None)
+    dialog.open()
+
+
+def choose_archive(parent: QWidget, chosen: Callable[[str], None]) -> None:
+    """A zip or tar.gz archive, or a skill's file."""
+    dialog = FileDialog(parent, "Import a skill from an archive")
+    dialog.setFileMode(FileDialog.FileMode.ExistingFile)
+    dialog.setNameFilter(ARCHIVES)
+    dialog.fileSelected.connect(lambda path: chosen(path) if path else None)
+    dialog.open()

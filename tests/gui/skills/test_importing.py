@@ -1,0 +1,228 @@
+"""Importing skills on the page: from a folder, an archive and a paste; what a dialog says, and what stays behind."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from tests.gui.skills.kit import Desk, skill, until
+
+TIDE = skill("tide", "Reads tide tables.", body="# Tide\n\nRun scripts/fit.py.\n")
+CODE = ('frontmatter = {"name": "count", "description": "Counts.", "metadata": {"category": "read"}}\n'
+        'async def run(ctx, args):\n    return 1\n')
+MARK = "import pathlib\npathlib.Path({place!r}).write_text('ran')\n"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A folder skill with a script that would leave a mark."""
+    folder = tmp_path / "from" / "tide"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(TIDE)
+    (folder / "forms.md").write_text("# Forms")
+    (folder / "scripts" / "fit.py").write_text(MARK.format(place=str(tmp_path / "ran")))
+    return folder
+
+
+def zipped(folder: Path) -> Path:
+    path = folder.parent / "tide.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted(folder.rglob("*")):
+            archive.write(file, file.relative_to(folder.parent))
+    return path
+
+
+def words(widget: QWidget) -> str:
+    return "\n".join(w.text() for w in widget.findChildren(QWidget) if w.isVisible() and hasattr(w, "text"))
+
+
+async def looked_at(window: Any) -> Any:
+    """The dialog, once it shows what there is."""
+    await until(lambda: window.desk.imports.staged is not None and window.desk.imports.fits, "a preview")
+    return window.dialog
+
+
+def staged(desk: Desk) -> list[Path]:
+    place = desk.home / "data" / "imports"
+    return list(place.iterdir()) if place.exists() else []
+
+
+def _by_folder(window: Any, source: Path) -> None:
+    window.page.import_path(str(source))
+
+
+def _by_archive(window: Any, source: Path) -> None:
+    window.page.import_path(str(zipped(source)))
+
+
+def _by_drop(window: Any, source: Path) -> None:
+    held = QMimeData()
+    held.setUrls([QUrl.fromLocalFile(str(source))])
+    enter = QDragEnterEvent(
+        QPoint(50, 50), Qt.DropAction.CopyAction, held, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(window.page, enter)
+    assert window.page.drop.isVisible()
+    assert window.page.drop.accessibleName() == "Drop to import a skill"
+    drop = QDropEvent(
+        QPointF(50, 50), Qt.DropAction.CopyAction, held, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(window.page, drop)
+
+
+@pytest.mark.parametrize("way", [_by_folder, _by_archive, _by_drop])
+async def test_a_skill_is_shown_before_anything_is_kept_and_then_kept_with_its_files(
+    way: Callable[[Any, Path], None], open_page: Any, desk: Desk, source: Path, tmp_path: Path
+) -> None:
+    window = await open_page(desk)
+    way(window, source)
+    dialog = await looked_at(window)
+    await until(lambda: "fit.py" in words(dialog), "the preview")
+    said = words(dialog)
+    for part in ("tide", "Reads tide tables.", "scripts/fit.py", "3 files"):
+        assert part in said, part
+    assert dialog.where.currentText() == "Your own skills"
+    assert list(desk.mine.iterdir()) == [], "nothing is kept yet"
+    dialog.buttons["yes"].click()
+    await until(lambda: desk.skills.detail is not None and desk.skills.key[1] == "tide", "its page")
+    await desk.rest()
+    kept = sorted(file.relative_to(desk.mine).as_posix() for file in desk.mine.rglob("*") if file.is_file())
+    assert kept == ["tide/SKILL.md", "tide/forms.md", "tide/scripts/fit.py"]
+    assert staged(desk) == []
+    assert not (tmp_path / "ran").exists(), "importing runs nothing"
+    sentence, token = desk.said[-1]
+    assert sentence == "tide imported"
+    window.page.toast.undone.emit(token)
+    await until(lambda: not (desk.mine / "tide").exists(), "it is taken out again")
+
+
+async def test_a_paste_is_looked_at_and_kept(open_page: Any, desk: Desk) -> None:
+    window = await open_page(desk)
+    window.page.import_text()
+    paste = window.dialog
+    assert not paste.buttons["yes"].isEnabled()
+    paste.field.setPlainText(TIDE)
+    paste.buttons["yes"].click()
+    dialog = await looked_at(window)
+    dialog.buttons["yes"].click()
+    await until((desk.mine / "tide" / "SKILL.md").exists, "the file")
+    await desk.rest()
+    assert (desk.mine / "tide" / "SKILL.md").read_text() == TIDE
+
+
+async def test_cancelling_leaves_nothing_behind(open_page: Any, desk: Desk, source: Path) -> None:
+    window = await open_page(desk)
+    window.page.import_path(str(source))
+    dialog = await looked_at(window)
+    assert len(staged(desk)) == 1
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    await until(lambda: not staged(desk), "an empty place")
+    assert list(desk.mine.iterdir()) == []
+    window.page.import_path(str(source))
+    window.dialog.answer("no")
+    await desk.rest()
+    await until(lambda: not staged(desk), "also while it was still being looked at")
+    assert desk.failed == []
+
+
+async def test_a_name_that_is_taken_asks_and_both_are_kept_or_one_is_replaced_with_undo(
+    open_page: Any, desk: Desk, source: Path
+) -> None:
+    old = desk.put("tide", skill("tide", "My own."))
+    window = await open_page(desk)
+    window.page.import_path(str(source))
+    dialog = await looked_at(window)
+    assert "tide-2" in words(dialog)
+    dialog.buttons["yes"].click()
+    await until((desk.mine / "tide-2" / "SKILL.md").exists, "both")
+    await desk.rest()
+    assert "name: tide-2" in (desk.mine / "tide-2" / "SKILL.md").read_text()
+    window.page.import_path(str(source))
+    dialog = await looked_at(window)
+    dialog.collision._group.button(1).click()
+    assert "put aside" in words(dialog)
+    dialog.buttons["yes"].click()
+    await until((desk.mine / "tide" / "SKILL.md").exists, "the new one")
+    await desk.rest()
+    assert not old.exists()
+    window.page.toast.undone.emit(desk.said[-1][1])
+    await until(old.exists, "the old one is back")
+    await desk.rest()
+    assert not (desk.mine / "tide").exists()
+
+
+async def test_it_goes_into_a_project_where_that_is_chosen_and_says_what_is_off_there(
+    open_page: Any, desk: Desk, source: Path
+) -> None:
+    window = await open_page(desk)
+    window.page.import_path(str(source))
+    dialog = await looked_at(window)
+    dialog.where.setCurrentIndex(1)
+    await until(lambda: desk.imports.fits, "how it fits there")
+    await until(lambda: "not trusted" in words(dialog), "what is off there")
+    dialog.buttons["yes"].click()
+    await until((desk.of_project / "tide" / "SKILL.md").exists, "the file")
+    await desk.rest()
+
+
+async def test_several_are_ticked_one_by_one_and_code_that_runs_unasked_says_so(
+    open_page: Any, desk: Desk, source: Path
+) -> None:
+    (source.parent / "count.skill.py").write_text(CODE)
+    (source.parent / "bad.skill.md").write_text("no head")
+    window = await open_page(desk)
+    window.page.import_path(str(source.parent))
+    dialog = await looked_at(window)
+    assert not dialog.buttons["yes"].isEnabled(), "none is ticked at first"
+    rows = {dialog.list.model().index(at, 0).data(): at for at in range(dialog.list.model().rowCount())}
+    dialog.list.setCurrentIndex(dialog.list.model().index(rows["count"], 0))
+    await until(lambda: "without asking you" in words(dialog), "what its code may do")
+    QTest.keyClick(dialog.list, Qt.Key.Key_Space)
+    assert desk.imports.ticked == {rows["count"]}
+    dialog.list.tick_all()
+    assert len(desk.imports.ticked) == 2, "not the one that is no skill"
+    dialog.buttons["yes"].click()
+    await until(lambda: (desk.mine / "count.skill.py").exists() and (desk.mine / "tide").exists(), "both")
+    await desk.rest()
+    assert not (desk.mine / "bad.skill.md").exists()
+
+
+async def test_what_cannot_be_imported_says_why_and_offers_only_to_close(
+    open_page: Any, desk: Desk, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../out/SKILL.md", TIDE)
+    window = await open_page(desk)
+    window.page.import_path(str(path))
+    await until(lambda: desk.failed, "why")
+    assert "outside" in words(window.dialog)
+    assert not window.dialog.buttons["yes"].isEnabled()
+    assert staged(desk) == []
+
+
+async def test_a_name_of_the_library_says_that_agents_would_get_this_one_instead(open_page: Any, desk: Desk) -> None:
+    window = await open_page(desk)
+    window.page.import_text()
+    window.dialog.field.setPlainText(skill("assistant", "Mine now."))
+    window.dialog.buttons["yes"].click()
+    dialog = await looked_at(window)
+    await until(lambda: "Agents would get this one instead" in words(dialog), "what it would hide")
+
+
+async def test_the_menu_has_four_ways_that_keys_reach(open_page: Any, desk: Desk) -> None:
+    window = await open_page(desk)
+    menu = window.page.make_new_menu()
+    assert [action.text() for action in menu.actions()] == [
+        "Make a skill…", "Import from a folder…", "Import from an archive…", "Paste a SKILL.md…",
+    ]  # fmt: skip
+    menu.actions()[3].trigger()
+    assert window.dialog.accessibleName() == "Paste a skill"
