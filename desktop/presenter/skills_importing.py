@@ -140,6 +140,17 @@ class SkillImport(QObject):
         taken = [self.fits[at] for at in self.ticked if at in self.fits and self.fits[at].taken]
         return bool(taken) and all(fit.replaced for fit in taken)
 
+    def warning(self) -> str:
+        """What the ticked ones would do that nobody may have looked at, or "". For an import of several."""
+        if self.staged is None or len(self.staged.candidates) < 2:
+            return ""
+        ticked = [(self.staged.candidates[at], self.fits[at]) for at in sorted(self.ticked) if at in self.fits]
+        code = [one.name for one, fits in ticked if _runs_unasked(one, fits)]
+        instead = [one.name for one, fits in ticked if fits.before]
+        parts = [f"Agents can run code of {_named(code)} without asking you."] if code else []
+        parts += [f"Agents would get {_named(instead)} instead of others that are called so."] if instead else []
+        return " ".join(parts)
+
     @property
     def ready(self) -> bool:
         """Whether there is something to import, and how it fits is known."""
@@ -234,7 +245,7 @@ def notes_of(candidate: Candidate, fits: Fits | None, target: Target | None) -> 
         found.append(Note("failed", "It has mistakes and will not run until they are mended."))
     if fits is not None:
         found += _standing(candidate, fits)
-        if definition is not None and definition.is_code and fits.category is Category.READ:
+        if _runs_unasked(candidate, fits):
             found.append(Note("ask", "An agent can run this code without asking you. Import it only if you trust it."))
     if target is not None and target.project and not target.trusted:
         found.append(Note("info", "The project is not trusted, so agents cannot see it until you trust the project."))
@@ -256,3 +267,12 @@ def _standing(candidate: Candidate, fits: Fits) -> list[Note]:
         word = source_word(fits.behind)
         found.append(Note("info", f"There is another {candidate.name} ({word}) that agents go on getting instead."))
     return found
+
+
+def _runs_unasked(candidate: Candidate, fits: Fits) -> bool:
+    return candidate.definition is not None and candidate.definition.is_code and fits.category is Category.READ
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - SCRIPTS_NAMED:,} more" if len(names) > SCRIPTS_NAMED else ""
+    return ", ".join(names[:SCRIPTS_NAMED]) + more

@@ -24,7 +24,7 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.toggles import Segmented
 
-WIDTH, HEIGHT, ROWS = 640, 400, 5
+WIDTH, HEIGHT, ROWS = 640, 520, 5
 MOST_TEXT = 24_000
 ARCHIVES = "Archives (*.zip *.skill *.tar *.tar.gz *.tgz);;Skill files (*.md *.skill.md *.skill.py *.skill.js)"
 CHECKED = Qt.ItemDataRole.CheckStateRole
@@ -122,7 +122,7 @@ class _Preview(Scroller):
     """As high as there is room for, up to ``HEIGHT``."""
 
     def __init__(self) -> None:
-        super().__init__(margins=(0, 4, 8, 4), spacing=8)
+        super().__init__(margins=(0, 4, 8, 4), spacing=12)
         self.setAccessibleName("What it is")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # to be read to its end by keys
 
@@ -148,15 +148,18 @@ class ImportDialog(Dialog):
         self.buttons["yes"].clicked.connect(self._keep)
         self.buttons["yes"].setEnabled(False)
         self._wrong = Notice("failed", "")
-        self._wrong.hide()
+        self._warning = Notice("ask", "")
+        for strip in (self._wrong, self._warning):
+            strip.hide()
         self.body.addWidget(self._wrong)
         self.list: CandidateList | None = None
         self.preview = _Preview()
         self.preview.hide()
-        self._above, self._below = Column(spacing=8), Column(spacing=8)
-        self.body.addLayout(self._above)
         self.body.addWidget(self.preview)
-        self.body.addLayout(self._below)
+        self._above, self._below, self._what = Column(spacing=4), Column(spacing=8), Column(spacing=8)
+        for part in (self._above, self._below, self._what):
+            self.preview.column.addLayout(part)
+        self.preview.column.addStretch(1)
         self._make_where()
         imports.staged_changed.connect(self._staged)
         imports.fitted.connect(self._fitted)
@@ -191,7 +194,8 @@ class ImportDialog(Dialog):
         self.where.fill([(shown_line(target_words(one)), at) for at, one in enumerate(self._imports.targets)], 0)
         self._where.setVisible(True)
         self.preview.show()
-        self._look(0)
+        if count == 1:
+            self._look(0)
         self.resized()
         (self.list or self.where).setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -207,20 +211,20 @@ class ImportDialog(Dialog):
         line.addWidget(every)
         self._above.addLayout(line)
         self._above.addWidget(made)
+        self._above.addWidget(self._warning)
         made.setCurrentIndex(made.model().index(0, 0))
 
     def _look(self, at: int) -> None:
         """Show one of them."""
         self._at = max(0, at)
         self._show_preview()
-        self.preview.verticalScrollBar().setValue(0)
 
     def _show_preview(self) -> None:
         staged = self._imports.staged
         if staged is None or self._at >= len(staged.candidates):
             return
         candidate, fits = staged.candidates[self._at], self._imports.fits.get(self._at)
-        column = self.preview.column
+        column = self._what
         clear(column)
         for part in _preview(candidate):
             column.addWidget(part)
@@ -231,7 +235,6 @@ class ImportDialog(Dialog):
             facts.addWidget(fact(caption, words, mono=code))
         column.addLayout(facts)
         column.addWidget(_text_of(candidate))
-        column.addStretch(1)
 
     def _fitted(self) -> None:
         self._show_preview()
@@ -243,7 +246,10 @@ class ImportDialog(Dialog):
         count = len(imports.ticked)
         button = self.buttons["yes"]
         button.setEnabled(imports.ready)
-        button.setText(f"Import {count:,} skills" if count > 1 else "Import")
+        button.set_label(f"Import {count:,} skills" if count > 1 else "Import")
+        warning = imports.warning()
+        self._warning.setVisible(bool(warning))
+        self._warning.say(shown(warning))
         was = self._collision.isVisible()
         self._collision.setVisible(imports.collides)
         if imports.collides:

@@ -189,6 +189,8 @@ async def test_several_are_ticked_one_by_one_and_code_that_runs_unasked_says_so(
     assert desk.imports.ticked == {rows["count"]}
     dialog.list.tick_all()
     assert len(desk.imports.ticked) == 2, "not the one that is no skill"
+    dialog.list.setCurrentIndex(dialog.list.model().index(rows["tide"], 0))
+    assert "Agents can run code of count without asking you" in words(dialog), "also while another one is looked at"
     dialog.buttons["yes"].click()
     await until(lambda: (desk.mine / "count.skill.py").exists() and (desk.mine / "tide").exists(), "both")
     await desk.rest()
