@@ -159,6 +159,7 @@ class ImportDialog(Dialog):
         self._above, self._below, self._what = Column(spacing=4), Column(spacing=8), Column(spacing=8)
         for part in (self._above, self._below, self._what):
             self.preview.column.addLayout(part)
+        self._above.addWidget(self._warning)
         self.preview.column.addStretch(1)
         self._make_where()
         imports.staged_changed.connect(self._staged)
@@ -209,9 +210,8 @@ class ImportDialog(Dialog):
         every = Button("Tick all", "quiet", small=True)
         every.clicked.connect(made.tick_all)
         line.addWidget(every)
-        self._above.addLayout(line)
-        self._above.addWidget(made)
-        self._above.addWidget(self._warning)
+        self._above.insertLayout(0, line)
+        self._above.insertWidget(1, made)
         made.setCurrentIndex(made.model().index(0, 0))
 
     def _look(self, at: int) -> None:
