@@ -88,17 +88,17 @@ class SkillImports:
     async def _stage(self, work: Callable[[threading.Event], Staged]) -> Staged:
         """Whoever stops waiting has it stopped, and leaves nothing behind."""
         stop = threading.Event()
-        task = asyncio.ensure_future(asyncio.to_thread(work, stop))
+        looking = asyncio.get_running_loop().run_in_executor(None, work, stop)
         try:
-            return await asyncio.shield(task)
+            return await asyncio.shield(looking)
         except asyncio.CancelledError:
             stop.set()
-            task.add_done_callback(self._drop)
+            looking.add_done_callback(self._drop)
             raise
 
-    def _drop(self, task: asyncio.Future[Staged]) -> None:
-        if not task.cancelled() and task.exception() is None:
-            asyncio.get_running_loop().run_in_executor(None, self._staging.discard, task.result())
+    def _drop(self, looked: asyncio.Future[Staged]) -> None:
+        if not looked.cancelled() and looked.exception() is None:
+            asyncio.get_running_loop().run_in_executor(None, self._staging.discard, looked.result())
 
     async def cancel(self, staged: Staged) -> None:
         """Nothing of it stays."""
