@@ -186,7 +186,9 @@ class AgentCalls:
         skill = await skills.find(agent.side_a.prompt)
         if skill is None:
             raise ConfigurationError(f"The agent {agent.shown} needs the skill {agent.side_a.prompt!r}.")
-        text = await skills.expanded(skill, args, skill.metadata, {}, token=call.meta.cancellation)
+        text = await skills.expanded(
+            skill, args, skill.metadata, {}, token=call.meta.cancellation, environment=agent.environment
+        )
         given = as_json(dict(args))
         return str(args.get("message") or f"{TASK}\n\nIt was given these arguments:\n{given}"), text
 

@@ -6,7 +6,7 @@ Pure: no file, no skill is looked at. What has to be there when it runs is ``age
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from desktop.conversation.agent_values import (
@@ -16,15 +16,16 @@ from desktop.conversation.agent_values import (
     NAME,
     PROMPT,
     TOOL,
-    VARIABLE,
     cleaned_icon,
+    environment_problems,
     environment_text,
-    looks_secret,
     odd_text,
 )
 from desktop.domain.definitions import AgentDefinition, AgentType, DefinitionProblem, SideDefinition
 from desktop.domain.near import nearest
+from desktop.domain.safety import DEFAULT_ENVIRONMENT
 from desktop.domain.supervision import Priority
+from desktop.safety.environment_names import stays_out_of_commands
 
 MAX_TURNS = 250
 MAX_ROUNDS = 250
@@ -247,22 +248,15 @@ def _environment(at: _Reader) -> dict[str, str]:
     if not isinstance(given, Mapping):
         at.wrong("tenvs", "field.type", "tenvs must hold names and values")
         return {}
-    if len(given) > MAX_ENVIRONMENT:
-        at.wrong("tenvs", "field.length", f"tenvs has {len(given)} entries; {MAX_ENVIRONMENT} is the most")
-    found: dict[str, str] = {}
-    for key, value in list(given.items())[:MAX_ENVIRONMENT]:
-        place, text = f"tenvs.{str(key)[:60]}", environment_text(value)
-        if not VARIABLE.fullmatch(str(key)):
-            at.wrong(place, "environment.name", "a name here is letters, digits and underscores")
-        elif text is None:
-            at.wrong(
-                place, "environment.value", "a value here is text, or what JSON can say, of at most 2,000 characters"
-            )
-        elif looks_secret(str(key), value):
-            what = "this looks like a secret, and files are no place for one: keep it in Settings, Keyring"
-            at.wrong(place, "environment.secret", what)
-        else:
-            found[str(key)] = text
+    problems = environment_problems(given, "tenvs")
+    at.problems += [replace(problem, path=at.path + problem.path) for problem in problems]
+    wrong = {problem.path for problem in problems}
+    kept = ((str(key), environment_text(value)) for key, value in list(given.items())[:MAX_ENVIRONMENT])
+    found = {key: text for key, text in kept if text is not None and f"tenvs.{key[:60]}" not in wrong}
+    for key in found:
+        if stays_out_of_commands(key) or key in DEFAULT_ENVIRONMENT:
+            what = "commands keep their own, or go without: here it counts in texts and in tools.yaml alone"
+            at.wrong(f"tenvs.{key}", "environment.texts", what, warning=True)
     return found
 
 

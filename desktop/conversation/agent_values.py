@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from desktop.domain.definitions import DefinitionProblem
+
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 PROMPT = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 TOOL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,63})")
@@ -96,6 +98,26 @@ def environment_text(value: Any) -> str | None:
     except (ValueError, TypeError, RecursionError):
         return None
     return text if len(text) <= MAX_VALUE and not odd_text(text) else None
+
+
+def environment_problems(given: Mapping[Any, Any], path: str = "") -> list[DefinitionProblem]:
+    """What keeps variables from being those of a thread (R-DEF-15, D-6), each at its place below ``path``."""
+    found = [] if len(given) <= MAX_ENVIRONMENT else [
+        DefinitionProblem(path, "field.length", f"there are {len(given)} variables; {MAX_ENVIRONMENT} is the most")
+    ]  # fmt: skip
+    for key, value in list(given.items())[:MAX_ENVIRONMENT]:
+        name = str(key)
+        at = f"{path}.{name[:60]}" if path else name[:60]
+        if not VARIABLE.fullmatch(name):
+            what = "a name here is letters, digits and underscores"
+            found.append(DefinitionProblem(at, "environment.name", what))
+        elif environment_text(value) is None:
+            what = "a value here is text, or what JSON can say, of at most 2,000 characters"
+            found.append(DefinitionProblem(at, "environment.value", what))
+        elif looks_secret(name, value):
+            what = "this looks like a secret, and this is no place for one: keep it in Settings, Keyring"
+            found.append(DefinitionProblem(at, "environment.secret", what))
+    return found
 
 
 def looks_secret(name: str, value: Any) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from desktop.conversation.agent_values import environment_problems
 from desktop.conversation.export import render
 from desktop.conversation.held_queue import HeldQueue
 from desktop.conversation.masking import masked_blocks
@@ -18,9 +18,6 @@ from desktop.domain.messages import Block
 from desktop.domain.threads import DraftRecord, MessageRecord, SearchHit, ThreadRecord
 from desktop.store import Store
 from desktop.supervision.bus import Bus
-
-_SECRET = re.compile(r"key|token|secret|passw|authorization|credential", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 class ThreadDesk:
@@ -114,18 +111,15 @@ class ThreadDesk:
     # -- environment (R-DEF-15) ---------------------------------------------------------------------------------------
 
     async def environment(self, thread_id: str) -> dict[str, str]:
-        """The thread's own facts, which the agent is told; never a subprocess's environment."""
+        """The thread's own variables: they stand over those of its agent (D-6)."""
         kept = await self._store.state.get(key=f"environment:{thread_id}", default={})
         return {str(name): str(value) for name, value in kept.items()} if isinstance(kept, Mapping) else {}
 
     async def set_environment(self, thread_id: str, values: Mapping[str, str]) -> None:
-        """Replace them. Raises ConfigurationError for names that are none, or that look like secrets."""
-        for name in values:
-            if not _NAME.fullmatch(name) or _SECRET.search(name):
-                raise ConfigurationError(
-                    f"{name!r} cannot be kept with a thread.",
-                    next_step="Use letters, digits and _; keep keys and passwords in the keyring.",
-                )
+        """Replace them. Raises ConfigurationError with all problems, for what looks like a secret too."""
+        if problems := environment_problems(values):
+            said = "; ".join(problem.shown for problem in problems)
+            raise ConfigurationError(f"This cannot be kept with a chat: {said}.", next_step="Correct it and try again.")
         kept = {name: self._mask(value) for name, value in values.items()}
         await self._store.state.put(key=f"environment:{thread_id}", value=kept)
         self._changed(thread_id, "environment")

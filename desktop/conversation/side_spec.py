@@ -176,7 +176,9 @@ async def request_of(
     skills, spec = runtime.skills, side.spec
     safety = runtime.safety() if runtime.safety is not None else None
     schemas = [described(tool, side.visible, runtime.pipeline) for tool in side.native]
-    text = spec.prompt_text or await skills.expanded(side.skill, {}, side.skill.metadata, {}, token=token)
+    text = spec.prompt_text or await skills.expanded(
+        side.skill, {}, side.skill.metadata, {}, token=token, environment=spec.environment
+    )
     discovery = side.visible.discovery and side.mode != "code"
     fitting = await _fitting(runtime, side, asked, brought_in) if discovery and asked else ()
     system = system_text(

@@ -115,6 +115,7 @@ class SideTurn:
         """Raises ConfigurationError before any model call when a piece is missing (R-DEF-11), ToolFailure when the
         prompt's text cannot be made, and what the store raises; everything else is in the result."""
         runtime = self.runtime
+        self.meta = replace(self.meta, environment=self.spec.environment)
         side = await ready(runtime, self.spec)
         await check_stops(runtime, side)
         fabric = runtime.skills.fabric
@@ -210,7 +211,9 @@ class SideTurn:
                 continue
             try:
                 given = {ARGUMENTS: arguments_in(asked, one.name)}
-                text = await skills.expanded(one, given, one.metadata, {}, token=self.meta.cancellation)
+                text = await skills.expanded(
+                    one, given, one.metadata, {}, token=self.meta.cancellation, environment=self.spec.environment
+                )
             except KnownError as error:
                 if one.name in wanted:
                     raise

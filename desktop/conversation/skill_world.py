@@ -9,6 +9,7 @@ import asyncio
 import importlib
 import os
 import threading
+from collections import ChainMap
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -126,17 +127,21 @@ class SkillWorld:
         """A markdown skill's body, its directives expanded once (R-SK-12). Raises ToolFailure."""
         config = call.cascade.metadata
         inherited = {key: value for key, value in call.invocation.inherited.items() if key not in _OWN}
-        return await self.expanded(definition, args, config, inherited, token=call.meta.cancellation)
+        meta = call.meta
+        return await self.expanded(
+            definition, args, config, inherited, token=meta.cancellation, environment=meta.environment
+        )
 
     async def expanded(
         self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
-        *, token: CancellationToken,
+        *, token: CancellationToken, environment: Mapping[str, str] | None = None,
     ) -> str:  # fmt: skip
-        """The body for these values. Raises ToolFailure when the file cannot be read, a directive failed, or all of it
-        takes too long (a file on a disk that does not answer); CancellationError as soon as the token is cancelled."""
+        """The body for these values; ``environment`` are the thread's variables. Raises ToolFailure when the file
+        cannot be read, a directive failed, or all of it takes too long (a file on a disk that does not answer);
+        CancellationError as soon as the token is cancelled."""
         try:
             async with Interrupt(token, seconds=self._patience):
-                return await self._expanded(definition, args, config, context)
+                return await self._expanded(definition, args, config, context, environment or {})
         except TimeoutError as error:
             raise ToolFailure(
                 f"The text of {definition.name} was not ready after {self._patience:g} s.",
@@ -144,8 +149,9 @@ class SkillWorld:
             ) from error
 
     async def _expanded(
-        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any]
-    ) -> str:
+        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
+        environment: Mapping[str, str],
+    ) -> str:  # fmt: skip
         try:
             body = await asyncio.to_thread(self.fabric.body, definition)
         except KnownError as error:
@@ -153,7 +159,8 @@ class SkillWorld:
         if self._directives is None:
             self._directives = await asyncio.to_thread(importlib.import_module, DIRECTIVES)
         places = _marked(definition, body, args)
-        done: Expanded = await self._directives.expand(places.text, self._resolvers(definition, args, config, context))
+        resolvers = self._resolvers(definition, args, config, context, environment)
+        done: Expanded = await self._directives.expand(places.text, resolvers)
         failed = next((problem for problem in done.problems if problem.code in ("failed", "limit")), None)
         if failed is not None:
             raise ToolFailure(f"{definition.name}, line {failed.line} of its text: {failed.message}.")
@@ -167,16 +174,17 @@ class SkillWorld:
         return with_folder(text, definition, folder_files(definition))
 
     def _resolvers(
-        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any]
-    ) -> dict[str, Resolver]:
+        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
+        environment: Mapping[str, str],
+    ) -> dict[str, Resolver]:  # fmt: skip
         safety = self._safety() if self._safety is not None else None
-        allowed = safety.environment_allowlist if safety is not None else ()
+        allowed = {*(safety.environment_allowlist if safety is not None else ()), *environment}
         folder, of = os.path.dirname(definition.path), self._directives
         return {
             "arg": of.value_resolver(args),
             "config": of.value_resolver(config),
             "context": of.value_resolver(context),
-            "env": of.env_resolver(os.environ, allowed),
+            "env": of.env_resolver(ChainMap(dict(environment), os.environ), allowed),
             "skill": self._named,
             "tool": self._named,
             "path": lambda call: os.path.normpath(os.path.join(folder, call.arg)),

@@ -9,7 +9,7 @@ import asyncio
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -155,7 +155,7 @@ class RunMeta:
     ``above``: the threads of the agents that this one works for, the person's own first; empty where nobody called.
     ``node``: the place in the run tree of the agent whose calls these are; "" for the one whose thread it is.
     ``call``: what names, in the run's log, the call that all this happens inside of (domain/recall.py); "" outside.
-    ``doubts``: calls that are not made unasked."""""
+    ``doubts``: calls that are not made unasked. ``environment``: the variables of the agent's thread (D-6)."""
 
     run_id: str
     cancellation: CancellationToken
@@ -169,6 +169,7 @@ class RunMeta:
     node: str = ""
     call: str = ""
     doubts: Doubts | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def span(self, call: str = "") -> RunMeta:
         """A child span: same run, child token, new trace id (R-CAN-8); inside of ``call``, if that is said."""
@@ -180,5 +181,5 @@ class RunMeta:
         above = (*self.above, self.thread_id) if self.thread_id else self.above
         return replace(
             self, thread_id=thread_id, cancellation=cancellation, supervision=supervision, above=above, node="",
-            call="",
+            call="", environment={},
         )

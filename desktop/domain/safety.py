@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, Protocol
 
 from desktop.domain.cancellation import CancellationToken
@@ -290,14 +291,23 @@ class Confinement(Protocol):
         ...
 
 
+_NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+
+
 class EnvironmentBuilder(Protocol):
     """Builds the environment of a subprocess from an allowlist (R-ENV-1)."""
 
     def build(
-        self, declared: Mapping[str, str], *, admin: bool = False, tool: str = "", secrets: bool = True
-    ) -> Awaitable[dict[str, str]]:
+        self, declared: Mapping[str, str], *, admin: bool = False, tool: str = "", secrets: bool = True,
+        thread: Mapping[str, str] = _NO_VARIABLES,
+    ) -> Awaitable[dict[str, str]]:  # fmt: skip
         """Raises ToolFailure naming a variable that is not set or may not be set (R-ENV-4, R-ENV-7). ``tool`` is the
-        canonical name of who declares; without ``secrets`` references to the keyring are judged but not read."""
+        canonical name of who declares; without ``secrets`` references to the keyring are judged but not read.
+        ``thread`` are the thread's variables: what ``${NAME}`` means before the host's are looked at (D-6)."""
+        ...
+
+    def for_commands(self, thread: Mapping[str, str]) -> dict[str, str]:
+        """The thread's variables that its commands get: none that a command has anyway, or that changes programs."""
         ...
 
 

@@ -134,6 +134,15 @@ class GuidedTool(Protocol):
         ...
 
 
+@runtime_checkable
+class EnvironmentTool(Protocol):
+    """A tool whose process gets variables of the thread: they belong to how it is judged, too."""
+
+    def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> Awaitable[PreCheck]:
+        """``precheck`` of a call in a thread with this environment."""
+        ...
+
+
 class Tool(Protocol):
     """Everything callable that the pipeline gates. ``params`` is sent to the model and validates (R-TOOL-7)."""
 

@@ -14,7 +14,7 @@ from desktop.domain.safety import Redactor
 from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import Category, PreCheck, Tool, ToolCallContext, ToolResult
 from desktop.pipeline.context import Call
-from desktop.pipeline.gates import TrustGate, refused
+from desktop.pipeline.gates import TrustGate, prechecked, refused
 
 ABORTED = "Operation aborted"
 ABORT_GRACE_S = 0.06
@@ -58,7 +58,7 @@ class Executor:
         """Look at the tool, its paths and files again; a change voids the approval and asks anew (R-PRM-5)."""
         for _ in range(3):
             before = call.check
-            fresh = await call.target.precheck(call.frozen)
+            fresh = await prechecked(call)
             refused(fresh)
             await self._still_declared(call)
             if before is None or same_as_approved(fresh, before, call.category):

@@ -14,7 +14,7 @@ from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.middleware import CallNext, Middleware
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.recall import VALUE_UNKNOWN
-from desktop.domain.tools import Category, CommandTool, PreCheck, ToolResult
+from desktop.domain.tools import Category, CommandTool, EnvironmentTool, PreCheck, ToolResult
 from desktop.pipeline.context import Call, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 
@@ -81,8 +81,15 @@ class SafetyGate:
 
     async def check(self, call: Call) -> None:
         """Set ``call.check``, or raise what it refuses with."""
-        call.check = await call.target.precheck(call.frozen)
+        call.check = await prechecked(call)
         refused(call.check)
+
+
+async def prechecked(call: Call) -> PreCheck:
+    """How the tool judges this call, in the environment that it would run in."""
+    if isinstance(call.target, EnvironmentTool):
+        return await call.target.precheck_within(call.frozen, call.meta.environment)
+    return await call.target.precheck(call.frozen)
 
 
 def refused(check: PreCheck) -> None:

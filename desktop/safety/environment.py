@@ -6,11 +6,12 @@ import os
 import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 
 from desktop.domain.errors import SecretsUnavailable, ToolFailure
 from desktop.domain.keyring import KeyringEntry, referred_to
 from desktop.domain.safety import DEFAULT_ENVIRONMENT, SettingsProvider
-from desktop.safety.environment_names import OF_A_PERSON, needs_admin, usable_path
+from desktop.safety.environment_names import OF_A_PERSON, needs_admin, stays_out_of_commands, usable_path
 
 WINDOWS_NAMES = (
     "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR",
@@ -62,10 +63,12 @@ class EnvironmentBuilder:
         self._windows = windows
 
     async def build(
-        self, declared: Mapping[str, str], *, admin: bool = False, tool: str = "", secrets: bool = True
-    ) -> dict[str, str]:
+        self, declared: Mapping[str, str], *, admin: bool = False, tool: str = "", secrets: bool = True,
+        thread: Mapping[str, str] = MappingProxyType({}),
+    ) -> dict[str, str]:  # fmt: skip
         """The whole environment of one process (R-ENV-1, R-ENV-2). Raises ToolFailure naming the variable. Without
-        ``secrets`` references to the keyring are judged, and left out instead of read."""
+        ``secrets`` references to the keyring are judged, and left out instead of read. ``${NAME}`` means a variable of
+        the ``thread``, else the host's (D-6)."""
         built = self._inherited()
         for name, value in declared.items():
             if not _NAME.fullmatch(name):
@@ -74,12 +77,20 @@ class EnvironmentBuilder:
                 raise _failure(f"A tool may not set {name} unless its category is admin.")
             entry = referred_to(value)
             if entry is None:
-                built[name] = self._value(name, value)
+                built[name] = self._value(name, value, thread)
                 continue
             self._judge(name, entry, tool)
             if secrets:
                 built[name] = await self._from_keyring(name, entry)
         return built
+
+    def for_commands(self, thread: Mapping[str, str]) -> dict[str, str]:
+        """The thread's variables that its commands get; what the allowlist names stays as it is (D-6)."""
+        taken = {*self._settings().environment_allowlist, *DEFAULT_ENVIRONMENT}
+        return {
+            name: value for name, value in thread.items()
+            if _NAME.fullmatch(name) and name not in taken and not stays_out_of_commands(name) and "\0" not in value
+        }  # fmt: skip
 
     def _inherited(self) -> dict[str, str]:
         host, names = self._host(), self._settings().environment_allowlist
@@ -94,15 +105,15 @@ class EnvironmentBuilder:
             kept["PATH"] = usable_path(kept["PATH"], ";" if self._windows else ":")
         return kept
 
-    def _value(self, name: str, value: str) -> str:
-        """A literal, or what a whole-value reference to the host's environment stands for (R-ENV-3)."""
+    def _value(self, name: str, value: str, thread: Mapping[str, str]) -> str:
+        """A literal, or what a whole-value reference to the thread's or the host's environment stands for (R-ENV-3)."""
         if "\0" in value:
             raise _failure(f"The value of {name} contains a NUL character.")
         if found := _HOST_REFERENCE.fullmatch(value):
-            host = self._host().get(found[1])
-            if host is None:
+            meant = thread.get(found[1], self._host().get(found[1]))
+            if meant is None:
                 raise _failure(f"{name} refers to the environment variable {found[1]}, which is not set.")
-            return host
+            return meant
         return value
 
     def _judge(self, name: str, entry: KeyringEntry, tool: str) -> None:

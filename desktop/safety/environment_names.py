@@ -27,6 +27,23 @@ _GIT = (
     "GIT_PROXY_COMMAND", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR",
 )  # fmt: skip
 ADMIN_ONLY = frozenset((*_LOADER, *_SHELL, *OF_A_PERSON, *_LANGUAGES, *_GIT))
+COMMAND_NAMES = frozenset(
+    "GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND "
+    "PAGER EDITOR VISUAL MANPAGER LESSOPEN LESSCLOSE PROMPT_COMMAND SSH_ASKPASS SUDO_ASKPASS BROWSER "
+    "CC CXX LD RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CARGO_BUILD_RUSTC_WRAPPER FCEDIT RSYNC_RSH CVS_RSH "
+    "TEXEDIT WGET_ASKPASS TAR_RSH".split()
+)
+"""Variables whose value is a command that another program runs."""
+# Beside those that only admin tools may set: places that programs take their own settings and options from.
+_PLACES = frozenset(
+    "HOME CDPATH RIPGREP_CONFIG_PATH TAR_OPTIONS MAKEFLAGS GNUMAKEFLAGS MFLAGS GREP_OPTIONS WGETRC CURL_HOME GOFLAGS "
+    "RUSTFLAGS CARGO_HOME PYTEST_ADDOPTS PYTEST_PLUGINS LESSKEY LESSKEYIN FZF_DEFAULT_COMMAND DOCKER_HOST "
+    "XDG_CONFIG_HOME ZDOTDIR INPUTRC AWKPATH AWKLIBPATH JAVA_HOME".split()
+)
+_OF_THE_SHELL = frozenset(
+    "PWD OLDPWD SHLVL _ UID EUID PPID GROUPS OPTIND OPTERR RANDOM SECONDS POSIXLY_CORRECT".split()
+)
+_OF_FAMILIES = ("BASH", "GIT_", "PYTHON", "NODE_", "NPM_", "PIP_", "UV_", "CARGO_", "RUST", "XDG_")
 _PREFIXES = ("LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "NPM_CONFIG_", "CARGO_TARGET_")
 
 
@@ -34,6 +51,17 @@ def needs_admin(name: str) -> bool:
     """Whether only an admin tool may set this variable (R-ENV-7)."""
     upper = name.upper()
     return upper in ADMIN_ONLY or upper.startswith(_PREFIXES)
+
+
+def changes_programs(name: str) -> bool:
+    """Whether programs run other code, or take other settings, with this variable."""
+    return name in COMMAND_NAMES or name in _PLACES or needs_admin(name)
+
+
+def stays_out_of_commands(name: str) -> bool:
+    """Whether a thread's variable of this name is for its texts alone. Stricter than for what a person declares with a
+    tool: a command does not say which variables it reads (D-6)."""
+    return changes_programs(name.upper()) or name in _OF_THE_SHELL or name.upper().startswith(_OF_FAMILIES)
 
 
 def usable_path(value: str, separator: str = ":") -> str:

@@ -15,9 +15,9 @@ from desktop.domain.safety import Access, Blocked, SafetySettings, SettingsProvi
 from desktop.domain.tools import Category, CommandPart, Judgement
 from desktop.safety import blocklist
 from desktop.safety.boundary import PathPolicy, workspace_of
-from desktop.safety.environment import needs_admin
+from desktop.safety.environment_names import changes_programs
 from desktop.safety.shell_bound import Binder
-from desktop.safety.shell_carriers import COMMAND_NAMES, changes_git, command_in
+from desktop.safety.shell_carriers import changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
 from desktop.safety.shell_names import set_by
 from desktop.safety.shell_option_tables import Found
@@ -35,12 +35,6 @@ MAX_SCRIPTS = 8
 _MAX_JUDGEMENTS = 100
 _SHOWN = 400
 _ENTERING = ("cd", "pushd", "chdir")
-# Beside those that only admin tools may set: places that programs take their own settings and options from.
-_MEANINGFUL_NAMES = COMMAND_NAMES | frozenset(
-    "HOME CDPATH RIPGREP_CONFIG_PATH TAR_OPTIONS MAKEFLAGS GNUMAKEFLAGS MFLAGS GREP_OPTIONS WGETRC CURL_HOME GOFLAGS "
-    "RUSTFLAGS CARGO_HOME PYTEST_ADDOPTS PYTEST_PLUGINS LESSKEY LESSKEYIN FZF_DEFAULT_COMMAND DOCKER_HOST "
-    "XDG_CONFIG_HOME ZDOTDIR INPUTRC AWKPATH AWKLIBPATH JAVA_HOME".split()
-)
 _SETTING = ("env", "export", "declare", "typeset", "local", "readonly")
 
 
@@ -350,7 +344,7 @@ def _with_options(name: str, found: Found, effect: Effect) -> Effect:
 
 def _meaning_of(name: str) -> str:
     """Why setting a variable makes a command admin, or ""."""
-    meant = name in _MEANINGFUL_NAMES or needs_admin(name) or changes_git(name)
+    meant = changes_programs(name) or changes_git(name)
     return f"setting {name} can change which programs run" if meant else ""
 
 

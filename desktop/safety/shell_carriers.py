@@ -9,18 +9,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from desktop.safety.blocklist import git_command
+from desktop.safety.environment_names import COMMAND_NAMES
 from desktop.safety.shell_git import git_words, settings_in
 from desktop.safety.shell_words import Word, base_name, joined, literal
 
 LOADER = re.compile(r"ld(-linux|-musl|64|32)?[\w.+-]*\.so(\.\d+)*")
 """The system's program loader by its name: what follows it is a program to run."""
-COMMAND_NAMES = frozenset(
-    "GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND "
-    "PAGER EDITOR VISUAL MANPAGER LESSOPEN LESSCLOSE PROMPT_COMMAND SSH_ASKPASS SUDO_ASKPASS BROWSER "
-    "CC CXX LD RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CARGO_BUILD_RUSTC_WRAPPER FCEDIT RSYNC_RSH CVS_RSH "
-    "TEXEDIT WGET_ASKPASS TAR_RSH".split()
-)
-"""Variables whose value is a command that another program runs."""
 _HARMLESS_GIT = re.compile(
     r"GIT_(AUTHOR_|COMMITTER_)(NAME|EMAIL|DATE)|GIT_(TERMINAL_PROMPT|OPTIONAL_LOCKS|MERGE_AUTOEDIT)"
 )

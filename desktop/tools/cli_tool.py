@@ -37,7 +37,7 @@ from desktop.tools.cli_category import always_admin
 from desktop.tools.cli_definitions import SOURCE, CliDefinition
 from desktop.tools.cli_template import Template, canonical
 from desktop.tools.cli_values import Parameter, Values
-from desktop.tools.process_result import NETWORK_IS_OFF_FOR_TOOL, result_of
+from desktop.tools.process_result import NETWORK_IS_OFF_FOR_TOOL, assigned, result_of
 
 MAX_WORD = 120_000
 """Bytes of one argument; Linux takes 131,072."""
@@ -45,6 +45,7 @@ MAX_WORDS = 500_000
 MAX_BOUND = 200
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
 _BATCH = (".bat", ".cmd")
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +143,17 @@ class CliTool:
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
         """The vector as it would run, whether it may, and who has to agree; certain failures ask nobody."""
+        return await self.precheck_within(args, {})
+
+    async def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> PreCheck:
+        """The same in a thread with variables, which ``${NAME}`` may mean (D-6)."""
         definition = self.definition
         try:
             words = self.words(args)
-            environment = await self._environment(ready=False)
+            built = await self._environment(environment, ready=False)
         except ToolFailure as error:
             return PreCheck(definition.category, denied=error)
-        place, program = await asyncio.to_thread(self._place_and_program, environment.get("PATH", os.defpath))
+        place, program = await asyncio.to_thread(self._place_and_program, built.get("PATH", os.defpath))
         refusal = self._refusal(place, program)
         if refusal is not None:
             return PreCheck(definition.category, denied=refusal)
@@ -159,14 +164,22 @@ class CliTool:
         if blocked is not None:
             refusal = Denied(blocked.sentence, code="denied.blocklist")
             return PreCheck(Category.ADMIN, judgements=_parts(readings.filled), denied=refusal)
-        return await asyncio.to_thread(self._judged, words, program, place, readings)
+        return await asyncio.to_thread(self._judged, words, program, place, readings, self._shown(environment))
 
-    async def _environment(self, *, ready: bool) -> dict[str, str]:
+    def _shown(self, environment: Mapping[str, str]) -> list[str]:
+        """The variables that it gets: by their names, and with the value where that is the thread's."""
+        named = {name: _REFERENCE.fullmatch(value) for name, value in sorted(self.definition.env.items())}
+        theirs = {name: environment[to[1]] for name, to in named.items() if to is not None and to[1] in environment}
+        return [*(name for name in named if name not in theirs), *assigned(theirs)]
+
+    async def _environment(self, thread: Mapping[str, str], *, ready: bool) -> dict[str, str]:
         """What the process gets; before it is ``ready`` to run nothing is taken out of the keyring, but a reference
         that may not be followed is refused before anybody is asked (R-ENV-5)."""
         definition = self.definition
         admin = definition.category is Category.ADMIN
-        return await self._services.environment.build(definition.env, admin=admin, tool=definition.name, secrets=ready)
+        return await self._services.environment.build(
+            definition.env, admin=admin, tool=definition.name, secrets=ready, thread=thread
+        )
 
     def _place_and_program(self, path: str) -> tuple[Verdict, str]:
         """Where it would run, and which file ``cmd`` is on the tool's PATH ("" for none). Blocks."""
@@ -211,7 +224,9 @@ class CliTool:
         own = blocked is not None and declared is not None and declared.word == blocked.word
         return None if own and not self._runs_text else blocked
 
-    def _judged(self, words: tuple[str, ...], program: str, place: Verdict, readings: _Readings) -> PreCheck:
+    def _judged(
+        self, words: tuple[str, ...], program: str, place: Verdict, readings: _Readings, variables: list[str]
+    ) -> PreCheck:
         """The finished judgement. Blocks: it looks at the files that it is bound to."""
         services, definition = self._services, self.definition
         policy = services.policy
@@ -235,7 +250,7 @@ class CliTool:
                 "confinement": report.sentence + said,
                 "confined_by": report.kind,
                 "network": network,
-                "environment": sorted(definition.env),
+                "environment": variables,
             },
             identity=identity,
             constraint=shlex.join(words),
@@ -279,7 +294,7 @@ class CliTool:
         token.check()
         services, settings = self._services, self._services.settings()
         words = self.words(args)
-        environment = await self._environment(ready=True)
+        environment = await self._environment(context.meta.environment, ready=True)
         place, program = await asyncio.to_thread(self._place_and_program, environment.get("PATH", os.defpath))
         refusal = self._refusal(place, program) or await asyncio.to_thread(self._changed, program, context)
         if refusal is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.errors import ToolAborted, ToolTimeout
@@ -25,6 +27,11 @@ def gone_note(paths: list[str]) -> str:
         f"[Outside the allowed folders: {', '.join(paths[:_NAMED])}{more}. Each command has a /tmp and a /run of its "
         "own; what it wrote there is gone now.]\n"
     )
+
+
+def assigned(variables: Mapping[str, str]) -> list[str]:
+    """Variables with their values, as a shell would be given them."""
+    return [f"{name}={shlex.quote(value)}" for name, value in sorted(variables.items())]
 
 
 def result_of(outcome: ProcessOutcome, timeout_s: float, hint: str = "") -> ToolResult:

@@ -26,7 +26,7 @@ from desktop.domain.safety import (
     ShellReading,
 )  # fmt: skip
 from desktop.domain.tools import Category, CommandPart, PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.tools.process_result import NETWORK_IS_OFF, NETWORK_WAS_NOT_GIVEN, gone_note, result_of
+from desktop.tools.process_result import NETWORK_IS_OFF, NETWORK_WAS_NOT_GIVEN, assigned, gone_note, result_of
 
 MAX_COMMAND = 100_000
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
@@ -104,6 +104,10 @@ class Bash:
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
         """Read the command: blocked, or what it does and why it may be admin."""
+        return await self.precheck_within(args, {})
+
+    async def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> PreCheck:
+        """The same in a thread with variables, which the command gets and its request shows (D-6)."""
         command = args["command"]
         settings = self._settings()
         if find_bash(settings) is None:
@@ -114,9 +118,9 @@ class Bash:
         if reading.blocked is not None:
             refusal = Denied(reading.blocked.sentence, code="denied.blocklist")
             return PreCheck(Category.ADMIN, judgements=reading.judgements, denied=refusal)
-        return await asyncio.to_thread(self._judged, command, reading)
+        return await asyncio.to_thread(self._judged, command, reading, environment)
 
-    def _judged(self, command: str, reading: ShellReading) -> PreCheck:
+    def _judged(self, command: str, reading: ShellReading, environment: Mapping[str, str]) -> PreCheck:
         settings = self._settings()
         place = self._policy.explain(settings.workspace, Access.LIST)
         if not place.allowed:
@@ -127,6 +131,7 @@ class Bash:
         report = self._confinement.probe()
         network = network_of(settings.shell_network, reading, report.kind)
         said = "" if report.kind == "none" else network.sentence
+        variables = assigned(self._environment.for_commands(environment))
         return PreCheck(
             category=reading.category,
             raised_because=reading.raised_because,
@@ -139,6 +144,7 @@ class Bash:
                 "confinement": report.sentence + said,
                 "confined_by": report.kind,
                 **network.preview,
+                **({"environment": variables} if variables else {}),
                 "reads_only": reading.reads_only,
             },
             identity={**reading.states, place.resolved: _which(place.identity)},
@@ -162,7 +168,7 @@ class Bash:
         plain = ProcessSpec(
             argv=(bash, "--noprofile", "--norc", "-c", args["command"]),
             cwd=place.resolved,
-            env=await self._environment.build({}),
+            env={**self._environment.for_commands(context.meta.environment), **await self._environment.build({})},
             timeout_s=timeout_s,
             output_limit=settings.output_limit,
         )

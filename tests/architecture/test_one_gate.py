@@ -24,11 +24,18 @@ def callers(files: list[Source], method: str) -> set[str]:
     return found
 
 
+def calling(files: list[Source], function: str) -> set[str]:
+    """The files that call a function of this name."""
+    calls = ((file, call) for file in files for call in file.find(ast.Call) if isinstance(call, ast.Call))
+    return {file.name for file, call in calls if isinstance(call.func, ast.Name) and call.func.id == function}
+
+
 @pytest.mark.spec("R-INV-1", "R-INV-2")
 def test_a_tool_is_run_in_one_place_and_judged_by_the_gates_alone() -> None:
     ours = [file for file in sources(ROOT, "desktop") if not file.name.startswith(SQL)]
     assert callers(ours, "execute") == {"desktop/pipeline/execute.py"}
-    assert callers(ours, "precheck") == {"desktop/pipeline/gates.py", "desktop/pipeline/execute.py"}
+    assert callers(ours, "precheck") == callers(ours, "precheck_within") == {"desktop/pipeline/gates.py"}
+    assert callers(ours, "execute") | {"desktop/pipeline/gates.py"} == calling(ours, "prechecked")
 
 
 @pytest.mark.spec("R-INV-1")

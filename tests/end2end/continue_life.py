@@ -71,6 +71,7 @@ metadata:
 ---
 Note it down.
 """
+NOTE = {"what": "note this down"}
 CODE = """await ctx.manager.invoke('append', {word: 'c1'});
 const seen = await ctx.manager.invoke('peek', {word: 'coded'});
 await ctx.manager.invoke('append', {word: 'c2'});
@@ -96,7 +97,7 @@ def rounds() -> list[dict[str, Any]]:
         "looked above": [{"call": {"tool": "helper", "arguments": {"message": "help me"}}}],
         "help me": [writing("h1"), peeking("below")], "looked below": [writing("h2"), peeking("deeper")],
         "looked deeper": [{"text": "helped"}],
-        "helped": [{"call": {"tool": "noting", "arguments": {"what": "note this down"}}}],
+        "helped": [{"call": {"tool": "skill_invoke", "arguments": {"ref": "noting", "args": NOTE}}}],
         "note this down": [writing("n1"), peeking("first")],
         "looked first": [{"call": {"tool": "scout", "arguments": {"message": "have a look"}}}],
         "have a look": [writing("s1"), peeking("far")], "looked far": [{"text": "scouted"}],

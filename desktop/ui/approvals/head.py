@@ -119,6 +119,7 @@ def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWi
     facts.append(("Thread", Text(shown_line(thread_title), elide="right")))
     if request.preview.get("kind") == "command":
         facts.append(("Runs in", _beside(_mono(str(request.preview.get("cwd", ""))))))
+        facts += _variables(request)
     elif request.preview.get("kind") == "argv":
         facts += _program(request)
     elif request.preview.get("kind") == "mcp":
@@ -154,10 +155,15 @@ def _program(request: PermissionRequest) -> list[tuple[str, QWidget]]:
         facts.append(("Touches" if not at else "", _beside(_mono(path))))
     if len(others) > PATHS_SHOWN:
         facts.append(("", Text(f"and {len(others) - PATHS_SHOWN:,} more", "small", "2")))
-    names = preview.get("environment")
-    if isinstance(names, list) and names:
-        facts.append(("Variables", _beside(_mono(", ".join(map(str, names))))))
-    return facts
+    return [*facts, *_variables(request)]
+
+
+def _variables(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    """What a program gets beside the usual: by name, with the value where it is the thread's own."""
+    found = request.preview.get("environment")
+    if not isinstance(found, list) or not found:
+        return []
+    return [("Variables", _beside(_mono(shown_line(", ".join(map(str, found))))))]
 
 
 def _server(request: PermissionRequest) -> list[tuple[str, QWidget]]:

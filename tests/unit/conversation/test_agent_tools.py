@@ -462,15 +462,3 @@ async def test_an_agent_below_another_cannot_give_the_persons_conversation_away(
         assert result.text == "One."
         assert (await h.world.service.thread(thread)).agent == BOSS
         assert len(await h.children()) == 2
-
-
-@pytest.mark.spec("R-DEF-15")
-async def test_the_environment_of_a_definition_is_a_default_of_its_threads(tmp_path: Path) -> None:
-    boss = replace(one(BOSS, "boss"), environment={"CITY": "Oslo", "UNIT": "metre"})
-    model = ScriptedModel([says("Noted.")])
-    async with house(tmp_path, model, boss) as h:
-        thread = await h.world.thread(agent=BOSS)
-        await h.world.service.set_environment(thread, {"CITY": "Bergen"})
-        await h.world.ask(thread, "Hello")
-        assert "CITY is Bergen." in model.requests[0].system
-        assert "UNIT is metre." in model.requests[0].system

@@ -130,9 +130,14 @@ async def test_a_threads_environment_is_told_to_the_agent_and_takes_no_secrets(t
     async with world(tmp_path, model) as w:
         thread = await w.thread()
         await w.service.set_environment(thread, {"PROJECT": "apollo"})
-        for name in ("API_KEY", "github_token", "PASSWORD", "a b", ""):
-            with pytest.raises(ConfigurationError):
+        for name in ("API_KEY", "github_token", "PASSWORD"):
+            with pytest.raises(ConfigurationError, match="keep it in Settings, Keyring"):
                 await w.service.set_environment(thread, {name: "x"})
+        for wrong in ({"a b": "x"}, {"": "x"}, {"A": "sk-" + "a1" * 20}, {"A": "x" * 2001}, {"A": "x\u202ey"}):
+            with pytest.raises(ConfigurationError):
+                await w.service.set_environment(thread, wrong)
+        with pytest.raises(ConfigurationError, match="50 is the most"):
+            await w.service.set_environment(thread, {f"A{n}": "x" for n in range(51)})
         await w.ask(thread, "hi")
         assert "PROJECT is apollo." in model.requests[0].system
         assert await w.service.environment(thread) == {"PROJECT": "apollo"}

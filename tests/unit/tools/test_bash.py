@@ -25,6 +25,20 @@ async def test_a_command_runs_in_the_workspace_and_returns_both_streams(bench: B
     assert (await bench.run(bench.bash, command="true")).text == "[No output.]"
 
 
+@pytest.mark.spec("R-DEF-15", "R-ENV-7", "R-PRM-2")
+async def test_a_command_gets_the_threads_variables_shows_them_and_keeps_its_own_path(bench: Bench) -> None:
+    command, alone = {"command": "echo $CITY; echo $PATH; env"}, context()
+    hostile = ("PATH", "HOME", "LD_PRELOAD", "GIT_DIR", "BASH_ENV", "PYTHONPATH", "PWD", "POSIXLY_CORRECT", "a b")
+    variables = {"CITY": "Oslo; rm -rf /", **dict.fromkeys(hostile, "/evil")}
+    check = await bench.bash.precheck_within(command, variables)
+    assert check.preview["environment"] == ["CITY='Oslo; rm -rf /'"]
+    assert "environment" not in (await bench.bash.precheck(command)).preview
+    result = await bench.bash.execute(command, replace(alone, meta=replace(alone.meta, environment=variables)))
+    assert result.text.splitlines()[0] == "Oslo; rm -rf /"
+    assert "/evil" not in result.text
+    assert "Oslo" not in (await bench.run(bench.bash, **command)).text
+
+
 @pytest.mark.spec("R-BLT-2")
 async def test_a_non_zero_exit_is_an_error_with_code_and_output(bench: Bench) -> None:
     result = await bench.run(bench.bash, command="echo before; exit 7")

@@ -383,6 +383,20 @@ async def test_the_environment_is_the_allowlist_and_what_is_declared(cli: Cli) -
     assert "hidden" not in "\n".join(lines)
 
 
+@pytest.mark.spec("R-DEF-15", "R-ENV-3")
+async def test_a_reference_means_the_threads_variable_before_the_hosts_and_the_request_shows_it(cli: Cli) -> None:
+    cli.host |= {"CITY": "Bergen", "UNIT": "metre"}
+    tool = cli.tool("", cmd="env", env={"WHERE": "${CITY}", "IN": "${UNIT}", "OWN": "${AREA}"})
+    assert "AREA" in str(await refusal(tool)), "neither has it"
+    variables = {"CITY": "Oslo", "AREA": "a b", "PATH": "/evil", "UNASKED": "x"}
+    check = await tool.precheck_within({}, variables)
+    assert (check.denied, check.preview["environment"]) == (None, ["IN", "OWN='a b'", "WHERE=Oslo"])
+    alone = context()
+    result = await tool.execute({}, replace(alone, meta=replace(alone.meta, environment=variables)))
+    assert {"WHERE=Oslo", "IN=metre", "OWN=a b"} <= set(result.text.splitlines())
+    assert not any(word in result.text for word in ("UNASKED", "/evil")), "only what the tool declares (R-DEF-15)"
+
+
 @pytest.mark.spec("R-ENV-4", "R-ENV-5")
 async def test_a_variable_that_is_not_set_is_an_error_that_names_it_and_asks_nobody(cli: Cli) -> None:
     unset = cli.tool("", cmd="env", env={"A": "${NOT_THERE}"})
