@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import shutil
 import subprocess
@@ -90,6 +91,7 @@ class Confinement:
         self._report: ConfinementReport | None = None
         self._folders: dict[str, tempfile.TemporaryDirectory[str]] = {}
         self._filter = ""
+        self._sealed = -1
         self._closing: tuple[str, ...] = ()
 
     def probe(self) -> ConfinementReport:
@@ -141,8 +143,11 @@ class Confinement:
         return walls_of(self._policy, self._settings)
 
     def close(self) -> None:
-        """Remove the temporary folders."""
+        """Remove the temporary folders and the filter; ``probe`` would make them again."""
         with self._lock:
+            if self._sealed >= 0:
+                os.close(self._sealed)
+                self._sealed, self._filter, self._report = -1, "", None
             for folder in self._folders.values():
                 with contextlib.suppress(OSError):
                     folder.cleanup()
@@ -168,12 +173,15 @@ class Confinement:
         return os.path.realpath(self._folders[use].name)
 
     def _filter_made(self, processor: str) -> str:
-        """A file with the filter of system calls for bubblewrap; "" for a processor whose calls are not known."""
+        """Where the filter of system calls for bubblewrap can be opened; "" for a processor whose calls are not known.
+
+        It lies in no folder: a command that may write in /tmp could otherwise empty it, and the next one be without.
+        """
         if not supports(processor):
             return ""
-        path = Path(self._folder_made("filters"), "bubblewrap")
-        path.write_bytes(program(processor, filter_in_bubblewrap()))
-        return str(path)
+        if self._sealed < 0:
+            self._sealed = _sealed_file("assent-filter", program(processor, filter_in_bubblewrap()))
+        return f"/proc/{os.getpid()}/fd/{self._sealed}"
 
     # -- what works here, under the lock ------------------------------------------------------------------------------
 
@@ -209,6 +217,16 @@ class Confinement:
         closing = (*self._launcher, "ports", closed_ports(os.environ))
         wrap = partial(in_bubblewrap, self._bwrap, self._filter, closing=closing)
         return closing if refuses_outside(wrap, network=True) else ()
+
+
+def _sealed_file(name: str, content: bytes) -> int:
+    """The descriptor of a file in memory that nobody can change any more, this process included (Linux)."""
+    made = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.write(made, content)
+    fcntl.fcntl(
+        made, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+    )
+    return made
 
 
 def refuses_outside(

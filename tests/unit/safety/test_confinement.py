@@ -2,8 +2,11 @@
 
 import contextlib
 import os
+import shlex
 import shutil
 import socket
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -46,6 +49,24 @@ async def inside(walls: Confinement, world: World, command: str, **fields: objec
 def made(world: World, *kinds: Kind) -> contextlib.closing[Confinement]:
     """Closed at the end: a wall may have made a folder for itself."""
     return contextlib.closing(Confinement(world.policy, lambda: world.settings, kinds=kinds or KINDS))
+
+
+@pytest.mark.spec("R-FS-3")
+async def test_a_command_that_may_write_in_temporary_folders_cannot_take_the_filter_from_the_next_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The person opened the folder in which Assent, too, makes what is temporary."""
+    temporary = world.root / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    world.change(allowed=(str(world.workspace), str(temporary)))
+    with made(world, "bubblewrap") as walls:
+        if walls.probe().kind != "bubblewrap":
+            pytest.skip("bubblewrap does not work here")
+        await inside(walls, world, f"for f in {temporary}/*/* /proc/[0-9]*/fd/*; do : >$f; done 2>/dev/null")
+        asked = f"{shlex.quote(sys.executable)} -c 'import socket; socket.socket(socket.AF_UNIX)'"
+        outcome = await inside(walls, world, asked)
+    assert "PermissionError" in outcome.output
 
 
 def test_the_probe_takes_the_first_kind_that_works_here_and_says_so_when_none_does(world: World) -> None:
