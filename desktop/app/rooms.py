@@ -258,6 +258,7 @@ async def _rooms(
         tool_mode=modes.of, context_window=known_windows, priced=priced, safety=safety, redact=redactor.redact_text,
         mask=redactor.mask_known, bounds=lambda: settings.current.limits.run, set_by=BOUNDS_ARE,
         usual_rounds=lambda: _usual_rounds(settings), offers=lambda: _offers(settings),
+        titles=lambda: asker is not None and settings.current.chat.model_titles,
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
@@ -271,10 +272,9 @@ async def _rooms(
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
         child=child, code=code, modes=modes, windows=known_windows, models=models, agents=agents, skills=skills,
         gate=gate, grants=grants, rules=rules, service=service, agent_room=room, context=context,
-        run_desk=RunDesk(live, store.run_agents),
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceDesk(store, agents, runtime.tracker, runtime.usual_rounds),
-        jobs=await _jobs(runtime, service, settings, rules),
+        jobs=await _jobs(runtime, service, settings, rules), run_desk=RunDesk(live, store.run_agents),
         make_desk=lambda: _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default)),
     )  # fmt: skip
 

@@ -36,7 +36,8 @@ class Runtime:
     """Everything a run needs, wired by ``app``.
 
     ``code`` is the sandbox of code mode, None: there is none; ``context`` keeps what is pinned and summarised, and
-    ``summaries`` says whether any are made; ``tool_mode`` says what a person chose for an agent by
+    ``summaries`` says whether any are made, ``titles`` whether the model gives chats their
+    titles; ``tool_mode`` says what a person chose for an agent by
     name, or ""; ``context_window`` knows a model's window in tokens, or None, ``priced`` whether
     one's cost will be told; ``safety`` gives the boundaries that the
     system text names; ``mask`` takes known secrets out of what a person wrote; ``bounds`` and ``spawn_budget`` bound
@@ -65,6 +66,7 @@ class Runtime:
     code: CodeEngine | None = None
     context: ContextDesk | None = None
     summaries: Callable[[], bool] = lambda: False
+    titles: Callable[[], bool] = lambda: False
     tool_mode: Callable[[str], str] = lambda _agent: ""
     spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
     redact: Callable[[str], str] = lambda text: text

@@ -18,6 +18,7 @@ from desktop.conversation.endings import CLOSING, Ending, failed
 from desktop.conversation.job_policy import JobTerms
 from desktop.conversation.masking import masked
 from desktop.conversation.measures import ContextMeasures
+from desktop.conversation.model_titles import ModelTitles
 from desktop.conversation.run import RunExecution, RunOrder
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.titles import title_from
@@ -65,6 +66,7 @@ class ConversationService(ThreadDesk):
         self._owner = owner
         self._places = RunPlaces()
         self._measures = ContextMeasures(runtime.store, runtime.bus)
+        self._titles = ModelTitles(runtime, owner, lambda thread_id: self._changed(thread_id, "title"))
         self.terms_of: TermsOf = _no_terms
 
     @property
@@ -268,6 +270,8 @@ class ConversationService(ThreadDesk):
                 active.bequeath(execution.budget)
             self._places.release(active)
             self._bus.publish(_ended(active, ending, execution.recorder.usage))
+        if ending.reason == "response" and not self._places.closing:
+            self._titles.after(order, execution.recorder.said)
         if active.heir is not None:
             await self._taken_over(active.heir)
         elif ending.reason not in _HOLDS_QUEUE and not self._places.closing:

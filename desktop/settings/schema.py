@@ -180,6 +180,12 @@ class Chat:
         "When a chat outgrows the model's window, the model writes a summary of its older part instead of dropping it.",
         "Chats",
     )  # fmt: skip
+    model_titles: bool = setting(
+        True, "Titles by the model", "flag",
+        "After the first answer of a chat its model is asked for a title, which counts among the chat's tokens and "
+        "cost. Off: the first words are the title.",
+        "Chats",
+    )  # fmt: skip
     agent_threads: Literal["none", "run", "closing", "permanent"] = setting(
         "closing", "Chats of called agents", "choice", "How long the chat of an agent that another one called is kept.",
         "Chats",

@@ -54,7 +54,7 @@ class World:
         agents: AgentBook = options.pop("agents", None) or load_agents(ROOT / "resources/agents")
         registered = options.pop("registered", None) or Table(*tools)
         self.skills = skill_world(registered, *options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),)))
-        self.live = LiveRuns(self.store.effects, call_journal(), self.bus.publish)
+        self.live = LiveRuns(self.store.effects, call_journal(), self.bus.publish, queue=options.pop("queue", None))
         self.bus.listen(self.live.hear)
         if options.pop("supervised", False):
             options |= {"live": self.live, "chat_layers": (self.live.models,)}

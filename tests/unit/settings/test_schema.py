@@ -16,9 +16,9 @@ tools.env_allowlist security.allowed_paths
 security.denied_paths
 security.auto_approve_workspace_writes security.auto_approve_reading_commands
 security.blocklist_extra security.rm_without_recursion
-security.admin_jobs security.approval_timeout_s chat.max_iterations chat.summaries chat.agent_threads
-chat.send_on_enter limits.concurrent_runs limits.starts_per_minute limits.run_tokens limits.run_cost_usd
-limits.run_rounds limits.run_minutes
+security.admin_jobs security.approval_timeout_s chat.max_iterations chat.summaries chat.model_titles
+chat.agent_threads chat.send_on_enter limits.concurrent_runs limits.starts_per_minute limits.run_tokens
+limits.run_cost_usd limits.run_rounds limits.run_minutes
 skills.projects skills.trusted_projects notifications.desktop
 """.split()
 
