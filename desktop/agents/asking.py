@@ -23,10 +23,10 @@ async def ask_within(
     CancellationError, MiddlewareTermination."""
     if not layers:
         return await answerer.ask(request, meta, tell)
-    context = ChatContext(meta, request=request)
+    context = ChatContext(meta, request=request, tell=tell)
 
     async def core() -> None:
-        context.response = await answerer.ask(context.request or request, meta, tell, context.rest)
+        context.response = await answerer.ask(context.request or request, meta, context.tell, context.rest)
 
     await compose(layers)(context, core)
     response = context.response

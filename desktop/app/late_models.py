@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from desktop.presenter.jobs import JobsViewModel
     from desktop.presenter.keys import KeysViewModel
     from desktop.presenter.mcp_servers import McpServersViewModel
+    from desktop.presenter.middleware import MiddlewareViewModel
     from desktop.presenter.reach import ReachViewModel
     from desktop.presenter.skills_models import SkillsModels
     from desktop.presenter.skills_trying import SkillTrials
@@ -78,6 +79,15 @@ class LateModels:
         """Of the settings."""
         module = _part("presenter", "mcp_servers")
         made: McpServersViewModel = module.McpServersViewModel(self.rooms.mcp, self._trials(), self.bridge)
+        return made
+
+    @cached_property
+    def middleware(self) -> MiddlewareViewModel:
+        """Of the settings."""
+        rooms = self.rooms
+        made: MiddlewareViewModel = _part("presenter", "middleware").MiddlewareViewModel(
+            rooms.skills.levels, rooms.settings, self.bridge, rooms.skills.fabric.on_change
+        )
         return made
 
     @cached_property

@@ -289,6 +289,7 @@ def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewMod
     for tools in (m.cli, m.mcp):
         tools.requests_wanted.connect(lambda: shell.go("approvals"))
     made: QWidget = load("desktop.ui.settings.page", "SettingsPage")(
-        m.settings, m.setup, m.boundaries, lambda: report, m.cli, m.keys, m.mcp, m.reach, m.grants, m.agents_editor
+        m.settings, m.setup, m.boundaries, lambda: report, m.cli, m.keys, m.mcp, m.reach, m.grants, m.agents_editor,
+        m.middleware,
     )
     return made

@@ -23,7 +23,7 @@ from desktop.app.code_rooms import CodeRoom, open_code
 from desktop.app.key_rooms import KeyRooms, open_keys
 from desktop.app.mcp_rooms import mcp_servers
 from desktop.app.rule_rooms import RuleRooms, open_rules
-from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
+from desktop.app.skill_rooms import account_of, follow_settings, keep_current, open_skills
 from desktop.conversation.agent_saving import saver
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.call_log import call_journal, logged
@@ -243,7 +243,7 @@ async def _rooms(
     log = RedactedLog(store.audit, redactor)
     store.audit.mask = redactor.mask_known
     gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor)
-    skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety)
+    skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety, keys)
     live = _live(store, bus, redactor)
     pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live)
     bus.listen(lambda event: _over(event, gate, skills))
@@ -254,7 +254,8 @@ async def _rooms(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs),
         starts=StartRate(lambda: settings.current.limits.starts_per_minute), code=code.engine, spawn=owner.spawn,
-        context=context, summaries=lambda: settings.current.chat.summaries, live=live, chat_layers=(live.models,),
+        context=context, summaries=lambda: settings.current.chat.summaries, live=live,
+        chat_layers=(live.models, skills.levels.chat), agent_layers=(skills.levels.agent,),
         tool_mode=modes.of, context_window=known_windows, priced=priced, safety=safety, redact=redactor.redact_text,
         mask=redactor.mask_known, bounds=lambda: settings.current.limits.run, set_by=BOUNDS_ARE,
         usual_rounds=lambda: _usual_rounds(settings), offers=lambda: _offers(settings),
@@ -342,8 +343,13 @@ def _connections(settings: SettingsService) -> Sequence[Connection]:
     return settings.current.models.connections
 
 
-def _open_skills(home: Path, settings: SettingsService, walls: _Walls, safety: SettingsProvider) -> SkillWorld:
-    made = open_skills(home, SKILLS, settings, walls.tools, walls.files, walls.confinement, safety)
+def _open_skills(
+    home: Path, settings: SettingsService, walls: _Walls, safety: SettingsProvider, keys: KeyRooms
+) -> SkillWorld:
+    made = open_skills(
+        home, SKILLS, settings, walls.tools, walls.files, walls.confinement, safety,
+        account_of(settings, keys.secrets), keys.redactor.redact_text,
+    )  # fmt: skip
     walls.reading.skills = made.in_use
     return made
 

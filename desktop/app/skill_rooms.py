@@ -12,8 +12,11 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from desktop.agents.response_cache import Account
 from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.models import ModelRef, SecretStore
 from desktop.domain.safety import Confinement, GuardedFiles, SettingsProvider
+from desktop.models.credentials import credentials
 from desktop.pipeline.python_worker import PythonWorker
 from desktop.pipeline.table import Registered
 from desktop.settings import SettingsService
@@ -81,7 +84,7 @@ def project_of(roots: Iterable[SearchRoot]) -> str:
 
 def open_skills(
     home: Path, library: Path, settings: SettingsService, registered: Registered, files: GuardedFiles,
-    confinement: Confinement, safety: SettingsProvider,
+    confinement: Confinement, safety: SettingsProvider, account: Account, mask: Callable[[str], str],
 ) -> SkillWorld:  # fmt: skip
     """Read the index. Blocks for some 30 ms: use a thread; then ``keep_current`` goes on in the background."""
     roots = roots_of(settings, home, library)
@@ -90,12 +93,29 @@ def open_skills(
         pin_store=PinFile(home / "data" / PINS),
     )  # fmt: skip
     worker = PythonWorker(confinement, lambda: safety().workspace, fabric.body)
-    return SkillWorld(fabric, registered, files=files, safety=safety, python=worker, data=str(home / "data"))
+    return SkillWorld(
+        fabric, registered, files=files, safety=safety, python=worker, data=str(home / "data"),
+        middleware=lambda: settings.current.middleware, account=account, mask=mask,
+    )  # fmt: skip
+
+
+def account_of(settings: SettingsService, secrets: SecretStore) -> Account:
+    """One account at one server, told from any other by how the connection is set up and by its keys."""
+
+    async def account(model: ModelRef) -> str | None:
+        known = settings.current.models.connections
+        connection = next((one for one in known if one.connection_id == model.connection_id), None)
+        if connection is None:
+            return None
+        found = await credentials(secrets, connection)
+        return repr((connection, found.values))
+
+    return account
 
 
 async def keep_current(world: SkillWorld) -> None:
     """Watch the folders, compare the index with the disk, work out the promotions; each in a thread."""
-    for step in (world.fabric.watch, world.fabric.refresh, world.promote):
+    for step in (world.fabric.watch, world.fabric.refresh, world.promote, world.levels.refresh):
         await asyncio.to_thread(step)
 
 

@@ -226,6 +226,8 @@ class RunRecorder:
         if writer is None:
             return
         calls = message.tool_calls if message is not None else ()
+        if message is not None:  # what a layer has to say of it
+            notices = (*(block for block in message.blocks if isinstance(block, NoticeBlock)), *notices)
         reason: StopReason = (message.stop_reason if message is not None else None) or "error"
         usage = message.usage if message is not None else None
         elapsed = int((time.perf_counter() - self._started) * 1000)

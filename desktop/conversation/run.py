@@ -182,7 +182,9 @@ class RunExecution:
 
     async def _within_agent_layers(self) -> Ending:
         """The run inside its agent-level chain (R-MW-6)."""
-        context = AgentContext(self._meta(), agent=self._order.thread.agent, inbox=self._order)
+        context = AgentContext(
+            self._meta(), agent=self._order.thread.agent, inbox=self._order, waits=self._waits
+        )
 
         async def core() -> None:
             async with AsyncExitStack() as held:
@@ -202,6 +204,13 @@ class RunExecution:
         await self.recorder.round_started(1)
         await self.recorder.message_finished(ChatMessage("assistant", (TextBlock(as_text(result)),), "end"))
         return Ending("response")
+
+    def _waits(self, why: str) -> None:
+        """A layer has it wait, or lets it go on."""
+        order = self._order
+        self._runtime.bus.publish(
+            RunWaiting(thread_id=order.thread.thread_id, run_id=order.run_id, waiting=bool(why), why=why)
+        )
 
     async def _take_place(self, held: AsyncExitStack) -> None:
         """Among the runs that work at once; one that has to wait says so."""

@@ -45,6 +45,7 @@ from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallF
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.models import Answer, ModelRequest
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
@@ -158,7 +159,8 @@ class SideTurn:
         messages = await self._settled(stops, given)
         stops.recall(messages if given.cut else ())
         result = await loop.run(messages, self._preparation(request, given, rounds), self.meta)
-        if result.error is not None and not isinstance(result.error, (KnownError, CancellationError)):
+        expected = (KnownError, CancellationError, MiddlewareTermination)
+        if result.error is not None and not isinstance(result.error, expected):
             _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
         unmet = contract.unmet if stops.by is None and result.error is None else ""
         limit = result.limit or rounds(result.rounds)

@@ -10,12 +10,15 @@ import importlib
 import os
 import threading
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from desktop.agents.response_cache import Account, ResponseCache, nobody
 from desktop.agents.sessions import Sessions
+from desktop.agents.starting import RunLog, Turns
 from desktop.conversation.activation import chosen, fitting
+from desktop.conversation.levels import Levels
 from desktop.conversation.shown_tools import ShownTools
 from desktop.conversation.skill_files import SkillsInUse
 from desktop.conversation.skill_text import ARGUMENTS, Marked, marked, of_agent_skills, with_folder
@@ -29,6 +32,7 @@ from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skill_run import CodeWorker, SkillRuns
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.table import Registered, SkillTable
+from desktop.settings.schema import Middleware
 from desktop.skills.cascade.cascade import Cascades, Promotions, promotions
 from desktop.skills.formats.folder import folder_files
 from desktop.skills.patterns.lists import AllowedList, NamedBy, intersect
@@ -53,12 +57,14 @@ _OWN = frozenset({"host", "permissions"})
 class SkillWorld:
     """``files`` reads for ``:inline[]`` inside the boundary; ``safety`` gives the workspace and the variables that
     ``:env[]`` may name; ``python`` runs code that is not the library's; ``data`` is the app's data folder;
-    ``patience`` in seconds bounds the expansion of one text."""
+    ``patience`` in seconds bounds the expansion of one text; ``middleware`` is what the settings say of it, ``account``
+    tells whose answers may be kept, ``mask`` cleans what is logged."""
 
     def __init__(
         self, fabric: SkillFabric, registered: Registered, *, files: GuardedFiles | None = None,
         safety: SettingsProvider | None = None, python: CodeWorker | None = None, data: str = "",
-        patience: float = PATIENCE_S,
+        patience: float = PATIENCE_S, middleware: Callable[[], Middleware] = Middleware,
+        account: Account = nobody, mask: Callable[[str], str] = lambda text: text,
     ) -> None:  # fmt: skip
         self.fabric = fabric
         self._files = files
@@ -71,12 +77,15 @@ class SkillWorld:
         self.in_use = SkillsInUse(fabric.read_beside)
         self.shown = ShownTools(fabric, registered)
         self.shown.refresh()
-        self.cascades = Cascades(fabric, fabric.globals.cache)
-        self.side = SkillSide(self.table, self.cascades, self.prompt, self._promoted)
         self.shared: dict[str, Any] = {
-            "tools": self.table, "cascades": self.cascades, "topics": self.topics, "skills": fabric, "data": data,
-            "sessions": Sessions(data), "cached": {},
+            "tools": self.table, "topics": self.topics, "skills": fabric, "data": data,
+            "sessions": Sessions(data), "cached": {}, "answers": ResponseCache(account), "starts": Turns(),
+            "run_log": RunLog(mask),
         }  # fmt: skip
+        self.levels = Levels(fabric, self.runs, self.shared, middleware)
+        cache, levels = fabric.globals.cache, self.levels
+        self.cascades = self.shared["cascades"] = Cascades(fabric, cache, levels.is_on, levels.chosen)
+        self.side = SkillSide(self.table, self.cascades, self.prompt, self._promoted)
         self._own = frozenset(self.shared)
         self._given: dict[str, Any] = {}
         self._promoting = threading.Lock()
@@ -254,6 +263,7 @@ class SkillWorld:
 
     def _changed(self, _changes: SkillChanges) -> None:
         self.promote()
+        self.levels.refresh()
 
 
 def _marked(definition: SkillDef, body: str, args: Mapping[str, Any]) -> Marked:

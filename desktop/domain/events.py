@@ -53,9 +53,11 @@ class RunStarted(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunWaiting(RunEvent):
-    """A run that began waits for a place among those that work at once (``waiting``), or has got it now."""
+    """A run that began waits for a place among those that work at once (``waiting``), or has got it now. ``why`` is
+    said where it waits for something else."""
 
     waiting: bool
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,22 +32,25 @@ class MiddlewareContext:
 
 @dataclass(slots=True)
 class AgentContext(MiddlewareContext):
-    """Around one ``agent.run``."""
+    """Around one ``agent.run``. ``waits`` says to the person what a layer waits for, and "" when it goes on."""
 
     level: ClassVar[str] = "agent"
     agent: str = ""
     inbox: Any = None
     result: Any = None
+    waits: Callable[[str], None] = lambda _why: None
 
 
 @dataclass(slots=True)
 class ChatContext(MiddlewareContext):
-    """Around one model request. ``rest`` is how to wait before another attempt, where places are shared."""
+    """Around one model request. ``rest`` is how to wait before another attempt, where places are shared; ``tell`` is
+    told of what streams in, and a layer that holds it back puts its own in that place."""
 
     level: ClassVar[str] = "chat"
     request: ModelRequest | None = None
     response: Any = None
     rest: Rest | None = None
+    tell: Callable[[Any], None] = lambda _event: None
 
 
 @dataclass(slots=True)

@@ -27,6 +27,10 @@ was seen; ``broken``: has a problem that keeps it from running. Only ``ready`` i
 
 Severity = Literal["error", "warning"]
 
+Level = Literal["agent", "chat", "call"]
+LEVELS: tuple[Level, ...] = ("agent", "chat", "call")
+"""What middleware stands around: an agent's work, a request to a model, a tool call (D-7)."""
+
 
 @dataclass(frozen=True, slots=True)
 class SkillProblem:
@@ -124,6 +128,21 @@ class SkillDef:
         for, and a value that is promised needs."""
         text = self.kind in ("markdown", "folder") and self.role == "context"
         return text and self.returns is None and self.extras.get("context") != "fork"
+
+    @property
+    def level(self) -> Level | None:
+        """Of middleware: what it stands around. None for any other skill, and for a level that there is not."""
+        if self.role != "middleware":
+            return None
+        said = self.metadata.get("level", "call")
+        return next((level for level in LEVELS if level == said), None)
+
+    @property
+    def place(self) -> str:
+        """Which one it is, whatever else has its name: a library skill by its name, any other by its file."""
+        if self.source == "library" or not self.path:
+            return self.name
+        return f"{self.path}#{self.entry}" if self.entry else self.path
 
     @property
     def is_code(self) -> bool:

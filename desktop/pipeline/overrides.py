@@ -66,7 +66,7 @@ def activatable(tool: Tool, allowed: AllowedTools) -> bool:
 
 def _opened(definition: SkillDef) -> bool:
     """By its author, who knows that a stranger's values do no harm in it."""
-    said = definition.role == "middleware" and definition.metadata.get("activatable") is True
+    said = definition.level == "call" and definition.metadata.get("activatable") is True
     kernel = definition.name in KERNEL or definition.name in CONFIGURING
     return said and not kernel and definition.state == "ready" and definition.params is not None
 
@@ -80,7 +80,7 @@ async def check_overrides(call: Call, table: SkillTable, base: Cascade, validato
     if caller.origin == "skill":
         return
     for key, value in call.request.overrides.items():
-        tool = await _middleware(key, table)
+        tool = await middleware(key, table)
         if tool is None or not activatable(tool, caller.allowed):
             raise Denied(f"{key[:64]!r} cannot be activated for a call here.", code="denied.untrusted_ref")
         if key in base.metadata or key in base.removed:
@@ -91,7 +91,7 @@ async def check_overrides(call: Call, table: SkillTable, base: Cascade, validato
             raise Denied(f"{key} is not allowed here with this value.", code="denied.allowed_tools")
 
 
-async def _middleware(key: str, table: SkillTable) -> Tool | None:
+async def middleware(key: str, table: SkillTable) -> Tool | None:
     """By its own plain name: a key is looked up like a reference, and a path or an alias would load something else."""
     if not is_bare_name(key):
         return None

@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from desktop.domain.errors import Denied
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Call
-from desktop.pipeline.overrides import check_overrides
+from desktop.pipeline.overrides import check_overrides, middleware
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.pipeline.table import SkillTable
 from desktop.pipeline.validation import Validator
@@ -33,6 +34,15 @@ class SkillSide:
         if call.request.overrides:
             base = await asyncio.to_thread(self.cascades.once, _base(call), call.arguments or {})
             await check_overrides(call, self.table, base, validator)
+            await self._check_switches(call)
+
+    async def _check_switches(self, call: Call) -> None:
+        """What a person has switched off is not left out in silence."""
+        for key in call.request.overrides:
+            tool = await middleware(key, self.table)
+            definition = tool.definition if isinstance(tool, SkillTool) else None
+            if definition is not None and definition.level == "call" and not self.cascades.wanted(definition):
+                raise Denied(f"{key} is switched off in Settings, Middleware.", code="denied.untrusted_ref")
 
     async def bring(self, ref: str) -> None:
         """Have a reference in memory before it is looked up."""

@@ -100,6 +100,8 @@ def _limit_of(definition: SkillDef) -> float | None:
         return math.inf
     if definition.kind in ("markdown", "folder"):
         return math.inf if isinstance(model, Mapping) and model.get("persistent") is True else AGENT_LIMIT_S
+    if definition.level in ("agent", "chat"):
+        return math.inf  # what it stands around has limits of its own
     return AGENT_LIMIT_S if definition.role == "middleware" else None
 
 

@@ -14,6 +14,7 @@ from desktop.domain.events import (
     RetryScheduled,
     RunEnded,
     RunStarted,
+    RunWaiting,
     ToolCallAnswered,
     ToolCallFinished,
     ToolCallStarted,
@@ -70,6 +71,7 @@ class RunBoard(QObject):
         self._reactions: dict[type, Callable[..., None]] = {
             RunStarted: self._run_started,
             RunEnded: self._run_ended,
+            RunWaiting: self._run_waiting,
             ToolCallStarted: self._call_started,
             ToolCallWaiting: self._call_waiting,
             ToolCallAnswered: self._call_over,
@@ -152,6 +154,10 @@ class RunBoard(QObject):
         state.running = state.stopping = False
         state.waiting_calls.clear()
         state.phase, state.last_reason = "", event.reason
+
+    def _run_waiting(self, state: ThreadState, event: RunWaiting) -> None:
+        if state.running:
+            state.phase = (event.why or "waiting for other runs to end") if event.waiting else "thinking"
 
     def _call_started(self, state: ThreadState, event: ToolCallStarted) -> None:
         state.phase = f"running {event.tool}"

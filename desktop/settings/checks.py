@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from desktop.domain.expressions import fault_of
 from desktop.domain.models import Connection
 from desktop.domain.near import nearest
 from desktop.domain.scrub import scrub
@@ -109,6 +110,14 @@ def _patterns(setting: Setting, value: Any) -> tuple[str, ...]:
     return found
 
 
+def _expressions(setting: Setting, value: Any) -> tuple[str, ...]:
+    found = _texts(setting, value)
+    for item in found:
+        if fault := fault_of(item):
+            raise Unfit(f"{setting.key}: {shown(item)} cannot be used as a regular expression: {fault}.")
+    return found
+
+
 def _names(setting: Setting, value: Any) -> tuple[str, ...]:
     found = _texts(setting, value)
     for item in found:
@@ -179,7 +188,8 @@ def _checked(key: str, item: Connection) -> Connection:
 
 _CHECKS: dict[str, Callable[[Setting, Any], Any]] = {
     "choice": _choice, "number": _number, "whole": _whole, "flag": _flag, "text": _text, "texts": _texts,
-    "paths": _paths, "patterns": _patterns, "names": _names, "times": _times, "connections": _connections,
+    "paths": _paths, "patterns": _patterns, "expressions": _expressions, "names": _names, "times": _times,
+    "connections": _connections,
 }  # fmt: skip
 
 

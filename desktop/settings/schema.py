@@ -253,6 +253,64 @@ class Skills:
 
 
 @dataclass(frozen=True, slots=True)
+class RateLimit:
+    """The library's ``rate-limit``."""
+
+    per_minute: int = setting(
+        120, "Starts a minute", "whole",
+        "So often one agent may begin, whoever starts it. The next one waits, says so, and can be stopped.",
+        "Middleware", minimum=1, maximum=10_000,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ContentFilter:
+    """The library's ``content-filter``."""
+
+    patterns: tuple[str, ...] = setting(
+        (), "What the content filter looks for", "expressions",
+        "Regular expressions, upper and lower case alike. Answers are held against them before you see them.",
+        "Middleware",
+    )  # fmt: skip
+    action: Literal["replace", "refuse"] = setting(
+        "replace", "What it does", "choice",
+        "Replace: the place is replaced; calls of tools stay as the model wrote them. Refuse: the answer ends there, "
+        "and a call whose arguments fit is not made.", "Middleware",
+        choices=(("replace", "Replace"), ("refuse", "Refuse")),
+    )  # fmt: skip
+    replacement: str = setting("[removed]", "Put in its place", "text", "Stands where something was.", "Middleware")
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseCache:
+    """The library's ``response-cache``."""
+
+    minutes: float = setting(
+        60, "Cached answers are kept", "number",
+        "In memory, until Assent ends at the latest. An answer is given again only for the very same request to the "
+        "same model with the same key.", "Middleware", minimum=1, maximum=10_000, unit="minutes",
+    )  # fmt: skip
+    entries: int = setting(
+        200, "Cached answers", "whole", "The oldest go first.", "Middleware", minimum=1, maximum=1_000, unit="answers"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Middleware:
+    """What stands around agents, requests and calls."""
+
+    switched_on: tuple[str, ...] = setting(
+        (), "Switched on", "texts", "Middleware that is off at first: its name, or the file it is in.", "Middleware"
+    )
+    switched_off: tuple[str, ...] = setting(
+        (), "Switched off", "texts", "Middleware that is on at first: its name, or the file it is in.", "Middleware"
+    )
+    rate_limit: RateLimit = field(default_factory=RateLimit)
+    content_filter: ContentFilter = field(default_factory=ContentFilter)
+    response_cache: ResponseCache = field(default_factory=ResponseCache)
+
+
+@dataclass(frozen=True, slots=True)
 class Notifications:
     """How Assent calls."""
 
@@ -273,6 +331,7 @@ class Settings:
     chat: Chat = field(default_factory=Chat)
     limits: Limits = field(default_factory=Limits)
     skills: Skills = field(default_factory=Skills)
+    middleware: Middleware = field(default_factory=Middleware)
     notifications: Notifications = field(default_factory=Notifications)
 
     def value(self, key: str) -> Any:

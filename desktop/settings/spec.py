@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_type_hints
 
 Kind = Literal[
-    "choice", "number", "whole", "flag", "text", "texts", "paths", "patterns", "names", "times", "connections"
+    "choice", "number", "whole", "flag", "text", "texts", "paths", "patterns", "expressions", "names", "times",
+    "connections",
 ]
-"""``whole``: int; ``patterns``: regular expressions; ``names``: environment variables; ``times``: (tool, seconds),
-written as a mapping; the plural kinds are lists."""
+"""``whole``: int; ``patterns``: regular expressions; ``expressions``: such whose use is bounded (domain/expressions);
+``names``: environment variables; ``times``: (tool, seconds), written as a mapping; the plural kinds are lists."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.shots_cli import SampleCli, request
 from desktop.ui.shots_keys import SampleKeys
 from desktop.ui.shots_mcp import SampleMcp, mcp_request
+from desktop.ui.shots_middleware import SampleMiddleware
 from desktop.ui.shots_reach import WORK, SampleReach
 from desktop.ui.shots_sheet import ComponentSheet
 from desktop.ui.skills import shots as skill_shots
@@ -93,6 +94,7 @@ class Stage:
                     cast(Any, self.mcp),
                     cast(Any, self.reach),
                     cast(Any, samples.SampleGrants("/home/ida/Downloads/tide-archive")),
+                    middleware=cast(Any, SampleMiddleware()),
                 ),
             },
         )
@@ -369,6 +371,8 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     **{name: partial(_rules, name=name) for name in rules_shots.PICTURES},
     **{name: partial(_skills, show=show) for name, show in skill_shots.PICTURES.items()},
     "07-models": lambda s: _settings(s, "Models and keys"),
+    "07-middleware": lambda s: _settings(s, "Middleware"),
+    "07-middleware-960": lambda s: _settings(s, "Middleware"),
     "07-appearance": lambda s: _settings(s, "Appearance"),
     "07-tools": lambda s: _settings(s, "Tools"),
     "07-boundaries": _boundaries,
@@ -416,6 +420,7 @@ ALSO_AT_200 = (
     "07-keys",
     "07-keys-agree",
     "07-mcp",
+    "07-middleware",
     "02-approval-unknown-over",
 )
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."

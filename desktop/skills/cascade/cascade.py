@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -104,13 +104,19 @@ class MemoryCaches:
 class Cascades:
     """Computes and keeps cascades. ``of`` may read files on a miss: use a thread, or ``known`` on the loop."""
 
-    def __init__(self, finder: SkillFinder, caches: CascadeCaches | None = None) -> None:
+    def __init__(
+        self, finder: SkillFinder, caches: CascadeCaches | None = None,
+        wanted: Callable[[SkillDef], bool] = lambda _definition: True, choice: Callable[[], Any] = tuple,
+    ) -> None:  # fmt: skip
+        """``wanted``: whether a person has this middleware switched on; ``choice`` is what that depends on."""
         self._finder = finder
+        self.wanted = wanted
+        self._choice = choice
         self._caches: CascadeCaches = caches if caches is not None else MemoryCaches()
 
     def known(self, definition: SkillDef, args: Mapping[str, Any]) -> Cascade | None:
         """The cascade from memory, or None."""
-        base = _key(definition)
+        base = self._key(definition)
         volatile = self._caches.cascade_deps.get(base)
         if volatile is None:
             return None
@@ -123,10 +129,13 @@ class Cascades:
         if found is None:
             began = self._caches.generation
             found = self._compute(definition, args)
-            base = _key(definition)
+            base = self._key(definition)
             self._caches.keep(began, self._caches.cascade, (*base, *_values(found.volatile, args)), found)
             self._caches.keep(began, self._caches.cascade_deps, base, found.volatile)
         return found
+
+    def _key(self, definition: SkillDef) -> tuple[Any, ...]:
+        return (definition.name, definition.path, definition.entry, definition.stamp, self._choice())
 
     def once(self, definition: SkillDef, args: Mapping[str, Any]) -> Cascade:
         """As ``of``, and not kept: for a definition changed for a single call."""
@@ -162,7 +171,7 @@ class Cascades:
         if value is False or value is None:
             return None
         found = self._finder.find_tool(key)
-        if found is None or found.role != "middleware" or found.state != "ready":
+        if found is None or found.level != "call" or found.state != "ready" or not self.wanted(found):
             return None
         hook = found.metadata.get("hook")
         return ChainEntry(found.name, value, found, hook if hook in ("$next", "$invoke") else "")
@@ -226,10 +235,6 @@ def promotions(main: SkillDef | None) -> Promotions:
     if main is None:
         return Promotions()
     return Promotions(_mapping(main.metadata.get("$local")), _mapping(main.metadata.get("$global")))
-
-
-def _key(definition: SkillDef) -> tuple[Any, ...]:
-    return (definition.name, definition.path, definition.entry, definition.stamp)
 
 
 def _gate_places() -> list[Placement]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from desktop.domain.skills import Severity, SkillDef, SkillKind, SkillSource
+from desktop.domain.skills import LEVELS, Severity, SkillDef, SkillKind, SkillSource
 from desktop.skills.formats import schemas
 from desktop.skills.formats.other_tools import forbids, is_foreign, read_list
 from desktop.skills.formats.problems import Keys, Locate, Report, shown
@@ -70,6 +70,8 @@ def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: Part, r
     role = builder.role(metadata)
     if "activatable" in metadata:
         _check_activatable(metadata, role, locate, report)
+    if "level" in metadata:
+        _check_level(metadata["level"], role, origin.kind, locate, report)
     return SkillDef(
         name, description, origin.kind, origin.source, origin.path, _uri(origin.path, name if part.several else ""),
         origin.root, part.entry, allowed, metadata,
@@ -87,6 +89,19 @@ def _check_activatable(metadata: Mapping[str, Any], role: str, locate: Locate, r
     elif value and (role != "middleware" or not isinstance(metadata.get("params"), Mapping)):
         message = "activatable does nothing here: it is for skills with role: middleware and params"
         report.add("activatable.useless", message, locate(keys), "warning")
+
+
+def _check_level(value: Any, role: str, kind: SkillKind, locate: Locate, report: Report) -> None:
+    """A level that cannot be meant keeps the skill from running: it would stand somewhere else (D-7)."""
+    keys = ("metadata", "level")
+    if role != "middleware":
+        report.add("level.useless", "level does nothing here: it is for skills with role: middleware", locate(keys),
+                   "warning")  # fmt: skip
+    elif not isinstance(value, str) or value not in LEVELS:
+        report.add("level.invalid", f"level must be agent, chat or call, not {shown(value)}", locate(keys))
+    elif value != "call" and kind not in ("python", "javascript"):
+        message = f"level: {value} is for skills in Python or JavaScript: an agent would be asked for each of its own"
+        report.add("level.invalid", f"{message} requests", locate(keys))
 
 
 def _name(value: Any, locate: Locate, report: Report) -> str:

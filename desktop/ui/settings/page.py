@@ -15,6 +15,7 @@ from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.grants import GrantsViewModel
 from desktop.presenter.keys import KeysViewModel
 from desktop.presenter.mcp_servers import McpServersViewModel
+from desktop.presenter.middleware import MiddlewareViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.reach import ReachViewModel
 from desktop.presenter.settings import SettingsViewModel
@@ -25,6 +26,8 @@ from desktop.ui.settings.cli_page import CliPage
 from desktop.ui.settings.grants import GrantsCard
 from desktop.ui.settings.keys_page import KeysPage
 from desktop.ui.settings.mcp_page import McpPage
+from desktop.ui.settings.middleware_page import PAGE as MIDDLEWARE
+from desktop.ui.settings.middleware_page import MiddlewarePage
 from desktop.ui.settings.models_page import ModelsPage
 from desktop.ui.settings.rows import setting_card
 from desktop.ui.theme import theme
@@ -54,6 +57,7 @@ PAGES = (
     (CLI, "Tools from tools.yaml", "file"),
     (MCP, "MCP servers", "server"),
     ("Skills", "Skills", "skills"),
+    (MIDDLEWARE, "Middleware", "filter"),
     (FILESYSTEM, "Filesystem boundaries", "folder"),
 )
 """(page in the schema, title, icon)."""
@@ -87,7 +91,7 @@ class NavDelegate(RowDelegate):
 class SettingsPage(QFrame):
     """``confinement`` says what holds shell commands in, as found on this machine; ``cli`` is the model of
     tools.yaml, ``keys`` that of the keyring, ``mcp`` that of mcp.yaml, ``agents`` that of the definitions, which
-    have no page without it; ``reach`` is what the page of the boundary shows of the disk.
+    have no page without it, like ``middleware``; ``reach`` is what the page of the boundary shows of the disk.
 
     Pages are built when they are first shown. ``show_settings(page)`` opens one by its name in the schema.
     """
@@ -104,11 +108,13 @@ class SettingsPage(QFrame):
         reach: ReachViewModel | None = None,
         grants: GrantsViewModel | None = None,
         agents: AgentsViewModel | None = None,
+        middleware: MiddlewareViewModel | None = None,
     ) -> None:
         super().__init__()
-        self._agents = agents
+        self._agents, self._middleware = agents, middleware
         self._cli, self._keys, self._mcp, self._reach, self._grants = cli, keys, mcp, reach, grants
-        missing = {name for name, model in ((CLI, cli), (KEYRING, keys), (MCP, mcp), (AGENTS, agents)) if model is None}
+        optional = ((CLI, cli), (KEYRING, keys), (MCP, mcp), (AGENTS, agents), (MIDDLEWARE, middleware))
+        missing = {name for name, model in optional if model is None}
         self._pages = [page for page in PAGES if page[0] not in missing]
         self._settings, self._setup = settings, setup
         self._boundaries, self._confinement = boundaries, confinement
@@ -193,6 +199,8 @@ class SettingsPage(QFrame):
             return KeysPage(self._keys)
         if name == MCP and self._mcp is not None:
             return McpPage(self._mcp)
+        if name == MIDDLEWARE and self._middleware is not None:
+            return MiddlewarePage(self._middleware, self._settings)
         if name == AGENTS and self._agents is not None:
             return AgentsPage(self._agents)
         if name == FILESYSTEM:

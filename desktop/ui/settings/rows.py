@@ -19,7 +19,7 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.toggles import Segmented, Switch
 
-LISTS = frozenset({"texts", "paths", "patterns", "names", "times"})
+LISTS = frozenset({"texts", "paths", "patterns", "expressions", "names", "times"})
 SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 

@@ -1,6 +1,7 @@
 """Settings: pages from the schema, refusals, problems of the file, models and keys."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from desktop.ui.settings.binding import bind_theme
 from desktop.ui.settings.page import PAGES, SettingsPage
 from desktop.ui.settings.provider_form import ProviderForm
 from desktop.ui.settings.rows import SettingRow, parsed
+from desktop.ui.shots_middleware import SampleMiddleware
 from desktop.ui.shots_samples import SampleBoundaries, SampleSettings, SampleSetup
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button, IconButton
@@ -38,7 +40,11 @@ class Shown:
         self.settings, self.setup = SampleSettings(), SampleSetup()
         self.setup.connections = (MISTRAL,)
         self.boundaries = SampleBoundaries()
-        self.page = SettingsPage(self.settings, self.setup, self.boundaries, lambda: OPEN)  # type: ignore[arg-type]
+        self.middleware = SampleMiddleware()
+        self.middleware.chains["chat"] = tuple(replace(row, on=True) for row in self.middleware.chains["chat"])
+        self.page = SettingsPage(
+            self.settings, self.setup, self.boundaries, lambda: OPEN, middleware=self.middleware  # type: ignore[arg-type]
+        )  # fmt: skip
         self.page.resize(1216, 800)
         self.page.show()
         self.page.activateWindow()
@@ -73,7 +79,8 @@ def test_every_setting_of_the_schema_has_a_page_and_a_control(shown: Shown) -> N
     for name in pages - {"Models and keys"}:
         shown.page.show_settings(name)
     rows = {row.spec.key for row in shown.page.findChildren(SettingRow)}
-    assert rows == {spec.key for spec in shown.settings.schema() if spec.page != "Models and keys"}
+    switches = {"middleware.switched_on", "middleware.switched_off"}  # kept by the switches of their page
+    assert rows | switches == {spec.key for spec in shown.settings.schema() if spec.page != "Models and keys"}
 
 
 def test_every_settings_page_that_a_text_of_ours_names_is_there() -> None:

@@ -53,11 +53,17 @@ class World:
         person: Person | None = options.pop("person", None)
         agents: AgentBook = options.pop("agents", None) or load_agents(ROOT / "resources/agents")
         registered = options.pop("registered", None) or Table(*tools)
-        self.skills = skill_world(registered, *options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),)))
+        levelled: Any = options.pop("levels", None)
+        roots = options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),))
+        self.skills = levelled.skills() if levelled is not None else skill_world(registered, *roots)
         self.live = LiveRuns(self.store.effects, call_journal(), self.bus.publish, queue=options.pop("queue", None))
         self.bus.listen(self.live.hear)
         if options.pop("supervised", False):
             options |= {"live": self.live, "chat_layers": (self.live.models,)}
+        if levelled is not None:
+            levels = self.skills.levels
+            options |= {"live": self.live, "chat_layers": (self.live.models, levels.chat)}
+            options |= {"agent_layers": (levels.agent,)}
         budget = options.pop("budget", ExecutionBudget())
         pipeline = Pipeline(
             self.skills.table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05),

@@ -1,0 +1,84 @@
+"""What the library's middleware around agents does: their turn to begin, and lines in the log (D-7)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+
+from desktop.domain.middleware import AgentContext
+from desktop.domain.scopes import Interrupt
+
+MINUTE = 60.0
+MAX_NAMES = 1_000
+MAX_SAID = 300
+
+_log = logging.getLogger(__name__)
+
+
+class Turns:
+    """A sliding minute for each agent, in which only so many of it begin. ``clock`` is monotonic seconds, ``minute``
+    how many of them count."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic, minute: float = MINUTE) -> None:
+        self._clock = clock
+        self._minute = minute
+        self._begun: dict[str, deque[float]] = {}
+
+    async def turn(self, most: int, context: AgentContext) -> None:
+        """Wait until it may begin, and say so. Raises CancellationError as soon as the run is cancelled."""
+        said = False
+        try:
+            while (wait := self._wait(context.agent, most)) > 0:
+                if not said:
+                    said = True
+                    seconds = math.ceil(wait)
+                    context.waits(
+                        f"{context.agent or 'The agent'} began {most} times within a minute; it goes on in {seconds} s "
+                        "(Settings, Middleware)."
+                    )
+                async with Interrupt(context.meta.cancellation):
+                    await asyncio.sleep(wait)
+        finally:
+            if said:
+                context.waits("")
+
+    def _wait(self, name: str, most: int) -> float:
+        """Seconds; 0: it begins now, and counts."""
+        now = self._clock()
+        begun = self._begun.setdefault(name, deque())
+        while begun and now - begun[0] >= self._minute:
+            begun.popleft()
+        if len(begun) >= most:
+            return max(0.001, self._minute - (now - begun[len(begun) - most]))
+        begun.append(now)
+        while len(self._begun) > MAX_NAMES:
+            del self._begun[next(iter(self._begun))]
+        return 0.0
+
+
+class RunLog:
+    """``mask`` takes secrets out of what a run says of itself."""
+
+    def __init__(self, mask: Callable[[str], str]) -> None:
+        self._mask = mask
+
+    def begun(self, context: AgentContext) -> None:
+        """An agent begins its work."""
+        meta = context.meta
+        _log.info("run %s: %s begins in thread %s", meta.run_id, self._shown(context.agent), meta.thread_id)
+
+    def ended(self, context: AgentContext, seconds: float) -> None:
+        """It is over, however it ended."""
+        reason, detail = getattr(context.result, "reason", ""), str(getattr(context.result, "detail", ""))
+        how = str(reason or ("done" if context.result is not None else "broken off"))
+        said = f": {self._shown(detail)}" if detail else ""
+        _log.info("run %s: %s ended after %.1f s, %s%s", context.meta.run_id, self._shown(context.agent), seconds, how,
+                  said)  # fmt: skip
+
+    def _shown(self, text: str) -> str:
+        """Masked before it is cut: a half of a secret would not be known any more."""
+        return " ".join(self._mask(text).split())[:MAX_SAID]

@@ -1,0 +1,183 @@
+"""The three levels of middleware as a person has them: which there are, which are switched on (D-7, R-MW-2, R-MW-7)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from desktop.domain.middleware import AgentContext, ChatContext
+from desktop.domain.skills import LEVELS, Level, SkillDef
+from desktop.pipeline.level_layer import LevelEntry, LevelLayer
+from desktop.pipeline.skill_run import SkillRuns
+from desktop.settings.schema import Middleware
+from desktop.skills.cascade.cascade import CONFIGURING
+from desktop.skills.cascade.order import OrderCycle, Placement, ordered
+from desktop.skills.resolution.fabric import SkillFabric
+
+State = Literal["needed", "on", "off"]
+
+_UNREADY = {
+    "untrusted": "it is in a project folder that is not trusted",
+    "changed": "it is new or has changed since it was looked at",
+    "broken": "it has problems",
+}
+NEEDED: Mapping[Level, tuple[tuple[str, str], ...]] = {
+    "agent": (
+        ("A place to work", "At most so many runs at once; the limit is in Settings, Chats."),
+        ("Run tree and log", "Budgets, pause and stop for all agents of a run; what a crash left open is known."),
+    ),
+    "chat": (
+        ("Budget, pause and log", "No request goes out beyond the run's budget, or while it is paused."),
+        ("Known secrets", "What is in the keyring is masked in answers before anything else sees them."),
+    ),
+    "call": (
+        ("Allowed tools", "Who calls may call this tool, with these arguments."),
+        ("Arguments", "They fit what the tool declares."),
+        ("Limits", "How many calls, how deep, how alike."),
+        ("Safety", "Boundary, blocklist, what the call would really do."),
+        ("Approval", "Rules, then you."),
+        ("Log of calls", "A call is written down before it is made; nothing is done twice after a crash."),
+    ),
+}  # fmt: skip
+"""What the kernel needs, of each level. The first of ``agent`` and ``call`` stand outside of all others, those of
+``chat`` around and within them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRow:
+    """One of a chain, as Settings lists it. ``key`` is what a switch is remembered by, "" where there is none;
+    ``problem`` why one of a person's own does not work now."""
+
+    title: str
+    about: str
+    state: State
+    key: str = ""
+    source: str = ""
+    path: str = ""
+    problem: str = ""
+
+
+class Levels:
+    """``choice`` is what the settings say now. ``refresh`` blocks; everything else is from memory."""
+
+    def __init__(
+        self, fabric: SkillFabric, runs: SkillRuns, shared: dict[str, Any],
+        choice: Callable[[], Middleware] = Middleware,
+    ) -> None:  # fmt: skip
+        self._fabric = fabric
+        self._choice = choice
+        self._found: dict[Level, tuple[SkillDef, ...]] = dict.fromkeys(LEVELS, ())
+        self._problem: dict[Level, str] = {}
+        self._lock = threading.Lock()
+        self._ready = False
+
+        def pipeline() -> Any:
+            return runs.pipeline
+
+        self.agent: LevelLayer[AgentContext] = LevelLayer(lambda: self.entries("agent"), pipeline, runs.library, shared)
+        self.chat: LevelLayer[ChatContext] = LevelLayer(lambda: self.entries("chat"), pipeline, runs.library, shared)
+
+    def chosen(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What a cascade depends on beside its skills."""
+        choice = self._choice()
+        return choice.switched_on, choice.switched_off
+
+    def is_on(self, definition: SkillDef) -> bool:
+        """What a person chose, else what holds at first: the library's as it says itself; of others those of the level
+        call, which stand only around skills that name them."""
+        choice = self._choice()
+        if definition.place in choice.switched_off:
+            return False
+        if definition.place in choice.switched_on:
+            return True
+        if definition.source == "library":
+            return definition.metadata.get("off") is not True
+        return definition.level == "call"
+
+    def refresh(self) -> None:
+        """Look for middleware anew. Blocks."""
+        found: dict[Level, list[SkillDef]] = {level: [] for level in LEVELS}
+        for definition in self._fabric.list_tools():
+            level = definition.level
+            if level is not None and definition.name not in CONFIGURING:
+                found[level].append(definition)
+        with self._lock:
+            for level in LEVELS:
+                self._found[level] = self._in_order(level, found[level])
+            self._ready = True
+
+    def _in_order(self, level: Level, found: list[SkillDef]) -> tuple[SkillDef, ...]:
+        """By what they say of each other, else the library's first, by name. Ones that go in a circle stay as they are,
+        and say so."""
+        given = sorted(found, key=lambda one: (one.source != "library", one.name))
+        by_name = {one.name: one for one in given}
+        self._problem.pop(level, None)
+        try:
+            names = ordered(_placement(one) for one in given)
+        except OrderCycle as error:
+            self._problem[level] = str(error)
+            return tuple(given)
+        return tuple(by_name[name] for name in names)
+
+    async def entries(self, level: Level) -> list[LevelEntry]:
+        """What is switched on, outermost first. One of a person's own that cannot work now is among them: what it was
+        to keep out does not go on without it."""
+        if not self._ready:
+            await asyncio.to_thread(self.refresh)
+        problem = self._problem.get(level, "")
+        values = self._values()
+        return [
+            LevelEntry(one, values.get(one.name, True) if one.source == "library" else True,
+                       problem or _UNREADY.get(one.state, ""))
+            for one in self._found[level] if self.is_on(one)
+        ]  # fmt: skip
+
+    def rows(self, level: Level) -> list[LevelRow]:
+        """The chain of a level in its order, with what the kernel needs."""
+        own = [self._row(one) for one in self._found[level]]
+        needed = [LevelRow(title, about, "needed") for title, about in NEEDED[level]]
+        if level == "call":
+            return [*needed[:-1], *own, needed[-1]]
+        if level == "chat":
+            return [needed[0], *own, *needed[1:]]
+        return [*own, *needed]
+
+    def _row(self, one: SkillDef) -> LevelRow:
+        level = one.level or "call"
+        problem = self._problem.get(level) or _UNREADY.get(one.state, "")
+        state: State = "on" if self.is_on(one) else "off"
+        path = "" if one.source == "library" else one.path
+        return LevelRow(one.name, one.description, state, one.place, one.source, path, problem)
+
+    def _values(self) -> dict[str, Any]:
+        choice = self._choice()
+        of_filter, of_cache = choice.content_filter, choice.response_cache
+        return {
+            "rate-limit": {"perMinute": choice.rate_limit.per_minute},
+            "content-filter": {
+                "patterns": of_filter.patterns, "action": of_filter.action, "instead": of_filter.replacement,
+            },
+            "response-cache": {"minutes": of_cache.minutes, "entries": of_cache.entries},
+        }  # fmt: skip
+
+
+def _placement(one: SkillDef) -> Placement:
+    own = one.metadata.get("order")
+    said = own if isinstance(own, Mapping) else {}
+    return Placement(one.name, _names(said.get("before")), _names(said.get("after")))
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(value.split())
+    return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()
+
+
+def switched(choice: Middleware, key: str, *, on: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """``on`` and ``off`` of the settings after a person used a switch."""
+    others_on = tuple(one for one in choice.switched_on if one != key)
+    others_off = tuple(one for one in choice.switched_off if one != key)
+    return ((*others_on, key), others_off) if on else (others_on, (*others_off, key))

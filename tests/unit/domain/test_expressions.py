@@ -1,0 +1,87 @@
+"""A person's expressions: clear about what is wrong, bounded in time, and the same on a text in pieces."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from desktop.agents.content_filter import FilterConfig, Refused, Screen
+from desktop.domain.errors import LimitReached
+from desktop.domain.expressions import MAX_LENGTH, Expressions, fault_of
+from desktop.settings.checks import Unfit, check
+from desktop.settings.schema import schema
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(", "missing )"), ("[a", "unterminated character set"), ("a*", "fits the empty text"),
+        ("a{99999999}", "multiply to more than 10,000"), ("(a{200}){200}", "multiply to more than 10,000"),
+        ("a" * (MAX_LENGTH + 1), "more than 500 characters"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused_at_its_field_with_the_reason(text: str, said: str) -> None:
+    assert said in fault_of(text)
+    with pytest.raises(Unfit, match="middleware.content_filter.patterns"):
+        check(schema()["middleware.content_filter.patterns"], [text])
+    with pytest.raises(ValueError, match="is no regular expression"):
+        Expressions([text])
+
+
+def test_a_search_that_takes_too_long_is_given_up() -> None:
+    with pytest.raises(LimitReached, match="Expression 2 takes too long"):
+        Expressions(["x", "(a|aa)+$"]).first("a" * 100 + "b", 0, whole=True)
+
+
+TEXTS = (
+    "Call 0151-2345678 or write to ann@example.org, ok?", "secret-abc secret-", "no hits here at all", "xyxyxyxy",
+    "Titan titanic TITAN, and Titan", "1234 5678 9012 3456", "\n\nsecret-\nsecret-x\n",
+)  # fmt: skip
+PATTERNS = (
+    r"\d{4}-\d{4,}", r"[a-z]+@[a-z.]+", r"secret-[a-z]+", r"(xy)+", "a( ok)?.* [nt]|hit", r"\btitan\b", r"(\d{4} ?){4}",
+    "^secret",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_text_in_pieces_comes_out_as_the_whole_one(seed: int) -> None:
+    pick = random.Random(seed)
+    config = FilterConfig(tuple(pick.sample(PATTERNS, 3)))
+    expressions = Expressions(config.expressions)
+    for text in TEXTS:
+        whole = Screen(expressions, config).whole(text)
+        screen, said, rest = Screen(expressions, config), [], text
+        while rest:
+            size = pick.randint(1, 7)
+            said.append(screen.feed(rest[:size]))
+            rest = rest[size:]
+        said.append(screen.flush())
+        assert "".join(said) == whole, (config, text)
+
+
+def test_nothing_of_a_hit_is_ever_given_before_it_is_known_to_be_one() -> None:
+    config = FilterConfig(("secret-[a-z]+",), refuse=True)
+    screen, said = Screen(Expressions(config.expressions), config), ""
+    with pytest.raises(Refused) as refused:
+        for letter in "this is secret-abc and more":
+            said += screen.feed(letter)
+    assert said + refused.value.before == "this is "
+
+
+def test_a_long_stretch_that_is_held_back_is_not_searched_anew_for_each_piece() -> None:
+    config = FilterConfig(("a[^!]*!",))
+    expressions = Expressions(config.expressions)
+    asked = 0
+    search = expressions.first
+
+    class Counted(Expressions):
+        def first(self, text: str, at: int, *, whole: bool) -> tuple[int, int, int] | None:
+            nonlocal asked
+            asked += 1
+            return search(text, at, whole=whole)
+
+    screen = Screen(Counted(config.expressions), config)
+    for _ in range(3_000):
+        screen.feed("a")
+    assert asked < 100
