@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.agents.given import options, wrong
-from desktop.domain.errors import LimitReached
+from desktop.domain.errors import LimitReached, first_of
 from desktop.domain.expressions import Expressions
 from desktop.domain.messages import Block, NoticeBlock, ReasoningBlock, TextBlock
 from desktop.domain.middleware import CallNext, ChatContext, MiddlewareTermination
@@ -118,15 +118,16 @@ class ContentFilter:
         """Go on, and let through what may be seen. Raises MiddlewareTermination for an answer that is refused."""
         context = self._context
         context.tell = self._hear
-        pump = asyncio.create_task(self._pump(), name="content filter")
         try:
-            await call_next()
-            self._over = True
-            self._more.set()
-            await pump
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._pump(), name="content filter")
+                await call_next()
+                self._over = True
+                self._more.set()
+        except BaseExceptionGroup as failed:
+            raise first_of(failed) from None
         finally:
             context.tell = self._tell
-            pump.cancel()
         if self._stopped is None and isinstance(context.response, Answer):
             context.response = await self._cleaned(context.response)
         if self._stopped is not None:

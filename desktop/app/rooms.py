@@ -252,12 +252,11 @@ async def _rooms(
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
-        skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs),
-        starts=StartRate(lambda: settings.current.limits.starts_per_minute), code=code.engine, spawn=owner.spawn,
-        context=context, summaries=lambda: settings.current.chat.summaries, live=live,
-        chat_layers=(live.models, skills.levels.chat), agent_layers=(skills.levels.agent,),
-        tool_mode=modes.of, context_window=known_windows, priced=priced, safety=safety, redact=redactor.redact_text,
-        mask=redactor.mask_known, bounds=lambda: settings.current.limits.run, set_by=BOUNDS_ARE,
+        skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
+        starts=StartRate(lambda: settings.current.limits.starts_per_minute), live=live, safety=safety, priced=priced,
+        agent_layers=(skills.levels.agent,), chat_layers=(live.models, skills.levels.chat), set_by=BOUNDS_ARE,
+        context=context, summaries=lambda: settings.current.chat.summaries, tool_mode=modes.of, mask=redactor.mask_known,
+        context_window=known_windows, redact=redactor.redact_text, bounds=lambda: settings.current.limits.run,
         usual_rounds=lambda: _usual_rounds(settings), offers=lambda: _offers(settings),
         titles=lambda: asker is not None and settings.current.chat.model_titles,
     )  # fmt: skip

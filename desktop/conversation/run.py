@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from desktop.agents.summarising import ContextKeeper
 from desktop.conversation.agent_answer import answer_of, kept
@@ -182,9 +183,8 @@ class RunExecution:
 
     async def _within_agent_layers(self) -> Ending:
         """The run inside its agent-level chain (R-MW-6)."""
-        context = AgentContext(
-            self._meta(), agent=self._order.thread.agent, inbox=self._order, waits=self._waits
-        )
+        order, waits = self._order, partial(_waits, self._runtime, self._order)
+        context = AgentContext(self._meta(), agent=order.thread.agent, inbox=order, waits=waits)
 
         async def core() -> None:
             async with AsyncExitStack() as held:
@@ -204,13 +204,6 @@ class RunExecution:
         await self.recorder.round_started(1)
         await self.recorder.message_finished(ChatMessage("assistant", (TextBlock(as_text(result)),), "end"))
         return Ending("response")
-
-    def _waits(self, why: str) -> None:
-        """A layer has it wait, or lets it go on."""
-        order = self._order
-        self._runtime.bus.publish(
-            RunWaiting(thread_id=order.thread.thread_id, run_id=order.run_id, waiting=bool(why), why=why)
-        )
 
     async def _take_place(self, held: AsyncExitStack) -> None:
         """Among the runs that work at once; one that has to wait says so."""
@@ -359,3 +352,9 @@ def _handed(shown: str) -> NoticeBlock:
     """That this agent has given the conversation away (S-AAT-1)."""
     back = f"To give it back, choose {shown} again below the message field."
     return NoticeBlock(f"{shown} has handed this conversation over.", "agent.handoff", back, "info")
+
+
+def _waits(runtime: Runtime, order: RunOrder, why: str) -> None:
+    """A layer has the run wait, or lets it go on."""
+    thread_id = order.thread.thread_id
+    runtime.bus.publish(RunWaiting(thread_id=thread_id, run_id=order.run_id, waiting=bool(why), why=why))

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
-from desktop.domain.errors import ToolFailure
+from desktop.domain.errors import ToolFailure, first_of
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock
 from desktop.domain.middleware import (
@@ -137,12 +137,18 @@ class _Own:
                 "Look at it on the Skills page, or switch it off in Settings, Middleware."
             )
         course = _Course(self.name, context, self._shared)
-        work = asyncio.create_task(pipeline.invoke(course.request(self._entry)), name=f"middleware {self.name}")
         try:
-            await course.follow(work, call_next)
+            async with asyncio.TaskGroup() as group:
+                call = pipeline.invoke(course.request(self._entry))
+                work = group.create_task(call, name=f"middleware {self.name}")
+                try:
+                    await course.follow(work, call_next)
+                finally:
+                    course.token.cancel("over")
+                    work.cancel()
+        except BaseExceptionGroup as failed:
+            raise first_of(failed) from None
         finally:
-            course.token.cancel("over")
-            work.cancel()
             course.detach()
 
 

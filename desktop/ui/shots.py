@@ -351,7 +351,7 @@ def _skills(stage: Stage, show: Callable[[SkillsPage], Any]) -> QWidget:
 PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     **{
         f"settings-{name.lower()}{size}": partial(_limits, name=name)
-        for name in ("Approvals", "Tools")
+        for name in ("Approvals", "Tools", "Middleware")
         for size in ("", "-960")
     },
     "02-approval-write": lambda s: _approval(s, "r3"),
@@ -371,8 +371,6 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     **{name: partial(_rules, name=name) for name in rules_shots.PICTURES},
     **{name: partial(_skills, show=show) for name, show in skill_shots.PICTURES.items()},
     "07-models": lambda s: _settings(s, "Models and keys"),
-    "07-middleware": lambda s: _settings(s, "Middleware"),
-    "07-middleware-960": lambda s: _settings(s, "Middleware"),
     "07-appearance": lambda s: _settings(s, "Appearance"),
     "07-tools": lambda s: _settings(s, "Tools"),
     "07-boundaries": _boundaries,
@@ -420,7 +418,7 @@ ALSO_AT_200 = (
     "07-keys",
     "07-keys-agree",
     "07-mcp",
-    "07-middleware",
+    "settings-middleware",
     "02-approval-unknown-over",
 )
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."

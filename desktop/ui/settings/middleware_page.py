@@ -16,7 +16,7 @@ from desktop.ui.widgets.toggles import Switch
 
 PAGE = "Middleware"
 LEVELS: tuple[tuple[Level, str, str], ...] = (
-    ("agent", "Around an agent's work", "Each chat's answer, each turn of a debate, each agent that is called as a tool."),
+    ("agent", "Around an agent's work", "Each answer of a chat, turn of a debate, and agent that is called as a tool."),
     ("chat", "Around a request to a model", "Each round of an agent, and each summary."),
     ("call", "Around a tool call", "The needed ones stand around every call. The others stand around skills that name "
      "them, as retry: 3 does."),
