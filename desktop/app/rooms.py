@@ -255,10 +255,10 @@ async def _rooms(
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
         starts=StartRate(lambda: settings.current.limits.starts_per_minute), live=live, safety=safety, priced=priced,
         agent_layers=(skills.levels.agent,), chat_layers=(live.models, skills.levels.chat), set_by=BOUNDS_ARE,
-        context=context, summaries=lambda: settings.current.chat.summaries, tool_mode=modes.of, mask=redactor.mask_known,
+        context=context, summaries=lambda: settings.current.chat.summaries, mask=redactor.mask_known,
         context_window=known_windows, redact=redactor.redact_text, bounds=lambda: settings.current.limits.run,
         usual_rounds=lambda: _usual_rounds(settings), offers=lambda: _offers(settings),
-        titles=lambda: asker is not None and settings.current.chat.model_titles,
+        titles=lambda: asker is not None and settings.current.chat.model_titles, tool_mode=modes.of,
     )  # fmt: skip
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)

@@ -242,7 +242,7 @@ class RunExecution:
         """One side turn of side A (R-SES-2)."""
         runtime, order, above = self._runtime, self._order, self._order.called_by
         budget = self.budget = await self._bounds(meta)
-        used_up = self._used_up(budget)
+        used_up = _used_up(budget)
         if used_up is not None:
             return used_up
         turn = SideTurn(
@@ -272,11 +272,6 @@ class RunExecution:
             if self._tree is not None:
                 self._tree.change_budget(ROOT, budget.budget)  # its deadline is nearer now
         return budget
-
-    def _used_up(self, budget: BudgetTracker) -> Ending | None:
-        """How the run ends where those that handed it over, or that call it, have left nothing to use."""
-        limit = budget.broken()
-        return _at_budget(limit) if limit is not None else None
 
     def _spec(self) -> SideSpec:
         """The agent's side, with the thread's model. Raises NotFound and KnownError ``model.none``."""
@@ -358,3 +353,9 @@ def _waits(runtime: Runtime, order: RunOrder, why: str) -> None:
     """A layer has the run wait, or lets it go on."""
     thread_id = order.thread.thread_id
     runtime.bus.publish(RunWaiting(thread_id=thread_id, run_id=order.run_id, waiting=bool(why), why=why))
+
+
+def _used_up(budget: BudgetTracker) -> Ending | None:
+    """How the run ends where those that handed it over, or that call it, have left nothing to use."""
+    limit = budget.broken()
+    return _at_budget(limit) if limit is not None else None
