@@ -7,6 +7,7 @@ import html
 import json
 import os
 import secrets
+import stat
 import threading
 import urllib.parse
 from collections.abc import Mapping
@@ -93,18 +94,14 @@ class Search:
 
     def shared(self, folder: Path, since: float, without: tuple[str, ...]) -> None:
         """What is new in a folder that others use, too, such as /tmp; ``without`` begins names that are not ours."""
-        for top in folder.iterdir():
-            if top.name.startswith(without):
-                continue
-            for path in (top, *(top.rglob("*") if top.is_dir() and not top.is_symlink() else ())):
+        for place, folders, names in os.walk(folder):  # what vanishes meanwhile belongs to others
+            if place == str(folder):
+                folders[:] = [name for name in folders if not name.startswith(without)]
+                names = [name for name in names if not name.startswith(without)]
+            for path in (Path(place, name) for name in names):
                 with contextlib.suppress(OSError):
                     found = path.lstat()
-                    if (
-                        path.is_file()
-                        and not path.is_symlink()
-                        and found.st_mtime >= since
-                        and found.st_size < 5_000_000
-                    ):
+                    if stat.S_ISREG(found.st_mode) and found.st_mtime >= since and found.st_size < 5_000_000:
                         self.text(path.read_bytes(), str(path), "new files in /tmp")
 
     def figures(self) -> str:
