@@ -11,6 +11,7 @@ from desktop.safety.shell_effects import Effect
 from desktop.safety.shell_options import NET_FILES
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Redirect, SimpleCommand
+from desktop.safety.shell_unwrap import script_of
 from desktop.safety.shell_words import Word, base_name
 
 MAX_FOLDERS = 200
@@ -80,9 +81,11 @@ class Targets:
 
     def given(self, judged: Judged, innermost: Sequence[Word]) -> None:
         """Such places among the words of a command of which nobody knows what it changes, and of one that gives them
-        another name; and such names in a folder that is copied or moved."""
+        another name; and such names in a folder that is copied or moved. A script that is run, by its name or by an
+        interpreter's, is not one of them: skills of other apps lie in such places."""
         name = base_name(innermost[0].text) if innermost else ""
-        words = [word for word in judged.command.words[1:] if word is not innermost[0]] if innermost else []
+        run = (innermost[0], script_of(innermost)) if innermost else ()
+        words = [word for word in judged.command.words[1:] if all(word is not one for one in run)] if innermost else []
         unseen = judged.opaque or judged.effect.kind == "network"
         if (unseen and not _only_looks(name, innermost)) or name in ("ln", "link", "mount"):
             for word in words:

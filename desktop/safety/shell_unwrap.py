@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -151,6 +151,13 @@ def run_by(words: tuple[Word, ...]) -> list[Word]:
     if base_name(words[0].text) in RUNS_A_FILE:
         found += [word for word in words[1:] if not word.text.startswith("-")][:4]
     return found
+
+
+def script_of(words: Sequence[Word]) -> Word | None:
+    """What an interpreter runs, where it stands right behind its name; None where an option comes first."""
+    if len(words) < 2 or base_name(words[0].text) not in RUNS_A_FILE - {"make"}:
+        return None
+    return None if words[1].text.startswith("-") else words[1]
 
 
 def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word, ...]:

@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -361,3 +362,24 @@ def test_an_interrupt_while_it_still_loads_is_no_traceback(tmp_path: Path) -> No
     command = [sys.executable, "-c", AT_ONCE, str(tmp_path / "h")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "assent: stopped\n")
+
+
+@pytest.mark.parametrize("where", ["skills", "person/.claude/skills"])
+def test_a_script_of_a_skill_runs_by_bash_as_any_command(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not below /tmp, of which a command in bubblewrap sees its own: no person's skills lie there."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        path = Path(os.path.realpath(name))
+        folder = path / where / "stamp"
+        (folder / "scripts").mkdir(parents=True)
+        (folder / "SKILL.md").write_text("---\nname: stamp\ndescription: Stamps.\n---\nRun scripts/stamp.sh.\n")
+        (folder / "scripts/stamp.sh").write_text('head -2 "$(dirname "$0")/../SKILL.md"; echo stamped $1; touch "$0"\n')
+        run = f"bash {folder}/scripts/stamp.sh now"
+        home = Home(path, call("skill_invoke", ref="stamp", args={}), call("bash", command=run), [{"text": "Done."}])
+        monkeypatch.setenv("HOME", str(path / "person"))
+        before = (folder / "scripts/stamp.sh").stat().st_mtime_ns
+        done = home.run("assistant", "stamp it", *MODEL, "--json", "--allow", "bash(command=bash *)")
+        said = [json.loads(line) for line in done.stdout.splitlines()]
+        results = [event["text"] for event in said if event["type"] == "tool-call-finished"]
+        assert f"Its folder is {folder};" in results[0]
+        assert "name: stamp\nstamped now\n" in results[1]
+        assert (folder / "scripts/stamp.sh").stat().st_mtime_ns == before
