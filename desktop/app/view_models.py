@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from desktop.app.agent_looks import follow_agents
 from desktop.app.late_models import LateModels
 from desktop.app.rooms import Rooms
 from desktop.conversation.run_code import mode_of
@@ -37,7 +38,8 @@ from desktop.presenter.shell import PaletteRow, ShellViewModel
 from desktop.presenter.threads import ThreadsViewModel
 from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.trace import TraceViewModel
-from desktop.ui.widgets.agent_icon import agent_icon
+from desktop.ui.theme import theme
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.shown import shown_line
 
 FILES_OFFERED = 400
@@ -115,6 +117,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
 def _agents(rooms: Rooms, bridge: Bridge, board: RunBoard, models: ModelSetupViewModel) -> AgentsViewModel:
     made = AgentsViewModel(rooms.agent_room.desk, bridge, lambda: models.default_model)
     made.changed.connect(lambda: board.titles.update(ChatAgents(rooms.agents)))
+    follow_agents(made, theme(), bridge)
     return made
 
 
@@ -236,7 +239,7 @@ def _debate_agent_rows(agents: AgentsViewModel) -> Iterable[PaletteRow]:
     return (
         PaletteRow(
             f"debate-agent:{a.name}", f"Start a debate: {shown_line(a.shown)}", a.name, "Agents",
-            agent_icon(a.icon, "debates"),
+            agent_icon(a.name, "debates"),
         )
         for a in found
     )

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from desktop.domain.threads import JOB_LABEL, ThreadJob, ThreadRecord
 from desktop.presenter.job_words import BAD, STATUS, short_word
 
+USUAL_AGENT = "assistant"
+"""Who answers in most threads: said only where it is another one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A line of the list: a group's header (``thread_id`` and ``job_id`` empty), a thread, or the runs of a job.
 
-    ``note`` stands under a thread's title, ``state`` counts while no run of it is known, ``icon`` before the title.
+    ``note`` stands under a thread's title, ``state`` counts while no run of it is known, ``icon`` before the title;
+    ``agent`` who answers in it, if that is not the usual one.
     ``runs`` are the threads of a job's line, the newest first; ``is_open``: they stand below it, ``inside`` it.
     """
 
@@ -25,6 +29,7 @@ class Row:
     note: str = ""
     state: str = ""
     icon: str = ""
+    agent: str = ""
     job_id: str = ""
     runs: tuple[str, ...] = ()
     is_open: bool = False
@@ -108,9 +113,11 @@ def _folded_in(thread: ThreadRecord) -> str:
 
 def _thread(thread: ThreadRecord, now: datetime.datetime) -> Row:
     icon = "schedules" if thread.label == JOB_LABEL else ""
+    agent = "" if thread.agent == USUAL_AGENT else thread.agent
     title = thread.title or "New chat"
     state = "interrupted" if thread.state == "interrupted" else ""
-    return Row(title, thread.thread_id, time_text(thread.updated_at, now), thread.pinned, state=state, icon=icon)
+    when = time_text(thread.updated_at, now)
+    return Row(title, thread.thread_id, when, thread.pinned, state=state, icon=icon, agent=agent)
 
 
 def _job(job: ThreadJob, runs: Sequence[ThreadRecord], now: datetime.datetime, is_open: bool) -> Iterator[Row]:

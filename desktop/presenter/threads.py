@@ -33,6 +33,7 @@ class ThreadRole(IntEnum):
     JOB = Qt.ItemDataRole.UserRole + 8
     UNFOLDED = Qt.ItemDataRole.UserRole + 9
     INSIDE = Qt.ItemDataRole.UserRole + 10
+    AGENT = Qt.ItemDataRole.UserRole + 11
 
 
 class ThreadListModel(QAbstractListModel):
@@ -110,6 +111,7 @@ _READ: dict[int, Callable[[Row], Any]] = {
     ThreadRole.PINNED: lambda row: row.pinned,
     ThreadRole.NOTE: lambda row: row.note,
     ThreadRole.ICON: lambda row: row.icon,
+    ThreadRole.AGENT: lambda row: row.agent,
     ThreadRole.JOB: lambda row: row.job_id,
     ThreadRole.UNFOLDED: lambda row: row.is_open,
     ThreadRole.INSIDE: lambda row: row.inside,

@@ -12,6 +12,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
 from desktop.ui.approvals.unknown import ASKS, WHY
 from desktop.ui.theme import theme
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.buttons import Button, OneClickButton
 from desktop.ui.widgets.containers import caption_value
@@ -39,7 +40,12 @@ class Crumbs(QWidget):
         """One line."""
         metrics = QFontMetrics(theme().font("body"))
         gap = theme().px(19)
-        return QSize(sum(metrics.horizontalAdvance(n) + gap for n in self._names), theme().line_height("body"))
+        words = sum(metrics.horizontalAdvance(n) + gap for n in self._names)
+        return QSize(self._who() + words, theme().line_height("body"))
+
+    def _who(self) -> int:
+        """The width of the icon of the agent that asks, if it has one."""
+        return theme().px(22) if self._names and theme().has_agent(self._names[0]) else 0
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Names and arrows."""
@@ -47,7 +53,10 @@ class Crumbs(QWidget):
         painter = QPainter(self)
         painter.setFont(t.font("body"))
         metrics = QFontMetrics(t.font("body"))
-        x = 0
+        x = self._who()
+        if x:
+            side = t.px(16)
+            glyph(painter, QRect(0, 0, side, self.height()), agent_icon(self._names[0]), "text-2", side)
         for at, name in enumerate(self._names):
             if at:
                 side = t.px(14)

@@ -13,6 +13,7 @@ from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
 from desktop.ui.chat.composer_lines import HeldBar, Line, Lines
 from desktop.ui.chat.composer_text import ComposerText
 from desktop.ui.theme import theme
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import outline
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.properties import pane
@@ -139,6 +140,7 @@ class Composer(QFrame):
     def show_meters(self, meters: Meters) -> None:
         """The names of agent and model."""
         self.agent.set_label(_short(meters.agent_title))
+        self.agent.set_icon(agent_icon(meters.agent))
         self.model.set_label(_short(meters.model_title) or "Choose a model")
         self.agent.setToolTip(f"{meters.agent_title}: choose the agent")
         model = f"{meters.model_title}: choose the model" if meters.model_title else "Choose a model"

@@ -12,6 +12,7 @@ from desktop.presenter.figures import human_count
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.tool_modes import EXPLAINED, MODES, ToolModesViewModel
 from desktop.ui.chat.picker import Choice, Picker
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.text import Paragraph
 
@@ -57,7 +58,7 @@ class AgentPicker(Picker):
     def __init__(self, parent: QWidget, agents: Sequence[tuple[str, str]], current: str, mode: str) -> None:
         super().__init__(parent, name="Choose an agent", empty="No agent yet")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        rows = [Choice(name, title, "", "agent") for name, title in agents]
+        rows = [Choice(name, title, "", agent_icon(name)) for name, title in agents]
         rows.append(Choice(TOOL_MODE, "How it calls its tools…", mode, "code"))
         self.fill(rows, current)
 

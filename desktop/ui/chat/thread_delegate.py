@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStyleOptionViewItem
 from desktop.presenter.threads import ThreadRole
 from desktop.ui.chat.thread_rows import ThreadRowDelegate
 from desktop.ui.theme import theme
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import glyph
 from desktop.ui.widgets.rows import Index
 
@@ -37,7 +38,8 @@ class ThreadDelegate(ThreadRowDelegate):
         """Draw what stands before the title; returns its width in pixels."""
         t = theme()
         side, width = t.metric("icon-small"), t.px(20) if index.data(ThreadRole.INSIDE) else 0
-        names = [str(index.data(ThreadRole.ICON) or "")]
+        agent = str(index.data(ThreadRole.AGENT) or "")
+        names = [str(index.data(ThreadRole.ICON) or "") or (agent_icon(agent) if t.has_agent(agent) else "")]
         if index.data(ThreadRole.KIND) == "job":
             names.insert(0, "down" if index.data(ThreadRole.UNFOLDED) else "right")
         for name in names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.fields import Combo
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.scaling import Row
@@ -22,7 +23,8 @@ class AgentChoice(QWidget):
         self._setup = setup
         self.box = Combo("Agent of two sides to begin with")
         row = Row(self, spacing=8)
-        row.addWidget(Icon("agent", "text-2", 16))
+        self._icon = Icon("agent", "text-2", 16)
+        row.addWidget(self._icon)
         row.addWidget(Text("Or begin with an agent", "small", "2"))
         row.addWidget(self.box, 1)
         row.addStretch(1)
@@ -41,5 +43,6 @@ class AgentChoice(QWidget):
         agents, chosen = self._setup.definitions, self._setup.setup.agent
         self.box.fill([(NONE, ""), *((shown_line(one.title), one.name) for one in agents)], chosen)
         about = next((one.hint for one in agents if one.name == chosen), "")
+        self._icon.set_icon(agent_icon(chosen), "text-2")
         self.box.setToolTip(shown_line(about))
         self.setVisible(bool(agents))

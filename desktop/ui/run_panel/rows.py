@@ -24,6 +24,7 @@ from desktop.presenter.run_tree_nodes import AgentLine
 from desktop.presenter.run_tree_words import figures, is_turning, look_of, short_model, short_time, spoken, word_of
 from desktop.ui.debates.marks import side_mark
 from desktop.ui.theme import theme
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import elided, glyph, state, state_size
 from desktop.ui.trace.fixed_rows import FixedRows
 from desktop.ui.widgets.rows import Index, RowDelegate
@@ -127,7 +128,7 @@ class AgentDelegate(RowDelegate):
             x, y = room.x() + (room.width() - side) / 2, room.y() + (room.height() - side) / 2
             side_mark(painter, QRectF(x, y, side, side), facts.side)  # type: ignore[arg-type]  # it is one of the two
         else:
-            glyph(painter, room, "agent", "text-3" if facts.state.over else "text-2", theme().px(16))
+            glyph(painter, room, agent_icon(facts.agent), "text-3" if facts.state.over else "text-2", theme().px(16))
 
     def _draw_head(self, painter: QPainter, room: QRect, line: AgentLine, *, selected: bool) -> None:
         t, facts = theme(), line.facts

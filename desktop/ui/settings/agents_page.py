@@ -8,7 +8,7 @@ from desktop.domain.definitions import AgentRow
 from desktop.presenter.agents_editing import AgentsViewModel
 from desktop.ui.settings.agents_editor import AgentEditor
 from desktop.ui.skills import asking
-from desktop.ui.widgets.agent_icon import agent_icon
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import Icon
@@ -110,7 +110,7 @@ class AgentsPage(QFrame):
         column = Column(card, margins=(16, 10, 12, 12), spacing=6)
         head = Row(spacing=8)
         usual = "debates" if agent is not None and agent.type == "dual_ai" else "agent"
-        head.addWidget(Icon(agent_icon(agent.icon if agent is not None else "", usual)))
+        head.addWidget(Icon(agent_icon(agent.name, usual) if agent is not None else usual))
         head.addWidget(Text(shown_line(title), "strong"))
         head.addWidget(Text(shown_line(_words(row)), "small", "2", elide="right"), 1)
         for button in self._buttons(row, title):

@@ -5,13 +5,15 @@ A file is read on first use; its ``currentColor`` becomes the asked colour and i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
-from PySide6 import QtGui
+from PySide6 import QtCore, QtGui
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
+from desktop.ui.theme.agent_looks import PREFIX, AgentLook
 from desktop.ui.theme.resources import ICONS
 
 MIRRORED = frozenset({"left", "right", "undo"})
@@ -31,14 +33,29 @@ class IconCache:
 
     def __init__(self) -> None:
         self._pixmaps: dict[tuple[str, int, int, float], QPixmap] = {}
+        self.agents: Mapping[str, AgentLook] = {}
+
+    def set_agents(self, looks: Mapping[str, AgentLook]) -> None:
+        """What is drawn for agents from now on, by their name or title."""
+        self.agents = dict(looks)
+        self._pixmaps = {key: made for key, made in self._pixmaps.items() if not key[0].startswith(PREFIX)}
 
     def pixmap(self, name: str, color: QColor, size: int, ratio: float) -> QPixmap:
         """The icon as a square of ``size`` logical pixels at the device pixel ratio."""
         key = (name, color.rgba(), size, ratio)
         found = self._pixmaps.get(key)
         if found is None:
-            found = self._pixmaps[key] = _render(name, color, size, ratio)
+            found = self._pixmaps[key] = self._drawn(name, color, size, ratio)
         return found
+
+    def _drawn(self, name: str, color: QColor, size: int, ratio: float) -> QPixmap:
+        if not name.startswith(PREFIX):
+            return _render(name, color, size, ratio)
+        _, usual, agent = name.split(":", 2)
+        look = self.agents.get(agent)
+        if look is None or look.bundled:
+            return _render(look.bundled if look is not None else usual, color, size, ratio)
+        return _tile(look, color, size, ratio)
 
     def mark(self, ink: QColor, tick: QColor, size: int, ratio: float) -> QPixmap:
         """The mark of Assent: ink, with its tick in the colour of a yes."""
@@ -69,6 +86,35 @@ def _draw(svg: str, size: int, ratio: float, opacity: float = 1.0) -> QPixmap:
     painter = QPainter(pixmap)
     painter.setOpacity(opacity)
     QSvgRenderer(svg.encode()).render(painter, QRectF(0, 0, side, side))
+    painter.end()
+    pixmap.setDevicePixelRatio(ratio)
+    return pixmap
+
+
+def _tile(look: AgentLook, color: QColor, size: int, ratio: float) -> QPixmap:
+    """An agent's own picture, or its letter on a soft ground."""
+    side = max(1, round(size * ratio))
+    pixmap = QPixmap(side, side)
+    pixmap.fill(QColor(0, 0, 0, 0))
+    painter = QPainter(pixmap)
+    painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
+    if look.image is not None:
+        image = look.image.scaled(
+            side, side, QtCore.Qt.AspectRatioMode.KeepAspectRatio, QtCore.Qt.TransformationMode.SmoothTransformation
+        )
+        painter.drawImage((side - image.width()) // 2, (side - image.height()) // 2, image)
+    else:
+        ground = QColor(color)
+        ground.setAlphaF(0.18)
+        painter.setPen(QtCore.Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(QRectF(0, 0, side, side), side / 4, side / 4)
+        font = QFont(QGuiApplication.font())
+        font.setPixelSize(max(6, round(side * 0.65)))
+        font.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(font)
+        painter.setPen(color)
+        painter.drawText(QRectF(0, 0, side, side), int(QtCore.Qt.AlignmentFlag.AlignCenter), look.letter)
     painter.end()
     pixmap.setDevicePixelRatio(ratio)
     return pixmap

@@ -6,6 +6,7 @@ touched, which takes a sixth of a bare window's start. ``settle`` does what need
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, cast
 
 from PySide6 import QtCore
@@ -14,6 +15,7 @@ from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPalette, QPixm
 from PySide6.QtWidgets import QApplication
 
 from desktop.domain.errors import BugError
+from desktop.ui.theme.agent_looks import AgentLook
 from desktop.ui.theme.fonts import Fonts, load_fonts
 from desktop.ui.theme.icons import IconCache
 from desktop.ui.theme.palette import make_palette
@@ -151,6 +153,16 @@ class Theme(QObject):
     def pixmap(self, name: str, color_token: str = "text-2", size: int = 16, dpr: float = 1.0) -> QPixmap:
         """An icon's pixmap; ``size`` in logical pixels as drawn (scale it with ``px`` where it stands beside text)."""
         return self._icons.pixmap(name, self.color(color_token), size, dpr)
+
+    def set_agent_looks(self, looks: Mapping[str, AgentLook]) -> None:
+        """What is drawn for agents, by name or title (``agent_icon``)."""
+        if looks != self._icons.agents:
+            self._icons.set_agents(looks)
+            self.changed.emit()
+
+    def has_agent(self, name: str) -> bool:
+        """Whether an agent of this name or title names an icon."""
+        return name in self._icons.agents
 
     def mark(self, size: int, dpr: float = 1.0) -> QPixmap:
         """The mark of Assent, ink with a green tick."""

@@ -8,6 +8,7 @@ from PySide6.QtGui import QFontMetrics, QHideEvent, QKeyEvent, QKeySequence, QMo
 from desktop.presenter.trace_node import TraceNode
 from desktop.presenter.trace_words import duration, short_summary
 from desktop.ui.theme import theme
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import elided, glyph, outline
 from desktop.ui.trace.fixed_rows import FixedRows
 from desktop.ui.trace.tree_model import NODE, TreeModel
@@ -33,7 +34,7 @@ _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.Te
 def icon_of(node: TraceNode) -> tuple[str, str]:
     """(icon, colour token) of a node: what it is, and what it did to the machine."""
     if node.kind == "agent":
-        return "agent", "text-2"
+        return agent_icon(node.title), "text-2"
     if node.kind == "round":
         return "model", "running" if node.state == "writing" else "text-2"
     token = "failed" if node.state == "failed" else node.category if node.category in _CATEGORIES else "text-2"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import side_bar
 from desktop.ui.transcript.flow import Tools
 from desktop.ui.transcript.look import Look
@@ -74,9 +75,18 @@ def _draw_header(canvas: Canvas, message: Message, rect: QRectF) -> None:
     side = message.frame is not None and message.frame.variant == "side"
     role = ("small", 600) if side else ("reading", 600)
     token = f"side-{item.side}" if side and not message.human else "text"
+    left = 0 if side else author_indent(message, look)
+    if left:
+        canvas.glyph(agent_icon(item.author), "text-2", rect.x(), rect.y() + look.px(1), 18)
+        rect = rect.adjusted(left, 0, 0, 0)
     canvas.words(item.author, rect, role[0], token, role[1])
     x = rect.x() + look.metrics(*role).horizontalAdvance(item.author) + look.px(9)
     canvas.words(item.time, QRectF(x, rect.y() + 1, rect.width(), rect.height()), "small", "text-3")
+
+
+def author_indent(message: Message, look: Look) -> int:
+    """The room of the icon before who answered, if that agent has one."""
+    return look.px(24) if not message.human and look.theme.has_agent(message.item.author) else 0
 
 
 def version_spots(message: Message, look: Look) -> list[Spot]:
@@ -90,7 +100,7 @@ def version_spots(message: Message, look: Look) -> list[Spot]:
         left, top = message.frame.width - 2 * side - words, float(message.height - look.px(SIBLING_ROW))
     else:
         author = look.metrics("reading", 600).horizontalAdvance(item.author)
-        left = author + small.horizontalAdvance(item.time) + look.px(24)
+        left = author_indent(message, look) + author + small.horizontalAdvance(item.time) + look.px(24)
         top = look.px(GAP) - look.px(2)
     back, ahead = QRectF(left, top, side, side), QRectF(left + side + words, top, side, side)
     key = item.message_id

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from desktop.app.agent_looks import looks_of, shown_agents
 from desktop.app.skill_rooms import PinFile
 from desktop.conversation.agent_desk import AgentDesk
 from desktop.conversation.agents import AgentFiles, AgentFolder
@@ -20,7 +21,7 @@ from desktop.presenter.bridge import Bridge
 from desktop.skills.resolution.pins import Pins
 from desktop.ui.settings.agents_page import AgentsPage
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.agent_icon import agent_icon
+from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.toast import Toast
@@ -125,13 +126,16 @@ async def test_the_list_says_where_each_comes_from_and_what_is_wrong(shown: Show
 
 
 @pytest.mark.spec("R-DEF-10")
-async def test_the_list_draws_the_icon_that_a_definition_names(shown: Shown) -> None:
+async def test_the_list_draws_the_icon_that_a_definition_names(shown: Shown, theme: Theme) -> None:
+    looks = await asyncio.to_thread(looks_of, shown_agents(shown.agents.rows))
+    theme.set_agent_looks(looks)
     drawn = {icon._name for icon in shown.page._list.findChildren(Icon)}
-    named = {row.agent.icon for row in shown.agents.rows if row.agent is not None and row.agent.icon}
+    named = {row.agent.name for row in shown.agents.rows if row.agent is not None and row.agent.icon}
     assert len(named) > 4
-    assert {icon.removeprefix("/icons/").removesuffix(".svg") for icon in named} <= drawn
-    for strange in ("", "https://example.com/code.svg", "/icons/../icons/code.svg", "/icons/none.svg", "/code.svg"):
-        assert agent_icon(strange, "agent") == "agent"
+    assert named <= {name.split(":", 2)[2] for name in drawn if name.startswith("agent:")}
+    assert all(looks[name].bundled for name in named)
+    ours = theme.pixmap(looks["researcher_agent"].bundled, "text-2", 20).toImage()
+    assert theme.pixmap(agent_icon("researcher_agent"), "text-2", 20).toImage() == ours
 
 
 @pytest.mark.spec("R-SES-3")
