@@ -16,7 +16,7 @@ from desktop.agents.returning import ResultContract
 from desktop.domain.code import CodeSession
 from desktop.domain.errors import ConfigurationError, ToolFailure
 from desktop.domain.ids import new_id
-from desktop.domain.messages import ToolCallBlock
+from desktop.domain.messages import ToolCallBlock, media_to_plain
 from desktop.pipeline.code_mode import INVOKE, CodeTool
 from desktop.pipeline.context import Call, CallRequest, Outcome
 from desktop.pipeline.names import Caller, ExactTools
@@ -48,7 +48,8 @@ class Calls:
         self.exhausted = False
 
     async def serve(self, ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
-        """One call of the provider's model, as plain data: ``{ok, text, code, state, structured, finished}``."""
+        """One call of the provider's model, as plain data: ``{ok, text, code, state, structured, finished,
+        media}``."""
         self.count += 1
         if self.count > self._settings.calls.value:
             self.exhausted = True
@@ -70,6 +71,7 @@ class Calls:
         return {
             "ok": not result.is_error, "text": result.text, "code": result.code, "state": outcome.state,
             "structured": result.structured, "finished": self.contract.done,
+            **({"media": media_to_plain(result.media)} if result.media else {}),
         }  # fmt: skip
 
     async def meant(self, told: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -26,7 +26,15 @@ from desktop.domain.errors import CancellationError, KnownError, ModelError, Too
 from desktop.domain.estimates import estimate_fixed, estimate_of
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit, positive_int
-from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, block_from_plain
+from desktop.domain.messages import (
+    ChatMessage,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    Usage,
+    block_from_plain,
+    media_from_plain,
+)
 from desktop.domain.models import Answer, ModelRequest, ReasoningDelta, TextDelta
 from desktop.domain.tools import Category
 from desktop.pipeline.code_mode import INVOKE
@@ -145,7 +153,8 @@ class _Calls:
         text, failed = str(answer.get("text", "")), answer.get("ok") is not True
         await self._hook.ask({"type": "tool-result", **told, "result": text, "isError": failed})
         facts = {"state": answer.get("state", "denied" if failed else "done"), "code": answer.get("code", "")}
-        return ToolResultBlock(call.call_id, call.tool, text, failed, answer.get("structured"), facts)
+        media = media_from_plain(answer.get("media"))
+        return ToolResultBlock(call.call_id, call.tool, text, failed, answer.get("structured"), facts, media)
 
     async def _made(self, call: ToolCallBlock) -> Mapping[str, Any]:
         if not self._ref:

@@ -92,7 +92,9 @@ class ContextTools:
             return ToolResultBlock(call.call_id, call.tool, call.problem, True, None, {"state": "failed"})
         result = await self._ctx.tool(call.tool, call.arguments)
         facts = {"state": "failed" if result.is_error else "done", "code": result.code, **result.facts}
-        return ToolResultBlock(call.call_id, call.tool, result.text, result.is_error, result.structured, facts)
+        return ToolResultBlock(
+            call.call_id, call.tool, result.text, result.is_error, result.structured, facts, result.media
+        )  # fmt: skip
 
     def parallel(self, call: ToolCallBlock) -> bool:
         """As its maker says of the tool."""

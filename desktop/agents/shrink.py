@@ -81,6 +81,9 @@ def cut(text: str, most: int) -> str:
 def _shrink(block: Block) -> Block:
     if not isinstance(block, ToolResultBlock):
         return block
+    if block.media:
+        left = f"[{len(block.media)} images or sounds of this result are left out here.]"
+        block = replace(block, text=f"{block.text}\n{left}", media=())
     text = block.text
     if block.is_error:
         shorter = cut(text, SHORT_ERROR)

@@ -11,6 +11,7 @@ from typing import Any
 from desktop.conversation.export_html import as_html
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.messages import (
+    AudioBlock,
     Block,
     FileBlock,
     ImageBlock,
@@ -102,6 +103,8 @@ def block_text(block: Block) -> str:
         return f"**File `{_name(block.name)}`**\n\n{fence(block.text)}"
     if isinstance(block, ImageBlock):
         return f"*[image `{_name(block.name or block.media_type)}`]*"
+    if isinstance(block, AudioBlock):
+        return f"*[sound `{_name(block.name or block.media_type)}`]*"
     return "*[a part written by another version of Assent]*"
 
 

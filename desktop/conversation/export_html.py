@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from desktop.domain.markup import escape
 from desktop.domain.messages import (
+    AudioBlock,
     Block,
     FileBlock,
     ImageBlock,
@@ -81,6 +82,8 @@ def block_html(block: Block) -> str:
         return _folded(f"File {block.name}", _pre(block.text))
     if isinstance(block, ImageBlock):
         return _image(block)
+    if isinstance(block, AudioBlock):
+        return f'<p class="quiet">[sound {escape(block.name or block.media_type)}]</p>'
     return '<p class="quiet">[a part written by another version of Assent]</p>'
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, ToolResultBlock
+from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, with_media
 from desktop.domain.threads import MessageRecord
 from desktop.store import Store
 
@@ -65,7 +65,7 @@ def chat_messages(records: Iterable[MessageRecord]) -> list[ChatMessage]:
     messages: list[ChatMessage] = []
     for record in records:
         if record.role == "tool":
-            results = [block for block in record.blocks if isinstance(block, ToolResultBlock)]
+            results = with_media(record.blocks)
             messages.extend(ChatMessage("tool", (block,), source_id=record.message_id) for block in results)
             continue
         blocks: tuple[Block, ...] = tuple(b for b in record.blocks if not isinstance(b, ReasoningBlock))

@@ -32,6 +32,7 @@ from desktop.domain.messages import (
     TextBlock,
     ToolResultBlock,
     Usage,
+    apart,
 )
 from desktop.domain.models import ReasoningDelta, TextDelta, ToolCallProgress
 from desktop.domain.threads import MessageRecord, MessageStatus, QueuedRecord
@@ -126,11 +127,11 @@ class RunRecorder:
         if executed:
             stored = [self.result_ids.pop(result.call_id, "") or new_id() for result in results]
             for result, message_id in zip(results, stored, strict=True):
-                await self._add("tool", (result,), message_id)
+                await self._add("tool", apart((result,)), message_id)
             await self._charge_below()
             return stored
         message_id = new_id()
-        await self._add("tool", results, message_id)
+        await self._add("tool", apart(results), message_id)
         for count, result in enumerate(results, 1):
             self._announce(result, message_id)
             if count % 100 == 0:
@@ -269,8 +270,7 @@ class RunRecorder:
             ToolCallFinished(
                 **self._where, call_id=result.call_id, tool=result.tool, state=str(result.facts["state"]),
                 text=result.text, is_error=result.is_error, code=str(result.facts.get("code", "")), elapsed_ms=0,
-                facts=result.facts,
-                result_message_id=message_id,
+                facts=result.facts, result_message_id=message_id, media=result.media,
             )
         )  # fmt: skip
 

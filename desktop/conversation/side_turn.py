@@ -197,7 +197,7 @@ class SideTurn:
             ToolCallFinished(
                 **where, call_id=call.call_id, tool=call.tool, state=str(result.facts["state"]), text=result.text,
                 is_error=result.is_error, code=str(result.facts["code"]), elapsed_ms=0, facts=result.facts,
-                result_message_id=result_id,
+                result_message_id=result_id, media=result.media,
             )
         )  # fmt: skip
 

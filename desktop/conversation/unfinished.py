@@ -261,7 +261,7 @@ def _recorded(call: ToolCallBlock, fate: Fate, result: ToolResult) -> ToolResult
         note = changed_note(call.arguments, fate.arguments)
         facts["edited"] = changed(call.arguments, fate.arguments)
     text = cut(note + result.text, OUTPUT_LIMIT)
-    return ToolResultBlock(call.call_id, call.tool, text, result.is_error, result.structured, facts)
+    return ToolResultBlock(call.call_id, call.tool, text, result.is_error, result.structured, facts, result.media)
 
 
 async def conclude(run_id: str, effects: Effects) -> None:

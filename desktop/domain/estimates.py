@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from desktop.domain.messages import ChatMessage, FileBlock, ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
+from desktop.domain.messages import (
+    ChatMessage,
+    FileBlock,
+    ImageBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    Usage,
+)
 from desktop.domain.models import ModelRequest
 
 CHARACTERS_PER_TOKEN = 4
@@ -17,6 +25,7 @@ def estimate(message: ChatMessage) -> int:
     for block in message.blocks:
         if isinstance(block, (TextBlock, ToolResultBlock)):
             characters += len(block.text)
+            images += len(block.media) if isinstance(block, ToolResultBlock) else 0
         elif isinstance(block, FileBlock):
             characters += len(block.text) + len(block.name)
         elif isinstance(block, ToolCallBlock):

@@ -12,7 +12,15 @@ from typing import Any, Literal
 from desktop.domain.context import Account
 from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SideName
-from desktop.domain.messages import NoticeBlock, ReasoningBlock, StopReason, TextBlock, ToolCallBlock, Usage
+from desktop.domain.messages import (
+    MediaBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    StopReason,
+    TextBlock,
+    ToolCallBlock,
+    Usage,
+)
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.run_tree import NodeFacts
 
@@ -178,6 +186,7 @@ class ToolCallFinished(RunEvent):
     elapsed_ms: int
     facts: Mapping[str, Any] = field(default_factory=dict)
     result_message_id: str = ""
+    media: tuple[MediaBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ A stored message is a sequence of blocks, never a bare string (S-CTX-1). Blocks 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -33,12 +33,26 @@ class ReasoningBlock:
 
 @dataclass(frozen=True, slots=True)
 class ImageBlock:
-    """An image a person attached: ``media_type`` such as image/png, ``data`` base64, ``name`` for display."""
+    """An image that a person attached or a tool gave: ``media_type`` such as image/png, ``data`` base64, ``name`` for
+    display."""
 
     media_type: str
     data: str
     name: str = ""
     kind: Literal["image"] = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class AudioBlock:
+    """A sound that a tool gave: ``media_type`` such as audio/wav, ``data`` base64, ``name`` for display."""
+
+    media_type: str
+    data: str
+    name: str = ""
+    kind: Literal["audio"] = "audio"
+
+
+MediaBlock = ImageBlock | AudioBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,8 @@ class ToolResultBlock:
     """The answer to one call; keeps the tool's name (R-CTX-11) and what a card shows of it.
 
     ``facts`` are plain values for display: ``category``, ``state`` (done | failed | denied | aborted), ``code``,
-    ``elapsed_ms``, ``bytes``, ``decision``, ``by``.
+    ``elapsed_ms``, ``bytes``, ``decision``, ``by``. ``media``: images and sounds that belong to it; they are stored
+    after it, as blocks of their own (``with_media``).
     """
 
     call_id: str
@@ -81,6 +96,7 @@ class ToolResultBlock:
     is_error: bool = False
     structured: Any = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    media: tuple[MediaBlock, ...] = ()
     kind: Literal["tool_result"] = "tool_result"
 
 
@@ -107,13 +123,15 @@ class UnknownBlock:
 
 
 Block = (
-    TextBlock | ReasoningBlock | ImageBlock | FileBlock | ToolCallBlock | ToolResultBlock | NoticeBlock | UnknownBlock
-)
+    TextBlock | ReasoningBlock | ImageBlock | AudioBlock | FileBlock | ToolCallBlock | ToolResultBlock | NoticeBlock
+    | UnknownBlock
+)  # fmt: skip
 
 _KINDS: dict[str, type[Any]] = {
     "text": TextBlock,
     "reasoning": ReasoningBlock,
     "image": ImageBlock,
+    "audio": AudioBlock,
     "file": FileBlock,
     "tool_call": ToolCallBlock,
     "tool_result": ToolResultBlock,
@@ -125,7 +143,11 @@ def to_plain(block: Block) -> dict[str, Any]:
     """JSON-ready form of a block; ``block_from_plain`` is its inverse."""
     if isinstance(block, UnknownBlock):
         return dict(block.data)
-    return {name: getattr(block, name) for name in type(block).__dataclass_fields__}
+    plain = {name: getattr(block, name) for name in type(block).__dataclass_fields__}
+    if isinstance(block, ToolResultBlock):
+        media = media_to_plain(plain.pop("media"))
+        return {**plain, "media": media} if media else plain
+    return plain
 
 
 def block_from_plain(data: Mapping[str, Any]) -> Block:
@@ -133,11 +155,44 @@ def block_from_plain(data: Mapping[str, Any]) -> Block:
     cls = _KINDS.get(str(data.get("kind")))
     if cls is None:
         return UnknownBlock(dict(data))
+    fields = dict(data)
+    if fields.get("media"):
+        fields["media"] = media_from_plain(fields["media"])
     try:
-        made: Block = cls(**data)
+        made: Block = cls(**fields)
     except TypeError:
         return UnknownBlock(dict(data))
     return made
+
+
+def media_to_plain(media: Sequence[MediaBlock]) -> list[dict[str, Any]]:
+    """JSON-ready forms; ``media_from_plain`` is the inverse."""
+    return [to_plain(block) for block in media]
+
+
+def media_from_plain(plain: Any) -> tuple[MediaBlock, ...]:
+    """Those that can be read."""
+    found = [block_from_plain(one) for one in plain if isinstance(one, Mapping)] if isinstance(plain, list) else []
+    return tuple(block for block in found if isinstance(block, ImageBlock | AudioBlock))
+
+
+def apart(results: Sequence[ToolResultBlock]) -> list[Block]:
+    """Results as they are stored: each with its images and sounds after it."""
+    blocks: list[Block] = []
+    for result in results:
+        blocks += [replace(result, media=()) if result.media else result, *result.media]
+    return blocks
+
+
+def with_media(blocks: Iterable[Block]) -> list[ToolResultBlock]:
+    """The inverse: the results among the blocks of a stored message, with what belongs to them."""
+    found: list[ToolResultBlock] = []
+    for block in blocks:
+        if isinstance(block, ToolResultBlock):
+            found.append(block)
+        elif isinstance(block, ImageBlock | AudioBlock) and found:
+            found[-1] = replace(found[-1], media=(*found[-1].media, block))
+    return found
 
 
 MOST_TOKENS, MOST_COST_USD = 10**9, 10.0**6

@@ -81,7 +81,18 @@ class ModelInfo:
     size_bytes: int | None = None
     tools: bool | None = None
     vision: bool | None = None
+    hearing: bool | None = None
     locality: Locality = "provider"
+
+
+@dataclass(frozen=True, slots=True)
+class Senses:
+    """Which kinds of content a model takes beside text; None: unknown. What a person attached is sent unless it is
+    known that it is of no use; what a tool gave only to a model of which it is known that it takes it, for a server
+    that does not would refuse this and every later request."""
+
+    images: bool | None = None
+    sounds: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from desktop.domain.cancellation import RunMeta
+from desktop.domain.messages import MediaBlock
 
 
 class Category(StrEnum):
@@ -25,13 +26,14 @@ class Category(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool returned: text for the model, optionally a structured value (R-TOOL-10)."""
+    """What a tool returned: text for the model, optionally a structured value (R-TOOL-10), images and sounds."""
 
     text: str
     is_error: bool = False
     structured: Any = None
     code: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    media: tuple[MediaBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo, SecretStore
+from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo, SecretStore, Senses
 from desktop.domain.processes import Child
 from desktop.models import providers
 from desktop.models.credentials import Credentials, credentials
@@ -51,6 +51,7 @@ class Catalogue:
         self._connections = connections
         self._scripted = scripted
         self._listed: dict[str, _Listed] = {}
+        self._known: dict[ModelRef, ModelInfo] = {}
         self.problems: dict[str, KnownError] = {}
 
     def providers(self) -> tuple[ProviderInfo, ...]:
@@ -82,7 +83,13 @@ class Catalogue:
         seen: dict[ModelRef, ModelInfo] = {}
         for model in (*(m for models in (*lists[1:], lists[0]) for m in models), *special):
             seen.setdefault(model.ref, model)
+        self._known.update(seen)
         return tuple(seen.values())
+
+    def senses(self, ref: ModelRef) -> Senses:
+        """What a model takes beside text, as far as it was listed."""
+        model = self._known.get(ref)
+        return Senses(model.vision, model.hearing) if model is not None else Senses()
 
     async def _local(self) -> tuple[ModelInfo, ...]:
         try:
@@ -182,6 +189,7 @@ def _model(row: Mapping[str, Any], connection_id: str, provider: str) -> ModelIn
         size_bytes=_whole(row.get("size")),
         tools=_flag(row.get("tools")),
         vision=_flag(row.get("vision")),
+        hearing=_flag(row.get("hearing")),
         locality=providers.provider_info(provider).locality,
     )
 
@@ -199,6 +207,7 @@ def _filled(model: ModelInfo, known: Mapping[str, Any], *, priced: bool) -> Mode
         "context_window": _whole(known.get("context")), "max_output": _whole(known.get("max_output")),
         "input_price": _price(known.get("input_price")), "output_price": _price(known.get("output_price")),
         "tools": _flag(known.get("tools")), "vision": _flag(known.get("vision")),
+        "hearing": _flag(known.get("hearing")),
     }  # fmt: skip
     changes: dict[str, Any] = {name: value for name, value in found.items() if getattr(model, name) is None}
     return replace(model, **changes)

@@ -16,7 +16,7 @@ from typing import Any
 
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
-from desktop.domain.models import Connection, ModelClient, ModelRef, ModelRequest, SecretStore, StreamItem
+from desktop.domain.models import Connection, ModelClient, ModelRef, ModelRequest, SecretStore, Senses, StreamItem
 from desktop.domain.processes import Child, ChildRefused, ChildStream
 from desktop.models import providers
 from desktop.models.catalogue import Catalogue
@@ -40,6 +40,7 @@ class _Attempt:
     secrets: Credentials
     window_key: str
     limit_s: float | None
+    senses: Senses
 
 
 class HostModelClient:
@@ -49,8 +50,12 @@ class HostModelClient:
     ``meta`` is cancelled. The key is fetched for each request and kept nowhere (R-SEC-3).
     """
 
-    def __init__(self, child: Child, secrets: SecretStore, connections: Connections) -> None:
+    def __init__(
+        self, child: Child, secrets: SecretStore, connections: Connections,
+        senses: Callable[[ModelRef], Senses] = lambda _ref: Senses(),
+    ) -> None:  # fmt: skip
         self._child = child
+        self._senses = senses
         self._secrets = secrets
         self._connections = connections
         self._windows = SentWindows()
@@ -63,7 +68,9 @@ class HostModelClient:
                 f"There is no connection named {request.model.connection_id}.", next_step="Choose another model."
             )
         secrets = await credentials(self._secrets, connection)
-        attempt = _Attempt(request, connection, secrets, _window_key(request, meta), _limit(request, meta))
+        senses = self._senses(request.model)
+        key = _window_key(request, meta, senses)
+        attempt = _Attempt(request, connection, secrets, key, _limit(request, meta), senses)
         try:
             async with aclosing(self._attempt(attempt, meta)) as items:
                 async for item in items:
@@ -112,7 +119,7 @@ class HostModelClient:
             "priced": providers.table_name(connection, request.model.model) if providers.is_priced(connection) else "",
         }
         return self._child.stream(
-            "stream", params, parts=parts(change.added),
+            "stream", params, parts=parts(change.added, attempt.senses),
             deadline_s=_plus(attempt.limit_s), idle_s=_plus(request.idle_s),
         )  # fmt: skip
 
@@ -138,9 +145,11 @@ def _canceller(stream: ChildStream) -> Callable[[str], None]:
     return cancel
 
 
-def _window_key(request: ModelRequest, meta: RunMeta) -> str:
-    """Windows of the two sides of one thread are kept apart by their system prompts."""
-    return f"{meta.thread_id or meta.run_id}/{hash(request.system):x}"
+def _window_key(request: ModelRequest, meta: RunMeta, senses: Senses) -> str:
+    """Windows of the two sides of one thread are kept apart by their system prompts, and what a model that sees was
+    shown from what another was told."""
+    sent = f"{senses.images}{senses.sounds}"
+    return f"{meta.thread_id or meta.run_id}/{hash(request.system):x}/{sent}"
 
 
 def _limit(request: ModelRequest, meta: RunMeta) -> float | None:
@@ -186,5 +195,8 @@ def build(
     """
     known = Connections(connections, addresses or providers.LocalAddresses())
     scripted = None if script is None else importlib.import_module(SCRIPTED_MODEL).ScriptedModel.load(script)
-    client = ModelRouter(HostModelClient(child, secrets, known), LateDemo(demo_pace_s), scripted)
-    return Models(client, Catalogue(child, secrets, known, scripted=scripted is not None), known, client.special)
+    catalogue = Catalogue(child, secrets, known, scripted=scripted is not None)
+    client = ModelRouter(
+        HostModelClient(child, secrets, known, catalogue.senses), LateDemo(demo_pace_s), scripted
+    )  # fmt: skip
+    return Models(client, catalogue, known, client.special)

@@ -15,13 +15,17 @@ from typing import Any
 from desktop.domain.messages import (
     Block,
     ChatMessage,
+    ImageBlock,
+    MediaBlock,
     NoticeBlock,
     ReasoningBlock,
+    TextBlock,
     ToolCallBlock,
     ToolResultBlock,
     UnknownBlock,
     to_plain,
 )
+from desktop.domain.models import Senses
 
 PIECE = 32 * 1024  # characters; as the pipe protocol wants it
 REMEMBERED = 32  # windows; the host keeps as many
@@ -74,12 +78,52 @@ def _common(known: Sequence[ChatMessage], messages: Sequence[ChatMessage]) -> in
     return count
 
 
-def parts(messages: Sequence[ChatMessage]) -> Iterator[list[Any]]:
-    """The messages in pieces, see ``workers/model_host/windows.py``."""
+EVERYTHING = Senses(True, True)
+HEARD = frozenset({"audio/wav", "audio/mpeg"})
+"""Sounds that models take."""
+
+
+def parts(messages: Sequence[ChatMessage], senses: Senses = EVERYTHING) -> Iterator[list[Any]]:
+    """The messages in pieces, see ``workers/model_host/windows.py``; of images and sounds those that the model takes,
+    for any other a line that says what it is not shown (R-MOD-6)."""
     for message in messages:
         yield ["m", {"role": message.role}]
         for block in message.blocks:
-            yield from _block(block)
+            if isinstance(block, ImageBlock) and senses.images is False:
+                block = TextBlock(f"[An attached image{_named(block)} is not shown to you: {BLIND}.]")
+            if isinstance(block, ToolResultBlock) and block.media:
+                yield from _with_media(block, senses)
+            else:
+                yield from _block(block)
+
+
+def _with_media(block: ToolResultBlock, senses: Senses) -> Iterator[list[Any]]:
+    shown = [one for one in block.media if not _kept_from(one, senses)]
+    notes = [
+        f"[{'Image' if isinstance(one, ImageBlock) else 'Sound'}{_named(one)} is not given to you: {why}.]"
+        for one in block.media
+        if (why := _kept_from(one, senses))
+    ]
+    yield from _block(replace(block, text="\n".join([block.text, *notes]), media=()))
+    for one in shown:
+        for piece in _block(one):
+            yield [piece[0], {**piece[1], "call_id": block.call_id}] if piece[0] == "b" else piece
+
+
+BLIND, DEAF = "this model is not known to see images", "this model is not known to hear sounds"
+
+
+def _kept_from(media: MediaBlock, senses: Senses) -> str:
+    """Why a model does not get what a tool gave, or ""."""
+    if isinstance(media, ImageBlock):
+        return "" if senses.images else BLIND
+    if media.media_type not in HEARD:
+        return "models take no sounds of this kind"
+    return "" if senses.sounds else DEAF
+
+
+def _named(media: MediaBlock) -> str:
+    return f" “{media.name[:80]}” ({media.media_type})" if media.name else f" ({media.media_type})"
 
 
 def _block(block: Block) -> Iterator[list[Any]]:

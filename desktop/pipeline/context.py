@@ -217,7 +217,9 @@ class Outcome:
     def block(self, call: ToolCallBlock) -> ToolResultBlock:
         """The result as a message block (R-LOOP-4, R-CTX-11)."""
         result = self.result
-        return ToolResultBlock(call.call_id, call.tool, result.text, result.is_error, result.structured, self.facts)
+        return ToolResultBlock(
+            call.call_id, call.tool, result.text, result.is_error, result.structured, self.facts, result.media
+        )  # fmt: skip
 
 
 class Trust(Protocol):

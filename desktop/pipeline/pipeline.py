@@ -318,6 +318,7 @@ class Pipeline:
                 elapsed_ms=outcome.elapsed_ms,
                 facts=outcome.facts,
                 result_message_id=request.result_message_id,
+                media=result.media,
             )
         )
 

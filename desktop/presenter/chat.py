@@ -213,9 +213,13 @@ class ChatViewModel(OpenThread):
 
     def save_export(self, path: str, data: bytes) -> None:
         """Write an export where the person chose: whole or not at all."""
+        self.save_file(path, data, "Exported.")
+
+    def save_file(self, path: str, data: bytes, said: str = "Saved.") -> None:
+        """The same of anything, with what is said then."""
 
         async def work() -> None:
             await self._bridge.in_thread(write_whole, path, data)
-            self.announced.emit("Exported.")
+            self.announced.emit(said)
 
-        self._spawn(work(), "save export")
+        self._spawn(work(), "save a file")

@@ -20,6 +20,7 @@ from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.debate_open import OpenDebate, ReadPath
 from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debate_words import fork_words
+from desktop.presenter.exporting import write_whole
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.run_tree import RunTreeViewModel
@@ -260,6 +261,10 @@ class DebatesViewModel(QObject):
             self.forked.emit(origin, made)
 
         self._do(work(), "fork debate")
+
+    def save_file(self, path: str, data: bytes) -> None:
+        """Write what a tool gave where the person chose: whole or not at all."""
+        self._do(self._bridge.in_thread(write_whole, path, data), "save a file")
 
     def export(self, path: str, form: Literal["md", "html", "json"]) -> None:
         """Write it where the person chose."""

@@ -23,12 +23,14 @@ from desktop.domain.messages import (
     ToolResultBlock,
     UnknownBlock,
     Usage,
+    with_media,
 )
 from desktop.domain.threads import MessageRecord
 from desktop.domain.words import arguments_words, size_of, size_words
 from desktop.presenter.code_calls import code_of, ran, summary_of
 from desktop.presenter.figures import clock, human_cost, human_count
 from desktop.presenter.folding import fold_calls
+from desktop.presenter.media_parts import media_parts
 from desktop.presenter.nested_calls import nested_calls
 from desktop.presenter.transcript_items import (
     AttachmentPart,
@@ -107,6 +109,7 @@ def tool_part(
         nested=nested_calls(facts),
         code=ran(code, result.text, is_error=result.is_error) if code and result else code,
         child=child_of(facts),
+        media=media_parts(f"{message_id}:{call.call_id}", result.media) if result else (),
     )
 
 
@@ -245,7 +248,7 @@ def results_by_call(messages: Iterable[MessageRecord]) -> dict[str, ToolResultBl
     found: dict[str, ToolResultBlock] = {}
     for message in messages:
         if message.role == "tool":
-            found.update((b.call_id, b) for b in message.blocks if isinstance(b, ToolResultBlock))
+            found.update((block.call_id, block) for block in with_media(message.blocks))
     return found
 
 

@@ -47,6 +47,7 @@ from desktop.presenter.item_builder import (
     tool_part,
     with_arguments,
 )
+from desktop.presenter.media_parts import media_parts
 from desktop.presenter.nested_calls import nested_calls, put_below, with_one
 from desktop.presenter.transcript_items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem
 
@@ -354,4 +355,5 @@ def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] 
         nested=nested_calls(facts) or part.nested,
         code=ran(part.code, event.text, is_error=event.is_error) if part.code else None,
         child=child_of(facts),
+        media=media_parts(part.part_id, event.media),
     )

@@ -6,6 +6,7 @@ rounds (text, tool calls, text …). Parts keep their id while they grow, so the
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -58,6 +59,26 @@ class CodeText:
 
 
 @dataclass(frozen=True, slots=True)
+class MediaPart:
+    """An image or a sound that a tool gave: ``data`` is base64 of bytes that nobody has looked at, ``name`` has the
+    ending to save it under."""
+
+    part_id: str
+    name: str
+    facts: str
+    is_image: bool
+    data: str = field(repr=False, default="")
+
+    @property
+    def whole(self) -> bytes:
+        """Its bytes; none of what is no base64."""
+        try:
+            return base64.b64decode(self.data, validate=True)
+        except ValueError:
+            return b""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolPart:
     """A tool call's card.
 
@@ -66,7 +87,7 @@ class ToolPart:
     ``started_at`` seconds since the epoch for the running clock, ``request`` while it waits for a person. ``nested``
     are the calls it made itself; ``parent`` is set on the card of such a call, which stands below that call's card
     while a person has to look at it. ``code`` is set on a call that runs model-written code; ``child`` is the thread
-    of an agent that was called.
+    of an agent that was called; ``media`` are images and sounds of the result.
     """
 
     part_id: str
@@ -87,6 +108,7 @@ class ToolPart:
     parent: str = ""
     code: CodeText | None = None
     child: str = ""
+    media: tuple[MediaPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,10 @@ MESSAGE = (
 RUN = f"run_id, thread_id, started_at, agent, model, ended_at, end_reason, detail, {USAGE}, extra_json"
 BLOCK = "message_seq, kind, text, fields_json"
 
-_LONG = {"text": "text", "reasoning": "text", "file": "text", "tool_result": "text", "notice": "text", "image": "data"}
+_LONG = {
+    "text": "text", "reasoning": "text", "file": "text", "tool_result": "text", "notice": "text", "image": "data",
+    "audio": "data",
+}
 _NO_FIELDS = "{}"
 Row = Sequence[Any]
 

@@ -13,7 +13,7 @@ from typing import Any
 from desktop.domain import errors
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.errors import KnownError
-from desktop.domain.messages import ChatMessage, Usage, block_from_plain, to_plain
+from desktop.domain.messages import ChatMessage, Usage, block_from_plain, media_from_plain, media_to_plain, to_plain
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.tools import ToolResult
 
@@ -177,12 +177,14 @@ def result_to_plain(result: ToolResult) -> dict[str, Any]:
         value = getattr(result, name)
         if value or (value is not None and name == "structured"):
             plain[name] = value
+    if result.media:
+        plain["media"] = media_to_plain(result.media)
     return plain
 
 
 def result_from_plain(plain: Mapping[str, Any]) -> ToolResult:
     """The inverse."""
-    return ToolResult(**plain)
+    return ToolResult(**{**plain, "media": media_from_plain(plain.get("media"))})
 
 
 def outcome_to_plain(outcome: AgentOutcome) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from desktop.domain.errors import KnownError, ToolAborted, ToolFailure, ToolTime
 from desktop.domain.processes import ChildRefused, ChildStream
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.mcp_definitions import ToolRule
+from desktop.tools.mcp_media import MediaPieces
 from desktop.tools.mcp_offered import Offered, plain
 from desktop.tools.mcp_server import START_PATIENCE_S, McpServer
 
@@ -120,7 +121,7 @@ class McpTool:
                 stream.cancel()
         if not isinstance(stream.value, Mapping):
             raise ToolAborted("Operation aborted" + answer.partial)
-        return await answer.result(is_error=stream.value.get("is_error") is True)
+        return await answer.result(self.spec.name, is_error=stream.value.get("is_error") is True)
 
     async def _read(self, stream: ChildStream, answer: _Answer, context: ToolCallContext) -> None:
         name = self._server.definition.name
@@ -164,13 +165,14 @@ class _Answer:
     clean: Callable[[str], str]
     texts: list[str] = field(default_factory=list)
     structured: list[str] = field(default_factory=list)
+    media: MediaPieces = field(default_factory=MediaPieces)
     progress: str = ""
     size: int = 0
     dropped: int = 0
 
     def take(self, item: Any) -> str:
         """One piece; returns what is to be shown at once."""
-        if not isinstance(item, Mapping):
+        if not isinstance(item, Mapping) or self.media.add(item):
             return ""
         text = item.get("text")
         if isinstance(text, str):
@@ -190,15 +192,17 @@ class _Answer:
         """For a call that was ended: how far it said it was."""
         return f"\nThe last it reported: {self.progress.strip()}" if self.progress else ""
 
-    async def result(self, *, is_error: bool) -> ToolResult:
+    async def result(self, tool: str, *, is_error: bool) -> ToolResult:
         """The whole of it."""
         text = await asyncio.to_thread(self.clean, "".join(self.texts))
         if self.dropped:
             text += f"\n[Output cut: {self.size + self.dropped:,} characters, the first {self.size:,} are shown]"
+        media, wrong = await asyncio.to_thread(self.media.blocks, tool)
+        text = "\n".join(part for part in (text, *wrong) if part)
         value = await asyncio.to_thread(self._value) if self.structured else None
         facts = {"characters": self.size + self.dropped, "truncated": bool(self.dropped)}
         code = "mcp.tool_error" if is_error else ""
-        return ToolResult(text or "[No output.]", is_error, None if is_error else value, code, facts)
+        return ToolResult(text or "[No output.]", is_error, None if is_error else value, code, facts, media)
 
     def _value(self) -> Any:
         """A structured result; only an object is one."""

@@ -17,6 +17,7 @@ from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.job_strip import JobStrip
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.theme import theme
+from desktop.ui.transcript.media_saving import ask_where, media_of
 from desktop.ui.transcript.tool_card import OPEN
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.containers import EmptyState
@@ -210,6 +211,8 @@ class ThreadPane(QFrame):
             act()
         elif action.startswith(OPEN):  # of an agent that was called as a tool
             chat.open_child(action.removeprefix(OPEN))
+        elif (media := media_of(self._items.get(message_id), action)) is not None:
+            ask_where(self, media, chat.save_file)
         elif action != "copy":
             self._models.shell.run_command(action)
 

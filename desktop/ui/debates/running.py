@@ -23,6 +23,7 @@ from desktop.ui.debates.header import DebateHeader, MeterStrip
 from desktop.ui.debates.lanes import debate_view
 from desktop.ui.debates.side_view import SideView
 from desktop.ui.theme import theme
+from desktop.ui.transcript.media_saving import ask_where, media_of
 from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.side_room import SideRoom
@@ -174,6 +175,8 @@ class RunningPage(QFrame):
         }
         if action in acts:
             acts[action]()
+        elif (media := media_of(item, action)) is not None:
+            ask_where(self, media, self._debates.save_file)
         elif action not in ("copy", "new-chat"):
             self.command_wanted.emit(action)
 

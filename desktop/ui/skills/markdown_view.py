@@ -25,6 +25,7 @@ from desktop.ui.transcript.flow import TextFlow, Tools
 from desktop.ui.transcript.formulas import Formulas
 from desktop.ui.transcript.inline import InlineParser
 from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.media_strip import Pictures
 from desktop.ui.transcript.piece import Canvas, Piece, Spot
 from desktop.ui.transcript.pooled import Pool
 
@@ -43,7 +44,8 @@ class MarkdownView(QWidget):
         self._source = ""
         self._flow: TextFlow | None = None
         self._look = Look(theme())
-        self._tools = Tools(InlineParser(), Formulas(Pool(self).run, self))
+        run = Pool(self).run
+        self._tools = Tools(InlineParser(), Formulas(run, self), Pictures(run, self))
         self._hover = ""
         self._ring = False
         self.cut = False

@@ -6,6 +6,8 @@ streamed, loaded or corrected moves the line under the reader's eyes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
@@ -17,6 +19,8 @@ from desktop.ui.transcript.formulas import Formulas, RunInThread, has_formula
 from desktop.ui.transcript.ground import Ground
 from desktop.ui.transcript.inline import InlineParser
 from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.media_strip import Pictures
+from desktop.ui.transcript.message import Message, has_media
 from desktop.ui.transcript.message_frame import Frame, Variant
 from desktop.ui.transcript.page import KEPT
 from desktop.ui.transcript.pooled import Pool
@@ -38,8 +42,9 @@ class PageArea(Ground):
         super().__init__(parent)
         self.theme = theme
         self.variant: Variant = variant
-        self.formulas = Formulas(run_in_thread or Pool(self).run, self)
-        self._tools = Tools(InlineParser(), self.formulas)
+        run = run_in_thread or Pool(self).run
+        self.formulas, self.pictures = Formulas(run, self), Pictures(run, self)
+        self._tools = Tools(InlineParser(), self.formulas, self.pictures)
         self.look = Look(theme)
         self.page = self.make_page(Frame(self.look, self._tools, float(self.look.px(720)), variant))
         self.stick, self._adjusting = True, False
@@ -52,7 +57,8 @@ class PageArea(Ground):
         self.viewport().setMouseTracking(True)
         self.verticalScrollBar().setSingleStep(self.look.px(40))
         theme.changed.connect(self._theme_changed)
-        self.formulas.ready.connect(self._formulas_ready)
+        self.formulas.ready.connect(lambda: self._renew(lambda message: has_formula(message.source())))
+        self.pictures.ready.connect(lambda: self._renew(has_media))
 
     # ------------------------------------------------------------------------------------------------------- geometry
 
@@ -202,9 +208,9 @@ class PageArea(Ground):
         self.verticalScrollBar().setSingleStep(self.look.px(40))
         self.relayout()
 
-    def _formulas_ready(self) -> None:
+    def _renew(self, wanted: Callable[[Message], bool]) -> None:
         anchor = self.anchor()
-        self.page.renew(has_formula)
+        self.page.renew(wanted)
         self.hold(anchor)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -78,6 +78,7 @@ class CallsFlow(Flow):
             self._cards = [make_card(call.part_id, call) for call in self.part.calls]
             for card in self._cards:
                 card.open = card.key in self._opened
+                card.pictures = self.tools.pictures
         self.pieces = [self._head, *(self._cards if self._head.open else ())]
         for piece in self.pieces:
             piece.lay_out(look, width, None)

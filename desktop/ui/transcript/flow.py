@@ -22,6 +22,7 @@ from desktop.ui.transcript.markdown_blocks import MarkdownSplitter
 from desktop.ui.transcript.markdown_model import Block
 from desktop.ui.transcript.markdown_text import normal_label
 from desktop.ui.transcript.math_piece import MathPiece
+from desktop.ui.transcript.media_strip import Pictures
 from desktop.ui.transcript.piece import Piece
 from desktop.ui.transcript.plain_piece import PlainPiece
 from desktop.ui.transcript.small_pieces import AttachmentPiece, MorePiece, NoticePiece, ReasoningPiece
@@ -44,6 +45,7 @@ class Tools:
 
     parser: InlineParser
     formulas: Formulas
+    pictures: Pictures
 
 
 class Flow:
@@ -130,6 +132,8 @@ class SingleFlow(Flow):
         piece = _single_piece(part)
         if isinstance(piece, Openable):
             piece.open = opened
+        if isinstance(piece, ToolCard):
+            piece.pictures = tools.pictures
         self.pieces = [piece]
 
     def build(self, look: Look, width: float) -> None:

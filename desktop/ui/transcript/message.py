@@ -11,7 +11,15 @@ from dataclasses import replace
 
 from PySide6.QtCore import QPointF, QRectF
 
-from desktop.presenter.transcript_items import Part, PlainPart, ReasoningPart, TextPart, TranscriptItem
+from desktop.presenter.transcript_items import (
+    CallsPart,
+    Part,
+    PlainPart,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    TranscriptItem,
+)
 from desktop.ui.transcript.calls_fold import CallsPiece, make_flow, opens
 from desktop.ui.transcript.flow import Flow, Openable
 from desktop.ui.transcript.look import Look
@@ -269,3 +277,10 @@ def _gap(look: Look, before: Piece | None, piece: Piece) -> int:
         return 0
     text = isinstance(before, BlockPiece) and before.block.kind in ("paragraph", "heading")
     return max(piece.gap(look, before), look.px(10) if text else 0)
+
+
+def has_media(message: Message) -> bool:
+    """Whether tools gave images or sounds in it."""
+    parts = message.item.parts
+    calls = [call for part in parts if isinstance(part, CallsPart) for call in part.calls]
+    return any(part.media for part in (*parts, *calls) if isinstance(part, ToolPart))

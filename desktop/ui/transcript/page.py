@@ -102,11 +102,11 @@ class Page:
             oldest.release()
         return difference
 
-    def renew(self, wanted: Callable[[str], bool]) -> None:
-        """Lays out again those laid-out messages whose source is ``wanted``."""
+    def renew(self, wanted: Callable[[Message], bool]) -> None:
+        """Lays out again those laid-out messages that are ``wanted``."""
         for message in self.laid_out():
             index = self.place(message.item.message_id)
-            if index is not None and wanted(message.source()):
+            if index is not None and wanted(message):
                 message.release()
                 self.ensure(index)
 

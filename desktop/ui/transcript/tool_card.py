@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from desktop.domain.words import size_words
 from desktop.presenter.transcript_items import ToolPart
 from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.media_strip import MediaStrip, Pictures
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
 from desktop.ui.transcript.preview import REMARKS, Preview, PreviewLine, preview_of
 from desktop.ui.transcript.text_box import TextBox
@@ -49,7 +50,19 @@ class ToolCard(Piece):
     answered here."""
 
     __slots__ = (
-        "_body_top", "_pad", "_preview", "_sections", "_shown", "_spots", "_summary", "_tool", "_width", "open", "part",
+        "_body_top",
+        "_pad",
+        "_preview",
+        "_sections",
+        "_shown",
+        "_spots",
+        "_strip",
+        "_summary",
+        "_tool",
+        "_width",
+        "open",
+        "part",
+        "pictures",
         "whole",
     )  # fmt: skip
 
@@ -65,6 +78,8 @@ class ToolCard(Piece):
         self._body_top = 0.0
         self._pad = 13
         self._tool = self._summary = ""
+        self._strip = MediaStrip((), None)
+        self.pictures: Pictures | None = None
         self.whole = True
 
     def gap(self, look: Look, before: Piece | None) -> int:
@@ -110,6 +125,8 @@ class ToolCard(Piece):
             self._lay_out_open(look)
         elif self.unfolded:
             self._lay_out_watched(look)
+        if self.part.media:
+            self._lay_out_media(look)
         bodies = "\n".join(placed.box.text for placed in self.boxes)
         if bodies:
             self.text += "\n" + bodies
@@ -186,6 +203,13 @@ class ToolCard(Piece):
             y += box.height
         return y + look.px(4)
 
+    def _lay_out_media(self, look: Look) -> None:
+        """Also of a folded card: what is to be looked at is not hidden."""
+        self._strip = MediaStrip(self.part.media, self.pictures)
+        left = look.px(33)
+        self.height = round(self._strip.lay_out(look, left, self.height + look.px(2), self._width - 2 * left))
+        self._spots += self._strip.spots()
+
     def _lay_out_watched(self, look: Look) -> None:
         text = self.part.result
         shown = text if len(text) <= LIVE_TAIL else "…" + text[-LIVE_TAIL:].split(" ", 1)[-1]
@@ -261,6 +285,7 @@ class ToolCard(Piece):
             box = QRectF(origin.x() + look.px(13), origin.y() + y, self._width, look.line("caption") + look.px(4))
             canvas.words(title, box, "caption", "text-3")
         self.draw_boxes(canvas, origin)
+        self._strip.draw(canvas, origin)
         for spot in self._spots[1:]:
             canvas.hover_fill(spot, origin)
             self._draw_spot(canvas, spot, origin)
@@ -290,7 +315,8 @@ class ToolCard(Piece):
     def spoken(self) -> str:
         """The call in words, for a screen reader."""
         state = STATES[self.part.state][2] if self.part.state in STATES else self.part.state
-        return f"Tool call {self._tool}, {self._summary[:120]}, {state}"
+        given = f", {self._strip.words}" if self.part.media else ""
+        return f"Tool call {self._tool}, {self._summary[:120]}, {state}{given}"
 
 
 def _child_spots(look: Look, key: str, child: str, y: float) -> list[Spot]:

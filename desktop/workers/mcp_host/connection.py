@@ -209,11 +209,14 @@ class Connection:
             if _is_closed(error) or _session_is_over(error):
                 self._lost.set()
             raise _words(error, seconds) from error
-        text, structured, is_error = flattened(result)
-        for name, whole in (("text", text), ("structured", structured)):
+        found = flattened(result)
+        for name, whole in (("text", found.text), ("structured", found.structured)):
             for piece in _pieces(whole):
                 await call.emit({name: piece})
-        return {"is_error": is_error}
+        for number, data in enumerate(found.media, 1):
+            for piece in _pieces(data):
+                await call.emit({"media": number, "data": piece})
+        return {"is_error": found.is_error}
 
     # -- what the server wants ----------------------------------------------------------------------------------------
 

@@ -75,6 +75,7 @@ def _known(table: dict[str, dict[str, Any]], name: str) -> dict[str, Any] | None
         "output_price": _million(row.get("output_cost_per_token")),
         "tools": row.get("supports_function_calling"),
         "vision": row.get("supports_vision"),
+        "hearing": row.get("supports_audio_input"),
     }
 
 

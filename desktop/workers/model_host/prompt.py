@@ -15,6 +15,8 @@ from typing import Any
 from desktop.workers.model_host.windows import Message
 
 Wire = dict[str, Any]
+FROM_TOOLS = "(What follows was given by the tools above, in the order of their results. The person did not write it.)"
+AFTER_TOOLS = "(The tools gave images or sounds.)"
 OPENING = "(The conversation starts with your message.)"
 _GOOD_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
@@ -71,8 +73,7 @@ def _user_content(blocks: Sequence[dict[str, Any]]) -> str | list[Wire]:
         elif block.get("kind") == "file":
             texts.append(_file(str(block.get("name", "")), str(block.get("text", ""))))
         elif block.get("kind") == "image":
-            address = f"data:{block.get('media_type')};base64,{block.get('data')}"
-            images.append({"type": "image_url", "image_url": {"url": address}})
+            images.append(_media(block))
     text = "\n\n".join(t for t in texts if t.strip())
     if not images:
         return text
@@ -113,14 +114,14 @@ class _Ids:
     """Call ids for the wire: unique in the whole prompt, and of a form that the provider takes."""
 
     def __init__(self, provider: str) -> None:
-        self._provider = provider
+        self.provider = provider
         self._used: set[str] = set()
 
     def assign(self, call_id: str) -> str:
         wire = call_id
-        if self._provider == "mistral":
+        if self.provider == "mistral":
             wire = hashlib.sha256(call_id.encode()).hexdigest()[:9]
-        elif self._provider != "gemini" and not _GOOD_ID.fullmatch(call_id):
+        elif self.provider != "gemini" and not _GOOD_ID.fullmatch(call_id):
             wire = "call_" + hashlib.sha256(call_id.encode()).hexdigest()[:20]
         while wire in self._used:
             wire = hashlib.sha256(f"{wire}/{len(self._used)}".encode()).hexdigest()[: 9 if len(wire) == 9 else 24]
@@ -130,6 +131,7 @@ class _Ids:
 
 def _add_assistant(body: list[Wire], blocks: Sequence[dict[str, Any]], results: Sequence[Message], ids: _Ids) -> None:
     """The answer with those calls that have results, then the results in the order of the calls."""
+    of_results = [b for m in results for b in m["blocks"]]
     answers = {b.get("call_id"): b for m in results for b in m["blocks"] if b.get("kind") == "tool_result"}
     calls: list[Wire] = []
     tools: list[Wire] = []
@@ -148,6 +150,20 @@ def _add_assistant(body: list[Wire], blocks: Sequence[dict[str, Any]], results: 
         return
     body.append({"role": "assistant", "content": text if text.strip() else None, "tool_calls": calls})
     body.extend(tools)
+    given = [_media(block) for block in of_results if block.get("kind") in ("image", "audio")]
+    if given:
+        if ids.provider == "mistral":  # which takes no user's message right after a tool's
+            body.append({"role": "assistant", "content": AFTER_TOOLS})
+        _add(body, "user", [{"type": "text", "text": FROM_TOOLS}, *given])
+
+
+def _media(block: dict[str, Any]) -> Wire:
+    """Tool messages hold text only on this wire: images and sounds of results follow in a message of their own."""
+    if block.get("kind") == "audio":
+        form = "wav" if block.get("media_type") == "audio/wav" else "mp3"
+        return {"type": "input_audio", "input_audio": {"data": str(block.get("data")), "format": form}}
+    address = f"data:{block.get('media_type')};base64,{block.get('data')}"
+    return {"type": "image_url", "image_url": {"url": address}}
 
 
 def _arguments(block: dict[str, Any]) -> str:

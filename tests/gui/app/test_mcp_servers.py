@@ -13,6 +13,7 @@ from desktop.ui.settings.mcp_instructions import InstructionsRow
 from desktop.ui.settings.mcp_page import McpPage
 from desktop.ui.settings.mcp_tool_row import ToolRow
 from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.files import FileDialog
 from tests.gui.app.kit import Heartbeat, call
 from tests.servers.mcp import honest, hostile
 
@@ -78,6 +79,37 @@ async def test_a_model_calls_a_tool_that_the_person_has_looked_at(start, tmp_pat
     assert "3" in added.result
     assert "belongs to Assent itself" in refused.result
     assert "mcp" not in sys.modules
+
+
+@pytest.mark.spec("R-MOD-6")
+async def test_a_picture_of_a_tool_is_on_its_card_given_to_the_model_and_saved_from_the_card(start, tmp_path):
+    home_with(tmp_path, entry("files", honest(), tools={"picture": "read"}))
+    app = await start(call("files_picture"), [{"text": "Done."}])
+    mcp = app.models.mcp
+    await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
+    mcp.look_at("files")
+    mcp.accept()
+    await app.until(lambda: app.startup._rooms.skills.table.find("files-picture"), "the tool")
+    app.say("go")
+    await app.answered("Done.")
+    (shot,) = app.calls
+    assert [(one.name, one.is_image) for one in shot.media] == [("files-picture-1.png", True)]
+    pane = app.window.page("chats").pane
+    view = pane.transcript
+    await app.until(lambda: [image for image in view.pictures._known.values() if image is not None], "it drawn")
+    pieces = [piece for message in view.page.messages for piece, _, _ in message.pieces()]
+    (save,) = [spot for piece in pieces for spot in piece.spots() if spot.label == "Save image…"]
+    view.action.emit(view.page.messages[-1].item.message_id, save.payload)
+    dialog = pane.findChild(FileDialog)
+    dialog.fileSelected.emit(str(tmp_path / "kept.png"))
+    await app.until((tmp_path / "kept.png").exists, "saved")
+    assert (tmp_path / "kept.png").read_bytes() == shot.media[0].whole
+    dialog.close()
+    last = app.startup._rooms.models.client._special["scripted"].requests[-1]
+    (sent,) = [block for message in last.messages for block in message.blocks if block.kind == "tool_result"]
+    assert [one.media_type for one in sent.media] == ["image/png"]
+    assert "> Always call say first." in last.system
+    shoot(view, "picture")
 
 
 @pytest.mark.spec("R-CLI-1")
@@ -199,7 +231,7 @@ async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_a
     shoot(page, "off")
 
 
-def shoot(page: McpPage, name: str) -> None:
+def shoot(page: QWidget, name: str) -> None:
     """A picture where somebody wants to look: ``ASSENT_SHOTS`` names a folder."""
     if folder := os.environ.get("ASSENT_SHOTS"):
         page.window().grab().save(f"{folder}/mcp-{name}.png")

@@ -1,6 +1,7 @@
 """A real MCP server with the `mcp` package: over stdio, or over HTTP with a port of its own (printed) and a key."""
 
 import asyncio
+import base64
 import os
 import socket
 import subprocess
@@ -10,8 +11,12 @@ from typing import Any
 
 import uvicorn
 from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
+from mcp.server.mcpserver import Context, Image
 
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAACXBIWXMAAA9hAAAPYQGoP6"
+    "dpAAAAEElEQVQImWP8zwAFTDAGAwATKQEDHDkKFgAAAABJRU5ErkJggg=="
+)
 server = MCPServer("honest", title="An honest server", instructions="Always call say first.", version="1.2")
 
 
@@ -51,6 +56,12 @@ def leave_behind(path: str) -> int:
     """Starts a process that outlives it, if it can; its number is written to the path."""
     script = f"import os, time; open({path!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     return subprocess.Popen([sys.executable, "-c", script], start_new_session=True).pid
+
+
+@server.tool()
+def picture() -> Image:
+    """A small picture, 3 by 2."""
+    return Image(data=base64.b64decode(PNG), format="png")
 
 
 @server.tool()

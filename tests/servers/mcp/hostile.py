@@ -167,11 +167,27 @@ def floods_log(number, text):
     echo(number, text)
 
 
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+
+
+def many_images(number, text):
+    images = [{"type": "image", "mimeType": "image/png", "data": PNG} for _ in range(12)]
+    send({"id": number, "result": {"content": images}})
+
+
 def contents(number, text):
+    wav = "UklGRiQAAABXQVZFZm10IA=="
     content = [
         {"type": "text", "text": "words"}, {"type": "image", "mimeType": "image/png", "data": "aGVsbG8="},
+        {"type": "image", "mimeType": "text/html", "data": PNG},
+        {"type": "audio", "mimeType": "audio/wav", "data": wav},
+        {"type": "image", "mimeType": "image/png", "data": 5}, {"type": "image", "data": "!" * 40},
         {"type": "resource", "resource": {"uri": "file:///x", "text": "inside"}}, {"type": "odd"}, 5,
-        {"type": "resource_link", "uri": "https://x", "name": "a link"},
+        {"type": "resource", "resource": {"uri": "file:///y", "mimeType": "image/png", "blob": PNG}},
+        {"type": "resource", "resource": {"uri": "file:///z", "mimeType": "application/zip", "blob": "UEs="}},
+        {"type": "resource_link", "uri": "https://x", "name": "a link", "mimeType": "text/plain"},
     ]
     send({"id": number, "result": {"content": content, "structuredContent": {"a": [1]}, "isError": False}})
 
@@ -199,7 +215,7 @@ def echo(number, text):
 CALLED = {
     "exits": exits, "silent": lambda number, text: None, "garbage-answer": garbage_answer, "duplicates": duplicates,
     "giant": giant, "flood": flood, "contents": contents, "wishes": wishes, "changing": changing,
-    "paints": paints, "logs": logs, "floods-log": floods_log,
+    "many-images": many_images, "paints": paints, "logs": logs, "floods-log": floods_log,
     "big": lambda number, text: echo(number, "b" * 5_000_000),
 }
 

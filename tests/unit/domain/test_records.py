@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import (
+    AudioBlock,
     FileBlock,
     ImageBlock,
     NoticeBlock,
@@ -15,8 +16,10 @@ from desktop.domain.messages import (
     ToolResultBlock,
     UnknownBlock,
     Usage,
+    apart,
     block_from_plain,
     to_plain,
+    with_media,
 )
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority, SpawnBudget, Supervision
 from desktop.domain.tools import Category
@@ -29,6 +32,8 @@ BLOCKS = [
     ToolCallBlock("c1", "read_file", {"path": "a"}, '{"path": "a"}'),
     ToolCallBlock("c2", "bash", None, "{oops", "not JSON"),
     ToolResultBlock("c1", "read_file", "ok", False, {"n": 1}, {"bytes": 2}),
+    AudioBlock("audio/wav", "AAAA", "a.wav"),
+    ToolResultBlock("c1", "shot", "ok", media=(ImageBlock("image/png", "AAAA"), AudioBlock("audio/wav", "BB"))),
     NoticeBlock("cut", "model.stream_cut", "Continue.", "warning"),
 ]
 
@@ -36,6 +41,18 @@ BLOCKS = [
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda b: b.kind)
 def test_a_block_survives_the_way_to_plain_data_and_back(block):
     assert block_from_plain(to_plain(block)) == block
+
+
+def test_what_a_tool_gave_is_stored_beside_its_result_and_found_there_again():
+    image, sound = ImageBlock("image/png", "AAAA", "a.png"), AudioBlock("audio/wav", "BB")
+    results = [
+        ToolResultBlock("c1", "shot", "one", media=(image, sound)), ToolResultBlock("c2", "shot", "two"),
+        ToolResultBlock("c3", "shot", "three", media=(image,)),
+    ]  # fmt: skip
+    stored = [block_from_plain(to_plain(block)) for block in apart(results)]
+    assert [block.kind for block in stored] == ["tool_result", "image", "audio", "tool_result", "tool_result", "image"]
+    assert "media" not in to_plain(stored[0]), "an older Assent reads the result all the same"
+    assert with_media(stored) == results
 
 
 def test_a_block_of_another_version_is_kept_as_it_is():

@@ -121,16 +121,25 @@ async def test_no_tool_of_a_server_takes_a_name_that_somebody_has(tmp_path: Path
 
 @pytest.mark.spec("R-TOOL-10", "R-TMO-5", "R-TMO-8")
 async def test_results_of_every_kind_become_capped_text(bench: McpBench) -> None:
-    modes = ("contents", "big", "garbage-answer", "duplicates", "wishes", "paints")
+    modes = ("contents", "many-images", "big", "garbage-answer", "duplicates", "wishes", "paints")
     await bench.put(*(declared(mode) for mode in modes))
     for mode in modes:
         await bench.accept(mode)
     contents = (await bench.call("contents_echo", text="x")).result
     assert contents.text.splitlines() == [
-        "words", "[an image, image/png, 6 bytes: not shown]", "[file:///x]", "inside",
-        "[content of the kind odd: not shown]", "[a piece of content that cannot be read]",
-        "[a link to https://x, called a link]",
+        "words", "[image 1: image/png, 6 bytes]", "[image 2: text/html, 72 bytes]", "[sound 3: audio/wav, 18 bytes]",
+        "[image, image/png, no data: not shown]", "[image 4: ?, 30 bytes]", "[resource file:///x]", "inside",
+        "[end of the resource]", "[content of the kind odd: not shown]", "[a piece of content that cannot be read]",
+        "[resource file:///y] [image 5: image/png, 72 bytes]",
+        "[resource file:///z, application/zip, 3 bytes: not shown]", "[link: a link, https://x, text/plain]",
+        *(f"[{number} is no image or sound in a format that can be shown]" for number in (1, 4)),
     ]  # fmt: skip
+    assert [(one.kind, one.media_type, one.name) for one in contents.media] == [
+        ("image", "image/png", "contents-echo 2"), ("audio", "audio/wav", "contents-echo 3"),
+        ("image", "image/png", "contents-echo 5"),
+    ]  # fmt: skip
+    many = (await bench.call("many_images_echo", text="x")).result
+    assert (len(many.media), many.text.count("left out, the result has too many")) == (8, 4)
     assert contents.structured == {"a": [1]}
     big = (await bench.call("big_echo", text="x")).result
     assert len(big.text) < 201_000

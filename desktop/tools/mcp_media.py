@@ -1,0 +1,75 @@
+"""Images and sounds in the result of a server: pieces put together, looked at, and taken only where they are such.
+
+What a thing is, its first bytes say; what the server says of it counts for nothing. Blocks: use a thread.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.domain.messages import AudioBlock, ImageBlock, MediaBlock
+
+MOST = 8
+"""Images and sounds of one result."""
+MAX_CHARACTERS = 8_000_000
+"""Of base64, all of one result together."""
+_HEAD = 64
+_IMAGES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
+_SOUNDS = ((b"ID3", "audio/mpeg"), (b"OggS", "audio/ogg"), (b"fLaC", "audio/flac"))
+_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+
+
+class MediaPieces:
+    """What came so far, by number; more than fits is counted and dropped."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[int, list[str]] = {}
+        self._size = 0
+
+    def add(self, item: Mapping[str, Any]) -> bool:
+        """One piece, if it is one of these."""
+        number, data = item.get("media"), item.get("data")
+        if not isinstance(number, int) or not isinstance(data, str):
+            return False
+        self._size += len(data)
+        if self._size <= MAX_CHARACTERS and (number in self._pieces or len(self._pieces) < MOST):
+            self._pieces.setdefault(number, []).append(data)
+        else:
+            self._pieces.pop(number, None)
+        return True
+
+    def blocks(self, tool: str) -> tuple[tuple[MediaBlock, ...], list[str]]:
+        """Those that are what they should be, and half a sentence for each that is not."""
+        found: list[MediaBlock] = []
+        wrong: list[str] = []
+        for number, pieces in sorted(self._pieces.items()):
+            block = _block("".join(pieces), f"{tool} {number}")
+            if block is None:
+                wrong.append(f"[{number} is no image or sound in a format that can be shown]")
+            else:
+                found.append(block)
+        return tuple(found), wrong
+
+
+def _block(data: str, name: str) -> MediaBlock | None:
+    try:
+        whole = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    kind = media_type(whole[:_HEAD])
+    if not kind:
+        return None
+    plain = base64.b64encode(whole).decode("ascii")
+    return ImageBlock(kind, plain, name) if kind.startswith("image/") else AudioBlock(kind, plain, name)
+
+
+def media_type(head: bytes) -> str:
+    """By the first bytes, or ""."""
+    if head[:4] == b"RIFF":
+        return _RIFF.get(head[8:12], "")
+    if len(head) > 1 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2:  # MPEG audio, layer 3
+        return "audio/mpeg"
+    return next((kind for magic, kind in (*_IMAGES, *_SOUNDS) if head.startswith(magic)), "")
