@@ -6,7 +6,7 @@ them the implementations of ``desktop/safety``. Blocking methods say so; callers
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -288,6 +288,11 @@ class Confinement(Protocol):
         can write in a temporary folder alone, which ``TMPDIR`` names. Not ``grants``: what is open for this session
         only is closed to it, as to every call of a job (R-FS-8). ``cache`` names whose cache it gets: a folder that
         only processes of that name write, for what npx, uvx and pip fetch."""
+        ...
+
+    def drop_caches(self, prefix: str, kept: Iterable[str]) -> list[str]:
+        """Remove the caches whose names begin with ``prefix``, but those ``kept``; nothing else. Blocking; returns what
+        was removed."""
         ...
 
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from desktop.safety.boundary import PathPolicy
 from desktop.safety.bubblewrap import in_bubblewrap
 from desktop.safety.landlock import PORTS_ABI, closed_ports, in_landlock, usable_abi
 from desktop.safety.process import default_launcher
-from desktop.safety.program_cache import cache_of, pointed_at
+from desktop.safety.program_cache import cache_of, pointed_at, remove_others
 from desktop.safety.syscall_filter import in_bubblewrap as filter_in_bubblewrap
 from desktop.safety.syscall_filter import program, supports
 from desktop.safety.walls import SYSTEM, Walls, walls_of
@@ -137,6 +137,10 @@ class Confinement:
         if kind == "sandbox-exec":
             return seatbelt.in_seatbelt(spec, walls, self._folder(private))
         return spec
+
+    def drop_caches(self, prefix: str, kept: Iterable[str]) -> list[str]:
+        """Remove the caches of programs that begin so, but those kept."""
+        return remove_others(self._caches, prefix, kept) if self._caches else []
 
     def walls(self) -> Walls:
         """From the same lists that bind the file tools."""

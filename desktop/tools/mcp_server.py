@@ -45,6 +45,8 @@ ATTEMPTS = 5
 LATE_S = 2.0
 """Seconds by which our limit of a call comes after that of the MCP host, which tells the server."""
 LOG_LINES = 200
+CACHE = "mcp-"
+"""How the names of servers' caches begin."""
 LOG_LINE = 500
 _ON_THE_NET = "It runs elsewhere: nothing on this computer holds what it does with these arguments."
 
@@ -57,7 +59,7 @@ class McpServices:
     """What servers need of other rooms. ``hold`` adds what ends a process with its parent where nothing else does;
     ``redactor`` takes secrets out of what they say of themselves and their tools; ``clean`` what steers a terminal, and
     turns text round, out of what they answer; ``first_pause_s`` is the wait before a second start, doubled for each one
-    after."""
+    after, and ``idle_s`` how long after the start leftovers are looked for."""
 
     child: Child
     policy: PathPolicy
@@ -71,6 +73,7 @@ class McpServices:
     redactor: Redactor
     clean: Callable[[str], str]
     first_pause_s: float = 1.0
+    idle_s: float = 90.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +227,7 @@ class McpServer:
                 next_step="Install it, or correct command in mcp.yaml.",
             )  # fmt: skip
         plain_spec = ProcessSpec((program, *definition.args), place.resolved, environment)
-        spec = services.confinement.wrap(plain_spec, network=definition.network, cache=self._cache())
+        spec = services.confinement.wrap(plain_spec, network=definition.network, cache=self.cache)
         report = services.confinement.probe()
         network = settings.shell_network == "always" if definition.network is None else definition.network
         said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'}."
@@ -232,10 +235,11 @@ class McpServer:
         self.walls = Walls(walls_of(settings), report.sentence + said, report.kind, network, weak)
         return services.hold(spec)
 
-    def _cache(self) -> str:
-        """By what it runs, too: another program under its name does not find what this one fetched."""
+    @property
+    def cache(self) -> str:
+        """Its name, by what it runs, too: another program under its name does not find what this one fetched."""
         definition = self.definition
-        return f"mcp-{definition.name} {definition.command} {' '.join(definition.args)}"
+        return f"{CACHE}{definition.name} {definition.command} {' '.join(definition.args)}"
 
     def _weak(self, folder: str, program: str) -> str:
         """Whether an agent can change what it runs: then its calls are admin, whatever was configured."""

@@ -22,7 +22,7 @@ from desktop.tools.mcp_definitions import SOURCE as FILE
 from desktop.tools.mcp_definitions import McpDefinition, McpFile, parse
 from desktop.tools.mcp_offered import Offered
 from desktop.tools.mcp_pins import Standing
-from desktop.tools.mcp_server import About, Condition, McpServer, McpServices
+from desktop.tools.mcp_server import CACHE, About, Condition, McpServer, McpServices
 from desktop.tools.mcp_tool import SOURCE, McpTool
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 from desktop.tools.registry import ToolRegistry
@@ -108,7 +108,7 @@ class McpServers:
         self._lock = threading.RLock()
         self._slots = asyncio.Semaphore(MOST_CALLS)
         self._seen = ""
-        self._begun = self._closed = False
+        self._begun = self._closed = self._taken_once = False
         self._servers: dict[str, McpServer] = {}
         self._leaving: set[McpServer] = set()
         self._problems: tuple[SkillProblem, ...] = ()
@@ -188,7 +188,7 @@ class McpServers:
     def _take(self, found: McpFile) -> None:
         if self._closed:
             return
-        self._problems, self._kept = found.problems, found.broken
+        self._problems, self._kept, self._taken_once = found.problems, found.broken, True
         if not found.broken:
             before, self._servers = self._servers, {}
             for definition in found.definitions:
@@ -223,11 +223,27 @@ class McpServers:
     async def _leave(self, server: McpServer) -> None:
         await server.stop()
         self._leaving.discard(server)
+        await self._tidy()
+
+    async def _tidy(self) -> None:
+        """What servers fetched that are declared no more goes. Not while the file has mistakes: a server that cannot be
+        read is still meant."""
+        mistakes = any(one.severity == "error" for one in self._problems)
+        if self._closed or self._kept or mistakes or not self._taken_once:
+            return
+        kept = [server.cache for server in (*self._servers.values(), *self._leaving)]
+        await asyncio.to_thread(self._services.confinement.drop_caches, CACHE, kept)
+
+    async def _tidy_later(self) -> None:
+        await asyncio.sleep(self._services.idle_s)
+        await self._tidy()
 
     # -- life ---------------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Start what is enabled: after the first paint, and never before."""
+        if not self._begun:
+            self._services.spawn(self._tidy_later(), "MCP: caches of servers that are gone")
         self._begun = True
         for server in self._servers.values():
             if server.definition.enabled:

@@ -84,6 +84,8 @@ class McpBench:
         kinds: tuple[Any, ...] = ("bubblewrap", "landlock"),
         taken: Callable[[str], str] = str,
         check_schema: SchemaCheck = _schema_problem,
+        caches: str = "",
+        idle_s: float = 90.0,
     ) -> None:
         self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), Redactor()
@@ -102,10 +104,10 @@ class McpBench:
             self.redactor.remember(KEY)
             return {("github", "ida"): KEY, ("lines", "ida"): self.lines}.get((service, user))
 
-        self.confinement = Confinement(world.policy, settings, kinds=kinds)
+        self.confinement = Confinement(world.policy, settings, kinds=kinds, caches=caches)
         self.services = McpServices(
             self.host, world.policy, self.confinement, EnvironmentBuilder(settings, keyring=lookup), settings, held,
-            check_schema, McpPins(self.pins), self.owner.spawn, self.redactor, upright, 0.05,
+            check_schema, McpPins(self.pins), self.owner.spawn, self.redactor, upright, 0.05, idle_s,
         )  # fmt: skip
         self.servers = McpServers(
             self.path, self.registry, self.services, needs_admin=needs_admin,
