@@ -18,11 +18,12 @@ from desktop.domain.skills import SkillProblem
 from desktop.domain.tools import Category
 from desktop.tools.cli_definitions import problem
 from desktop.tools.cli_yaml import MAX_BYTES
+from desktop.tools.mcp_caches import ServerCaches
 from desktop.tools.mcp_definitions import SOURCE as FILE
 from desktop.tools.mcp_definitions import McpDefinition, McpFile, parse
 from desktop.tools.mcp_offered import Offered
 from desktop.tools.mcp_pins import Standing
-from desktop.tools.mcp_server import CACHE, About, Condition, McpServer, McpServices
+from desktop.tools.mcp_server import About, Condition, McpServer, McpServices
 from desktop.tools.mcp_tool import SOURCE, McpTool
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 from desktop.tools.registry import ToolRegistry
@@ -99,20 +100,18 @@ class McpServers:
     ) -> None:  # fmt: skip
         self.path = path
         self._file = PersonFile(path, MAX_BYTES)
-        self._registry = registry
-        self._services = services
+        self._registry, self._services = registry, services
         self._needs_admin = needs_admin
-        self._taken = taken
-        self._told = told
+        self._taken, self._told = taken, told
         self._loop = asyncio.get_running_loop()
         self._lock = threading.RLock()
+        self._caches = ServerCaches(services, self._needed_caches)
         self._slots = asyncio.Semaphore(MOST_CALLS)
-        self._seen = ""
-        self._begun = self._closed = self._taken_once = False
+        self._begun = self._closed = self._read = False
         self._servers: dict[str, McpServer] = {}
         self._leaving: set[McpServer] = set()
         self._problems: tuple[SkillProblem, ...] = ()
-        self._kept = False
+        self._kept, self._seen = False, ""
         self._tools: dict[str, McpTool] = {}
         self._clashes: dict[str, str] = {}
         self._asked: frozenset[str] = frozenset()
@@ -188,7 +187,7 @@ class McpServers:
     def _take(self, found: McpFile) -> None:
         if self._closed:
             return
-        self._problems, self._kept, self._taken_once = found.problems, found.broken, True
+        self._problems, self._kept, self._read = found.problems, found.broken, True
         if not found.broken:
             before, self._servers = self._servers, {}
             for definition in found.definitions:
@@ -223,27 +222,21 @@ class McpServers:
     async def _leave(self, server: McpServer) -> None:
         await server.stop()
         self._leaving.discard(server)
-        await self._tidy()
+        await self._caches.tidy()
 
-    async def _tidy(self) -> None:
-        """What servers fetched that are declared no more goes. Not while the file has mistakes: a server that cannot be
-        read is still meant."""
+    def _needed_caches(self) -> list[str] | None:
+        """Not known while the file has mistakes: a server that cannot be read is still meant."""
         mistakes = any(one.severity == "error" for one in self._problems)
-        if self._closed or self._kept or mistakes or not self._taken_once:
-            return
-        kept = [server.cache for server in (*self._servers.values(), *self._leaving)]
-        await asyncio.to_thread(self._services.confinement.drop_caches, CACHE, kept)
-
-    async def _tidy_later(self) -> None:
-        await asyncio.sleep(self._services.idle_s)
-        await self._tidy()
+        if self._closed or self._kept or mistakes or not self._read:
+            return None
+        return [server.cache for server in (*self._servers.values(), *self._leaving)]
 
     # -- life ---------------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Start what is enabled: after the first paint, and never before."""
         if not self._begun:
-            self._services.spawn(self._tidy_later(), "MCP: caches of servers that are gone")
+            self._services.spawn(self._caches.tidy_later(), "MCP: caches of servers that are gone")
         self._begun = True
         for server in self._servers.values():
             if server.definition.enabled:
@@ -314,32 +307,22 @@ class McpServers:
         for server in self._servers.values():
             if server.condition != "off":
                 for offered in server.offered:
-                    if not self._off(server, offered) and offered.name not in tools and offered.name in self._known:
+                    if not self._off(server, offered) and offered.name not in tools and offered.name in self._clashes:
                         tools[offered.name] = self._tool(server, offered)
         if tools != self._tools:
             self._register(tools)
         for listener in tuple(self._listeners):
             listener()
 
-    @property
-    def _known(self) -> frozenset[str]:
-        """Names of which it is known whether somebody has them."""
-        return frozenset(self._clashes)
-
     async def _ask_for(self, names: Iterable[str]) -> None:
-        self._clashes = await asyncio.to_thread(self._look_up, names)
+        self._clashes = await asyncio.to_thread(lambda: {name: self._owner(name) for name in names})
         self._rebuild()
-
-    def _look_up(self, names: Iterable[str]) -> dict[str, str]:
-        return {name: self._owner(name) for name in names}
 
     def _owner(self, name: str) -> str:
         """Who has a name or its alias already (R-TOOL-8). Blocks."""
-        for other in (name, name.replace("-", "_")):
-            found = self._registry.find(other)
-            if found is not None and found.spec.source != SOURCE:
-                return f"a tool that is there already ({found.spec.name})"
-        return self._taken(name)
+        found = filter(None, (self._registry.find(other) for other in (name, name.replace("-", "_"))))
+        other = next((tool for tool in found if tool.spec.source != SOURCE), None)
+        return f"a tool that is there already ({other.spec.name})" if other is not None else self._taken(name)
 
     def _tool(self, server: McpServer, offered: Offered) -> McpTool:
         """The one that is there already, where nothing about it changed: its schema is one object (R-TOOL-7)."""

@@ -167,12 +167,9 @@ class RunningPage(QFrame):
         item = self._debates.open.items.get(message_id)
         acts: dict[str, Callable[[], None]] = {
             "branch": lambda: self.begin_fork(item.number if isinstance(item, TurnItem) else 0),
-            "fork": self.begin_fork,
-            "judge": self.ask_judge,
-            "more-turns": self._debates.more_turns,
-            "retry": self._debates.go_on,
-            "continue": self._debates.go_on,
-        }
+            "fork": self.begin_fork, "judge": self.ask_judge,
+            "more-turns": self._debates.more_turns, **dict.fromkeys(("retry", "continue"), self._debates.go_on),
+        }  # fmt: skip
         if action in acts:
             acts[action]()
         elif (media := media_of(item, action)) is not None:

@@ -230,34 +230,11 @@ class ToolCard(Piece):
                 canvas.line(frame.x() + 1, frame.y() + look.px(FOLDED) - 1, frame.width() - 2, "border")
         if canvas.ledger:
             draw_ledger(canvas, self.part, origin, canvas.look.px(FOLDED))
-        self._draw_head(canvas, origin)
+        head = QRectF(origin.x(), origin.y(), self._width, look.px(FOLDED))
+        _draw_head(canvas, self, (self._tool, self._summary), head, self._pad)
         if self.waiting:
             self._draw_waiting(canvas, frame)
         self._draw_body(canvas, origin)
-
-    def _draw_head(self, canvas: Canvas, origin: QPointF) -> None:
-        look, height = canvas.look, canvas.look.px(FOLDED)
-        icon = "down" if self.unfolded else "right"
-        canvas.glyph(icon, "text-2", origin.x() + look.px(9), origin.y() + (height - look.px(14)) / 2, 14)
-        right = draw_state(canvas, self.part, self.clock(canvas.now), self._head_rect(origin, height))
-        x = origin.x() + look.px(31)
-        if not canvas.ledger:  # beside a debate there is no margin for the ledger
-            name, token = ledger_of(self.part)
-            if name:
-                canvas.glyph(name, token, x, origin.y() + (height - look.px(16)) / 2, 16)
-            x += look.px(24)
-        name_width = look.metrics("code", 500).horizontalAdvance(self._tool)
-        canvas.words(self._tool, QRectF(x, origin.y(), right - x, height), "code", "text", 500)
-        x += name_width + look.px(9)
-        if right - x > look.px(24):
-            room = right - x - look.px(12)
-            elided = look.metrics("code").elidedText(self._summary, Qt.TextElideMode.ElideMiddle, room)
-            canvas.words(elided, QRectF(x, origin.y(), right - x, height), "code", "text-2")
-        if canvas.focus == f"{self.key}/head":
-            canvas.ring(QRectF(origin.x(), origin.y(), self._width, height).adjusted(2, 2, -2, -2))
-
-    def _head_rect(self, origin: QPointF, height: int) -> QRectF:
-        return QRectF(origin.x(), origin.y(), self._width, height).adjusted(0, 0, -self._pad, 0)
 
     def clock(self, now: float) -> str:
         """Elapsed time: running from ``started_at``, else as measured."""
@@ -317,6 +294,27 @@ class ToolCard(Piece):
         state = STATES[self.part.state][2] if self.part.state in STATES else self.part.state
         given = f", {self._strip.words}" if self.part.media else ""
         return f"Tool call {self._tool}, {self._summary[:120]}, {state}{given}"
+
+
+def _draw_head(canvas: Canvas, card: ToolCard, words: tuple[str, str], head: QRectF, pad: int) -> None:
+    """The line of a folded card: the tool's name, a summary, and the state at the right."""
+    look, (tool, summary) = canvas.look, words
+    icon = "down" if card.unfolded else "right"
+    canvas.glyph(icon, "text-2", head.x() + look.px(9), head.y() + (head.height() - look.px(14)) / 2, 14)
+    right = draw_state(canvas, card.part, card.clock(canvas.now), head.adjusted(0, 0, -pad, 0))
+    x = head.x() + look.px(31)
+    if not canvas.ledger:  # beside a debate there is no margin for the ledger
+        name, token = ledger_of(card.part)
+        if name:
+            canvas.glyph(name, token, x, head.y() + (head.height() - look.px(16)) / 2, 16)
+        x += look.px(24)
+    canvas.words(tool, QRectF(x, head.y(), right - x, head.height()), "code", "text", 500)
+    x += look.metrics("code", 500).horizontalAdvance(tool) + look.px(9)
+    if right - x > look.px(24):
+        elided = look.metrics("code").elidedText(summary, Qt.TextElideMode.ElideMiddle, right - x - look.px(12))
+        canvas.words(elided, QRectF(x, head.y(), right - x, head.height()), "code", "text-2")
+    if canvas.focus == f"{card.key}/head":
+        canvas.ring(head.adjusted(2, 2, -2, -2))
 
 
 def _child_spots(look: Look, key: str, child: str, y: float) -> list[Spot]:
