@@ -83,6 +83,11 @@ class ThreadDesk:
         await self._store.threads.pin(thread_id=thread_id, pinned=pinned)
         self._changed(thread_id, "pinned")
 
+    async def archive(self, thread_id: str, archived: bool) -> None:
+        """Put it out of the list by day, or back into it; search finds it all the same."""
+        await self._store.threads.archive(thread_id=thread_id, archived=archived)
+        self._changed(thread_id, "archived")
+
     async def delete(self, thread_id: str) -> None:
         """Out of the list; ``undo_delete`` brings it back."""
         await self._store.threads.delete(thread_id=thread_id, at=time.time())

@@ -88,6 +88,8 @@ class ConversationService(ThreadDesk):
             thread = await self.thread(thread_id)
             if thread.deleted_at is not None:  # what an agent's call left, or what was just deleted: it is wanted again
                 await self.undo_delete(thread_id)
+            if thread.archived:  # a person goes on with it
+                await self.archive(thread_id, False)
             return await self._begin(active, text, blocks, await self._answered(thread))
 
     async def run_job(self, thread_id: str, text: str, terms: JobTerms) -> str:

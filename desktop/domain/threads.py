@@ -34,7 +34,8 @@ class ThreadJob:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
-    """A long-lived conversation. Times are seconds since the epoch; ``updated_at`` is the last message's."""
+    """A long-lived conversation. Times are seconds since the epoch; ``updated_at`` is the last message's.
+    ``archived``: out of the list by day, and still found."""
 
     thread_id: str
     title: str
@@ -50,6 +51,7 @@ class ThreadRecord:
     label: str = ""
     state: ThreadState = ""
     job: ThreadJob | None = None
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)

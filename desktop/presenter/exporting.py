@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import tempfile
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
@@ -27,6 +30,27 @@ def write_whole(path: str, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(name)
         raise _refused(target, error) from error
+
+
+def file_name(title: str) -> str:
+    """A title as a file name: letters, digits, dashes; never a path."""
+    kept = "".join(c if c.isalnum() or c in " -_" else " " for c in title)
+    return "-".join(kept.split())[:80] or "thread"
+
+
+def zip_of(texts: Sequence[tuple[str, bytes]]) -> bytes:
+    """An archive of Markdown files, each called by its title, numbered where two have the same; runs in a thread."""
+    made, taken = io.BytesIO(), set[str]()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for title, data in texts:
+            name = base = file_name(title)
+            number = 1
+            while name.casefold() in taken:
+                number += 1
+                name = f"{base} {number}"
+            taken.add(name.casefold())
+            archive.writestr(f"{name}.md", data)
+    return made.getvalue()
 
 
 def _refused(target: Path, error: OSError) -> KnownError:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from desktop.domain.threads import JOB_LABEL, ThreadJob, ThreadRecord
 from desktop.presenter.job_words import BAD, STATUS, short_word
 
 USUAL_AGENT = "assistant"
 """Who answers in most threads: said only where it is another one."""
+ARCHIVED = "archived"
+"""Stands for a job in the line that archived threads are folded into."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the list: a group's header (``thread_id`` and ``job_id`` empty), a thread, or the runs of a job.
+    """A line of the list: a group's header (``thread_id`` and ``job_id`` empty), a thread, the runs of a job, or what
+    is archived.
 
     ``note`` stands under a thread's title, ``state`` counts while no run of it is known, ``icon`` before the title;
     ``agent`` who answers in it, if that is not the usual one.
@@ -43,6 +46,9 @@ class Row:
     @property
     def spoken(self) -> str:
         """As it is read aloud."""
+        if self.job_id == ARCHIVED:
+            chats = "1 chat" if len(self.runs) == 1 else f"{len(self.runs):,} chats"
+            return f"Archived, {chats}, {'unfolded' if self.is_open else 'folded'}"
         if not self.job_id:
             return ", ".join(part for part in (self.title, self.state, self.note) if part)
         runs = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -81,10 +87,11 @@ def arrange(
 ) -> list[Row]:
     """Rows with headers: pinned first, then by day, newest first; a job's runs where the newest of them is.
 
-    ``unfolded``: the jobs whose runs are shown.
+    ``unfolded``: the jobs whose runs are shown. What is archived is folded at the end.
     """
     moment = now or datetime.datetime.now()
-    newest = sorted(threads, key=lambda t: (t.pinned, t.updated_at), reverse=True)
+    newest = sorted((t for t in threads if not t.archived), key=lambda t: (t.pinned, t.updated_at), reverse=True)
+    away = sorted((t for t in threads if t.archived), key=lambda t: t.updated_at, reverse=True)
     jobs: dict[str, list[ThreadRecord]] = {}
     for thread in newest:
         if (job_id := _folded_in(thread)):
@@ -103,7 +110,14 @@ def arrange(
             rows.extend(_job(thread.job, runs, moment, thread.job.job_id in unfolded))
         else:
             rows.append(_thread(thread, moment))
-    return rows
+    return [*rows, *_archived(away, moment, ARCHIVED in unfolded)] if away else rows
+
+
+def _archived(threads: Sequence[ThreadRecord], now: datetime.datetime, is_open: bool) -> Iterator[Row]:
+    ids = tuple(thread.thread_id for thread in threads)
+    yield Row("Archived", icon="folder", job_id=ARCHIVED, runs=ids, is_open=is_open, time_text=f"{len(ids):,}")
+    for thread in threads if is_open else ():
+        yield replace(_thread(thread, now), pinned=False, inside=True)
 
 
 def _folded_in(thread: ThreadRecord) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from desktop.domain.errors import AssentError
 from desktop.domain.events import Event, MessageOpened, RunEnded, RunStarted, ThreadChanged
+from desktop.domain.ids import new_id
 from desktop.domain.threads import ThreadJob, ThreadRecord
+from desktop.presenter.exporting import write_whole, zip_of
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.snippets import readable
 from desktop.presenter.thread_lines import Row, arrange
@@ -90,10 +94,16 @@ class ThreadListModel(QAbstractListModel):
 
     def neighbour(self, thread_id: str) -> str:
         """The thread below this one in the list, else the one above, else ""."""
+        return self.beside({thread_id})
+
+    def beside(self, thread_ids: Collection[str]) -> str:
+        """The thread below the last of these in the list, else the one above the first, else ""."""
         listed = [row.thread_id for row in self._rows if row.thread_id]
-        at = listed.index(thread_id) if thread_id in listed else -1
-        beside = [*listed[at + 1 : at + 2], *listed[max(0, at - 1) : max(0, at)]] if at >= 0 else []
-        return next(iter(beside), "")
+        places = [at for at, one in enumerate(listed) if one in thread_ids]
+        if not places:
+            return ""
+        beside = [*listed[places[-1] + 1 : places[-1] + 2], *reversed(listed[: places[0]])]
+        return next((one for one in beside if one not in thread_ids), "")
 
     def refresh_state(self, thread_id: str) -> None:
         """Repaint one thread's state glyph."""
@@ -118,6 +128,11 @@ _READ: dict[int, Callable[[Row], Any]] = {
 }
 
 
+_DONE = {
+    "delete": "deleted", "archive": "archived", "restore": "back in the list", "pin": "pinned", "unpin": "unpinned",
+}  # fmt: skip
+
+
 def _begins(event: Event) -> bool:
     """The first message of an answer: its thread is the latest now, also where nobody wrote before it."""
     return isinstance(event, MessageOpened) and event.round_number <= 1
@@ -131,6 +146,10 @@ class ThreadsViewModel(QObject):
     deleted = Signal(str, str, str)
     """thread, its title, the thread that stood next to it (or "")"""
     rearranged = Signal()
+    said = Signal(str, str)
+    """what was done to several threads, and what takes it back"""
+    left = Signal(object, str)
+    """the threads that left the list together, and the one that stood next to them (or "")"""
 
     def __init__(
         self, service: ConversationService, bridge: Bridge, board: RunBoard, parent: QObject | None = None
@@ -142,6 +161,7 @@ class ThreadsViewModel(QObject):
         self._model = ThreadListModel(board, self)
         self._threads: dict[str, ThreadRecord] = {}
         self._unfolded: set[str] = set()
+        self._undo: dict[str, tuple[str, tuple[ThreadRecord, ...]]] = {}
         self._search = 0
         self._reading = False
         self._read_again = False
@@ -235,6 +255,70 @@ class ThreadsViewModel(QObject):
         self._show()
         self._bridge.spawn(self._service.delete(thread_id), name="delete thread")
         self.deleted.emit(thread_id, record.title or "New chat", beside)
+
+    def act(self, what: str, thread_ids: Sequence[str]) -> None:
+        """delete | archive | restore | pin | unpin several threads, or one, together; ``undo`` takes it back."""
+        records = tuple(self._threads[one] for one in thread_ids if one in self._threads)
+        if records:
+            beside = self._model.beside({record.thread_id for record in records})
+            token = f"{what} {new_id()}"
+            self._undo[token] = (what, records)
+            self._bridge.spawn(self._act(what, records, token), name=f"{what} threads")
+            if what in ("delete", "archive"):
+                self.left.emit(tuple(record.thread_id for record in records), beside)
+
+    async def _act(self, what: str, records: Sequence[ThreadRecord], token: str) -> None:
+        for record in records:
+            await self._one(what, record.thread_id)
+        self.refresh()
+        named = f"“{(records[0].title or 'New chat')[:60]}”" if len(records) == 1 else f"{len(records):,} chats"
+        self.said.emit(f"{named} {_DONE[what]}", token)
+
+    async def _one(self, what: str, thread_id: str) -> None:
+        service = self._service
+        if what == "delete":
+            await service.delete(thread_id)
+        elif what in ("archive", "restore"):
+            await service.archive(thread_id, what == "archive")
+        else:
+            await service.pin(thread_id, what == "pin")
+
+    def undo(self, token: str) -> None:
+        """Take back what ``act`` did, or a deletion by the thread's id."""
+        what, records = self._undo.pop(token, ("", ()))
+        if not what:
+            self.undo_delete(token)
+        else:
+            self._bridge.spawn(self._take_back(what, records), name=f"undo {what}")
+
+    async def _take_back(self, what: str, records: Sequence[ThreadRecord]) -> None:
+        """Each as it was: one that was pinned before stays pinned."""
+        for record in records:
+            if what == "delete":
+                await self._service.undo_delete(record.thread_id)
+            elif what in ("archive", "restore"):
+                await self._service.archive(record.thread_id, record.archived)
+            else:
+                await self._service.pin(record.thread_id, record.pinned)
+        self.refresh()
+
+    def export(self, thread_ids: Sequence[str], path: str) -> None:
+        """A zip file with each of them as Markdown."""
+        titles = [(one, self._threads[one].title) for one in thread_ids if one in self._threads]
+        self._bridge.spawn(self._export(titles, path), name="export threads", on_error=self._failed)
+
+    async def _export(self, titles: Sequence[tuple[str, str]], path: str) -> None:
+        texts = [(title, await self._service.export(thread_id, "md")) for thread_id, title in titles]
+        await asyncio.to_thread(write_whole, path, await asyncio.to_thread(zip_of, texts))
+        self.said.emit(f"{len(texts):,} chats exported", "")
+
+    def _failed(self, error: AssentError) -> None:
+        self.said.emit(f"{error} {getattr(error, 'next_step', '')}".strip(), "")
+
+    def is_archived(self, thread_id: str) -> bool:
+        """Whether it is out of the list by day."""
+        record = self._threads.get(thread_id)
+        return record is not None and record.archived
 
     def undo_delete(self, thread_id: str) -> None:
         """Bring a deleted thread back."""

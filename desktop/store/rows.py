@@ -14,7 +14,8 @@ USAGE = "input_tokens, output_tokens, reasoning_tokens, cached_tokens, cost_usd"
 THREAD = (
     "t.thread_id, t.title, t.created_at, t.updated_at, t.agent, t.model, t.pinned, "
     "(SELECT leaf.message_id FROM messages leaf WHERE leaf.seq = t.active_leaf), t.deleted_at, t.titled_by, "
-    "t.label, t.state, t.input_tokens, t.output_tokens, t.reasoning_tokens, t.cached_tokens, t.cost_usd"
+    "t.label, t.state, t.input_tokens, t.output_tokens, t.reasoning_tokens, t.cached_tokens, t.cost_usd, "
+    "t.archived"
 )
 MESSAGE = (
     "m.seq, m.message_id, m.thread_id, p.message_id, m.role, m.created_at, m.status, m.side, m.author, m.model, "
@@ -110,7 +111,7 @@ def thread_from(row: Row) -> ThreadRecord:
     """A row of ``THREAD``."""
     return ThreadRecord(
         row[0], row[1], row[2], row[3], row[4], row[5], bool(row[6]), row[7], row[8], row[9], Usage(*row[12:17]),
-        row[10], row[11],
+        row[10], row[11], archived=bool(row[17]),
     )  # fmt: skip
 
 

@@ -93,6 +93,10 @@ class ThreadRepository:
         """What the list shows of the last run; runs set it themselves."""
         await self._set(thread_id, state=state)
 
+    async def archive(self, *, thread_id: str, archived: bool) -> None:
+        """Out of the list by day, or back into it. Search finds it all the same."""
+        await self._set(thread_id, archived=int(archived))
+
     async def delete(self, *, thread_id: str, at: float) -> None:
         """Out of the list and the search; ``restore`` undoes it until ``purge``. ``at``: seconds since the epoch."""
         await self._set(thread_id, deleted_at=at)

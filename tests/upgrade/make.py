@@ -41,6 +41,7 @@ async def fill(store: Store) -> None:
     ))  # fmt: skip
     await store.threads.add_usage(thread_id="sample", usage=Usage(10, 2, 1, 0, 0.5))
     await store.threads.create(record=ThreadRecord("gone", "Deleted", 2.0, 2.0))
+    await store.threads.archive(thread_id="gone", archived=True)
     await store.threads.delete(thread_id="gone", at=3.0)
     await store.runs.start(record=RunRecord("run", "sample", 5.0, "assistant", "demo/demo"))
     await store.runs.end(run_id="run", reason="cancelled", at=6.0, usage=Usage(10, 2))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
+from desktop.presenter.exporting import file_name
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.side import AGENTS, TRACE, SidePanels
 from desktop.ui.chat.thread_list import ThreadList
@@ -78,7 +79,10 @@ class ChatPage(QWidget):
         self.threads.debate_wanted.connect(self.debate_wanted)
         self.threads.new_chat.connect(self.new_chat)
         self.threads.rename_wanted.connect(self._rename)
-        self.toast.undone.connect(models.threads.undo_delete)
+        self.toast.undone.connect(models.threads.undo)
+        models.threads.said.connect(self.toast.say)
+        models.threads.left.connect(self._left)
+        self.threads.export_wanted.connect(self._export_several)
         self.pane.header.fold.clicked.connect(self._toggle_list)
         self.pane.new_chat.connect(self.new_chat)
         self.pane.job_wanted.connect(self.job_wanted)
@@ -216,6 +220,20 @@ class ChatPage(QWidget):
             self.pane.foot.keep_draft()
             self._models.chat.open_thread(beside)
 
+    def _left(self, thread_ids: tuple[str, ...], beside: str) -> None:
+        """Several left the list: of the open one its neighbour is shown."""
+        if self._models.chat.thread_id in thread_ids:
+            self.pane.foot.keep_draft()
+            self._models.chat.open_thread(beside)
+
+    def _export_several(self, thread_ids: tuple[str, ...]) -> None:
+        dialog = FileDialog(self, "Export these chats")
+        dialog.setAcceptMode(FileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("zip")
+        dialog.selectFile("chats.zip")
+        dialog.fileSelected.connect(lambda path: self._models.threads.export(thread_ids, path))
+        dialog.open()
+
     def _save_export(self, fmt: str, data: bytes) -> None:
         dialog = FileDialog(self, "Export this thread")
         dialog.setAcceptMode(FileDialog.AcceptMode.AcceptSave)
@@ -263,9 +281,3 @@ class ChatPage(QWidget):
             self.side.show("", keys=True)
         else:
             super().keyPressEvent(event)
-
-
-def file_name(title: str) -> str:
-    """A title as a file name: letters, digits, dashes; never a path."""
-    kept = "".join(c if c.isalnum() or c in " -_" else " " for c in title)
-    return "-".join(kept.split())[:80] or "thread"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QStringListModel, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QPainter
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.threads import SearchHit
@@ -24,6 +24,7 @@ from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text
 
+_SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 SEARCH_DELAY = 120
 """Milliseconds after the last key before the search runs."""
 
@@ -69,6 +70,7 @@ class ThreadList(QFrame):
     debate_wanted = Signal(str, str)
     rename_wanted = Signal(str)
     job_wanted = Signal(str)
+    export_wanted = Signal(object)
 
     def __init__(self, threads: ThreadsViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,7 +79,7 @@ class ThreadList(QFrame):
         sized(self, width=264)
         self._model = threads.model()
         self.delegate = ThreadDelegate()
-        self.rows = ThreadRows("Threads", self.delegate, self._model)
+        self.rows = ThreadRows("Threads", self.delegate, self._model, several=True)
         self.field = Field("Search all threads", hint="Search all threads", icon="search")
         self._hit_delegate = HitDelegate()
         self._hit_model = QStringListModel(self)
@@ -122,6 +124,7 @@ class ThreadList(QFrame):
         self.rows.rename_wanted.connect(self.rename_wanted)
         self.rows.delete_wanted.connect(self._threads.delete)
         self.rows.unfold_wanted.connect(self._unfold)
+        self.rows.several_wanted.connect(self._threads.act)
         self.delegate.menu_requested.connect(self._menu_below)
         self.delegate.pin_toggled.connect(self._threads.pin)
         self.hits.clicked.connect(self._open_hit)
@@ -148,6 +151,10 @@ class ThreadList(QFrame):
             self._stack.setCurrentWidget(self.rows if self._model.rowCount() else self._empty)
 
     def _open_row(self, index: QModelIndex) -> None:
+        """Not while several are being selected."""
+        held = QGuiApplication.keyboardModifiers() & _SELECTING
+        if held or self.rows.chosen:
+            return
         thread_id = index.data(ThreadRole.ID)
         if thread_id:
             self.opened.emit(thread_id, "")
@@ -163,6 +170,8 @@ class ThreadList(QFrame):
         index = self.rows.indexAt(spot)
         if index.data(ThreadRole.JOB):
             self._job_menu(index).popup(self.rows.viewport().mapToGlobal(spot))
+        elif index.data(ThreadRole.ID) in self.rows.chosen:
+            self._menu_of_several(self.rows.chosen).popup(self.rows.viewport().mapToGlobal(spot))
         elif index.data(ThreadRole.ID):
             self._menu(index.data(ThreadRole.ID)).popup(self.rows.viewport().mapToGlobal(spot))
 
@@ -172,17 +181,33 @@ class ThreadList(QFrame):
     def _menu(self, thread_id: str) -> QMenu:
         pinned = bool(self._model.index(self._model.place(thread_id)).data(ThreadRole.PINNED))
         job = self._threads.job_of(thread_id)
+        away = self._threads.is_archived(thread_id)
+        put = "restore" if away else "archive"
         return self._menu_of(
             ("Unpin" if pinned else "Pin", "", lambda: self._threads.pin(thread_id, not pinned)),
             ("Rename", "F2", lambda: self.rename_wanted.emit(thread_id)),
+            ("Take out of the archive" if away else "Archive", "", lambda: self._threads.act(put, (thread_id,))),
             ("Delete", "Del", lambda: self._threads.delete(thread_id)),
             *([("Open its job", "", lambda: self.job_wanted.emit(job.job_id))] if job and not job.deleted else []),
+        )
+
+    def _menu_of_several(self, chosen: tuple[str, ...]) -> QMenu:
+        """What can be done with all that are selected; each can be undone."""
+        away, act = all(map(self._threads.is_archived, chosen)), self._threads.act
+        pinned = all(self._model.index(self._model.place(one)).data(ThreadRole.PINNED) for one in chosen)
+        pin, put = "unpin" if pinned else "pin", "restore" if away else "archive"
+        words = f"{len(chosen):,} chats"
+        return self._menu_of(
+            (f"{'Unpin' if pinned else 'Pin'} {words}", "", lambda: act(pin, chosen)),
+            (f"Take {words} out of the archive" if away else f"Archive {words}", "", lambda: act(put, chosen)),
+            (f"Export {words}…", "", lambda: self.export_wanted.emit(chosen)),
+            (f"Delete {words}", "Del", lambda: act("delete", chosen)),
         )
 
     def _job_menu(self, index: QModelIndex) -> QMenu:
         job_id, is_open = index.data(ThreadRole.JOB), bool(index.data(ThreadRole.UNFOLDED))
         return self._menu_of(
-            ("Hide its runs" if is_open else "Show its runs", "", lambda: self._unfold(job_id, not is_open)),
+            ("Hide its chats" if is_open else "Show its chats", "", lambda: self._unfold(job_id, not is_open)),
             *([("Open the job", "", lambda: self.job_wanted.emit(job_id))] if self._threads.has_job(job_id) else []),
         )
 

@@ -5,9 +5,9 @@ The chat's list and the debates' list both stand on it.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem
 
 from desktop.presenter.threads import ThreadListModel, ThreadRole
 from desktop.ui.theme import theme
@@ -63,20 +63,42 @@ class ThreadRows(RowList):
     delete_wanted = Signal(str)
     unfold_wanted = Signal(str, bool)
     """job, whether to show its runs"""
+    several_wanted = Signal(str, object)
+    """what to do (delete), and with which threads"""
 
-    def __init__(self, name: str, delegate: ThreadRowDelegate, model: ThreadListModel) -> None:
+    def __init__(
+        self, name: str, delegate: ThreadRowDelegate, model: ThreadListModel, *, several: bool = False
+    ) -> None:
         super().__init__(name, delegate)
+        self._chosen: tuple[str, ...] = ()
+        self._before: tuple[str, ...] = ()
+        if several:
+            self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._turning, self._threads, self._wanted, self._marked = delegate, model, "", ""
         self._spin = QTimer(self, interval=SPIN)
         self._spin.timeout.connect(self._turn)
         self.setModel(model)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         model.dataChanged.connect(lambda *_: self.watch())
+        model.modelAboutToBeReset.connect(self._remember)
 
     def select(self, thread_id: str) -> None:
         """Mark the open thread, now or as soon as it is listed (``rearranged``)."""
         self._wanted = self._marked = thread_id
-        self._mark(thread_id)
+        if thread_id not in self.chosen:  # opened a moment ago, and others were selected with it since
+            self._mark(thread_id)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The threads that are selected together, from the top; none where it is only one."""
+        return self._chosen if len(self._chosen) > 1 else ()
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
+        """Remember them: they stay selected when the list is read anew."""
+        super().selectionChanged(selected, deselected)
+        rows = sorted(index.row() for index in self.selectedIndexes())
+        found = (str(self._threads.index(row).data(ThreadRole.ID) or "") for row in rows)
+        self._chosen = tuple(filter(None, found))
 
     def currentChanged(self, current: Index, previous: Index) -> None:
         """A row that the person went to keeps the mark when the list is read anew: keys act on what is marked."""
@@ -85,8 +107,22 @@ class ThreadRows(RowList):
 
     def rearranged(self) -> None:
         """After rows came, went or changed places."""
+        chosen, self._before = self._before or self.chosen, ()
         self._mark(self._marked if self._threads.place(self._marked) >= 0 else self._wanted)
+        self._choose_again(chosen)
         self.watch()
+
+    def _remember(self) -> None:
+        """A model that begins anew takes the selection with it."""
+        self._before = self.chosen
+
+    def _choose_again(self, chosen: tuple[str, ...]) -> None:
+        places = [place for one in chosen if (place := self._threads.place(one)) >= 0]
+        selection = self.selectionModel()
+        if len(places) > 1 and len(selection.selectedIndexes()) != len(places):
+            selection.clearSelection()
+            for place in places:
+                selection.select(self._threads.index(place), QItemSelectionModel.SelectionFlag.Select)
 
     def _mark(self, thread_id: str) -> None:
         row = self._threads.place(thread_id)
@@ -112,7 +148,9 @@ class ThreadRows(RowList):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys of the row under the cursor."""
         thread_id = self.currentIndex().data(ThreadRole.ID)
-        if thread_id and event.key() == Qt.Key.Key_F2:
+        if self.chosen and event.key() == Qt.Key.Key_Delete:
+            self.several_wanted.emit("delete", self.chosen)
+        elif thread_id and event.key() == Qt.Key.Key_F2:
             self.rename_wanted.emit(thread_id)
         elif thread_id and event.key() == Qt.Key.Key_Delete:
             self.delete_wanted.emit(thread_id)

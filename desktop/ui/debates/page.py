@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.debates import DebateModels
-from desktop.ui.chat.page import file_name
+from desktop.presenter.exporting import file_name
 from desktop.ui.chat.side import AGENTS, SidePanels
 from desktop.ui.debates.debate_list import DebateList
 from desktop.ui.debates.running import RunningPage

@@ -5,8 +5,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
+from desktop.presenter.exporting import file_name
 from desktop.presenter.threads import ThreadRole
-from desktop.ui.chat.page import file_name
 from desktop.ui.chat.picker import Choice, Picker
 from desktop.ui.chat.shots import pictures
 
