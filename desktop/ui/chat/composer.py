@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from desktop.domain.messages import Block
+from desktop.domain.messages import Block, ImageBlock
 from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
 from desktop.ui.chat.composer_lines import HeldBar, Line, Lines
 from desktop.ui.chat.composer_text import ComposerText
@@ -190,7 +190,7 @@ class Composer(QFrame):
         self._tell_draft()
 
     def _show_attachments(self) -> None:
-        lines = [Line("file", getattr(block, "name", "") or "attachment", "", "it") for block in self._attachments]
+        lines = [_line_of(block) for block in self._attachments]
         self._attachment_lines.show_lines(lines, self._remove)
         self.text.updateGeometry()
         self.updateGeometry()
@@ -271,3 +271,9 @@ class Composer(QFrame):
 
 def _short(text: str) -> str:
     return text if len(text) <= 28 else text[:27] + "…"
+
+
+def _line_of(block: Block) -> Line:
+    """An image is shown; the cross names what it takes away."""
+    name = getattr(block, "name", "") or "attachment"
+    return Line("file", name, "", name[:80], block if isinstance(block, ImageBlock) else None)

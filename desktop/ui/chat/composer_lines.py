@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.messages import ImageBlock
+from desktop.ui.chat.thumbnail import Run, Thumbnail
+from desktop.ui.transcript.pooled import Pool
 from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.containers import clear
 from desktop.ui.widgets.marks import Icon
@@ -23,21 +26,22 @@ SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``icon``, the text, a note at the right, and what the cross calls it."""
+    """``icon``, the text, a note at the right, and what the cross calls it. ``image`` is shown in place of the icon."""
 
     icon: str
     text: str
     note: str
     what: str
+    image: ImageBlock | None = None
 
 
 class _LineRow(QWidget):
     removed = Signal()
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Line, run: Run) -> None:
         super().__init__()
         row = Row(self, spacing=8)
-        row.addWidget(Icon(line.icon, "text-2", 16))
+        row.addWidget(Icon(line.icon, "text-2", 16) if line.image is None else Thumbnail(line.image, run))
         row.addWidget(Text(" ".join(line.text[:500].split()), "small", "2", elide="right"), 1)
         if line.note:
             row.addWidget(Text(line.note, "small", "3"))
@@ -52,13 +56,14 @@ class Lines(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._column = Column(self, spacing=4)
+        self._pool = Pool(self)
         self.setVisible(False)
 
     def show_lines(self, lines: Sequence[Line], removed: Callable[[int], None]) -> None:
         """Show these lines; ``removed(i)`` is called when the cross of line i is pressed."""
         clear(self._column)
         for place, line in enumerate(lines[:SHOWN]):
-            row = _LineRow(line)
+            row = _LineRow(line, self._pool.run)
             row.removed.connect(lambda place=place: removed(place))
             self._column.addWidget(row)
         if len(lines) > SHOWN:

@@ -82,7 +82,6 @@ class ChatPage(QWidget):
         self.toast.undone.connect(models.threads.undo)
         models.threads.said.connect(self.toast.say)
         models.threads.left.connect(self._left)
-        self.threads.export_wanted.connect(self._export_several)
         self.pane.header.fold.clicked.connect(self._toggle_list)
         self.pane.new_chat.connect(self.new_chat)
         self.pane.job_wanted.connect(self.job_wanted)
@@ -225,14 +224,6 @@ class ChatPage(QWidget):
         if self._models.chat.thread_id in thread_ids:
             self.pane.foot.keep_draft()
             self._models.chat.open_thread(beside)
-
-    def _export_several(self, thread_ids: tuple[str, ...]) -> None:
-        dialog = FileDialog(self, "Export these chats")
-        dialog.setAcceptMode(FileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("zip")
-        dialog.selectFile("chats.zip")
-        dialog.fileSelected.connect(lambda path: self._models.threads.export(thread_ids, path))
-        dialog.open()
 
     def _save_export(self, fmt: str, data: bytes) -> None:
         dialog = FileDialog(self, "Export this thread")

@@ -19,6 +19,7 @@ from desktop.ui.theme.paint import elided, glyph, marked_text
 from desktop.ui.widgets.buttons import IconButton
 from desktop.ui.widgets.containers import EmptyState, PaneHeader
 from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.files import FileDialog
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -70,7 +71,6 @@ class ThreadList(QFrame):
     debate_wanted = Signal(str, str)
     rename_wanted = Signal(str)
     job_wanted = Signal(str)
-    export_wanted = Signal(object)
 
     def __init__(self, threads: ThreadsViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -200,9 +200,17 @@ class ThreadList(QFrame):
         return self._menu_of(
             (f"{'Unpin' if pinned else 'Pin'} {words}", "", lambda: act(pin, chosen)),
             (f"Take {words} out of the archive" if away else f"Archive {words}", "", lambda: act(put, chosen)),
-            (f"Export {words}…", "", lambda: self.export_wanted.emit(chosen)),
+            (f"Export {words}…", "", lambda: self._export(chosen)),
             (f"Delete {words}", "Del", lambda: act("delete", chosen)),
         )
+
+    def _export(self, thread_ids: tuple[str, ...]) -> None:
+        dialog = FileDialog(self, "Export these chats")
+        dialog.setAcceptMode(FileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("zip")
+        dialog.selectFile("chats.zip")
+        dialog.fileSelected.connect(lambda path: self._threads.export(thread_ids, path))
+        dialog.open()
 
     def _job_menu(self, index: QModelIndex) -> QMenu:
         job_id, is_open = index.data(ThreadRole.JOB), bool(index.data(ThreadRole.UNFOLDED))

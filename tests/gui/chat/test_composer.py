@@ -1,15 +1,22 @@
 """The composer: what sends, what breaks the line, what becomes an attachment, and that nothing typed is lost."""
 
+import base64
+import struct
+import zlib
+
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
-from PySide6.QtGui import QImage, QInputMethodEvent
+from PySide6.QtGui import QColor, QImage, QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
-from desktop.domain.messages import FileBlock
+from desktop.domain.messages import FileBlock, ImageBlock
 from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
 from desktop.ui.chat.composer import Composer
 from desktop.ui.chat.composer_text import PASTE_AS_FILE
+from desktop.ui.chat.pasted_image import png_of
+from desktop.ui.chat.thumbnail import Thumbnail, small_image
+from tests.harness.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -205,3 +212,29 @@ def test_what_a_stop_holds_is_sent_or_cleared_by_the_person(composer):
     assert pressed == ["next", "clear"]
     composer.show_queue(())
     assert not composer.held.isVisible()
+
+
+def picture(width: int, height: int, colour: Qt.GlobalColor) -> ImageBlock:
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    image.fill(colour)
+    return ImageBlock("image/png", base64.b64encode(png_of(image)).decode(), "harbour.png")
+
+
+def test_an_attached_picture_is_shown_small_and_one_that_is_none_as_a_file(composer, qtbot):
+    composer.add_attachment(picture(400, 100, Qt.GlobalColor.red))
+    composer.add_attachment(ImageBlock("image/png", "bm8gcGljdHVyZQ==", "broken.png"))
+    shown, broken = composer.findChildren(Thumbnail)
+    qtbot.waitUntil(lambda: not shown.image.isNull(), timeout=PATIENCE_S * 1000)
+    assert shown.image.size() == shown.size() * shown.devicePixelRatioF(), "no larger than it is shown"
+    assert shown.image.pixelColor(1, 1) == QColor(Qt.GlobalColor.red)
+    assert shown.accessibleName() == "Picture harbour.png"
+    assert broken.image.isNull()
+    names = [button.accessibleName() for button in composer.findChildren(QAbstractButton)]
+    assert "Remove harbour.png" in names
+
+
+def test_an_image_that_claims_a_thousand_million_pixels_is_not_read():
+    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 40_000, 40_000) + b"\x08\x02\x00\x00\x00"
+    header += struct.pack(">I", zlib.crc32(header[12:]))
+    assert small_image(base64.b64encode(header).decode(), 40).isNull()
+    assert small_image("no base64 at all", 40).isNull()

@@ -1,0 +1,86 @@
+"""A small picture of an attached image. It is read in a thread, and never larger than it is shown."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QImageReader, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+from shiboken6 import isValid
+
+from desktop.domain.messages import ImageBlock
+from desktop.ui.theme import theme
+from desktop.ui.theme.paint import glyph, outline
+
+SIDE = 40
+MOST_PIXELS = 100_000_000
+"""An image that claims more pixels than this is not read."""
+Run = Callable[[Callable[[], object], Callable[[object], None]], None]
+
+
+class Thumbnail(QWidget):
+    """``run`` does work in a thread and gives its result here. What cannot be read shows the sign of a file."""
+
+    def __init__(self, block: ImageBlock, run: Run) -> None:
+        super().__init__()
+        self._image = QImage()
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(f"Picture {block.name}".strip())
+        side = round(theme().px(SIDE) * self.devicePixelRatioF())
+        run(lambda: small_image(block.data, side), self._arrived)
+
+    @property
+    def image(self) -> QImage:
+        """What is shown; null until it was read, and where it cannot be."""
+        return self._image
+
+    def sizeHint(self) -> QSize:
+        """A square."""
+        return QSize(theme().px(SIDE), theme().px(SIDE))
+
+    def minimumSizeHint(self) -> QSize:
+        """The same."""
+        return self.sizeHint()
+
+    def _arrived(self, image: object) -> None:
+        if isValid(self) and isinstance(image, QImage):
+            self._image = image
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The middle of the picture, with round corners."""
+        t = theme()
+        painter = QPainter(self)
+        painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
+        box, radius = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), t.metric("radius-control")
+        if self._image.isNull():
+            glyph(painter, self.rect(), "file", "text-2", t.px(16))
+        else:
+            path = QPainterPath()
+            path.addRoundedRect(box, radius, radius)
+            painter.setClipPath(path)
+            painter.drawImage(self.rect(), self._image)
+            painter.setClipping(False)
+        outline(painter, box, radius, t.color("border"))
+
+
+def small_image(data: str, side: int) -> QImage:
+    """The middle square of a base64 image at ``side`` pixels; null where it is none. Runs in a thread."""
+    try:
+        raw = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return QImage()
+    buffer = QBuffer()
+    buffer.setData(QByteArray(raw))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer)
+    reader.setAutoTransform(True)
+    size = reader.size()
+    if not size.isValid() or size.width() * size.height() > MOST_PIXELS:
+        return QImage()
+    reader.setScaledSize(size.scaled(side, side, Qt.AspectRatioMode.KeepAspectRatioByExpanding))
+    image = reader.read()
+    return image.copy((image.width() - side) // 2, (image.height() - side) // 2, side, side)
