@@ -141,13 +141,13 @@ def short_model(model: str) -> str:
     return model.partition("/")[2] or model
 
 
-def figures(facts: NodeFacts) -> str:
-    """The second line of an agent, without its time."""
-    parts = [
-        side_word(facts), short_model(facts.model),
-        count_words(facts.rounds, "round"), tokens_words(facts), cost_words(facts),
-    ]  # fmt: skip
-    return " · ".join(part for part in parts if part)
+def figures(facts: NodeFacts, *, without: int = 0) -> str:
+    """The second line of an agent, without its time. ``without``: so many parts fewer, the model first, then the side
+    (which its mark says), then the rounds."""
+    parts = [short_model(facts.model), side_word(facts), count_words(facts.rounds, "round")][without:]
+    if not without:
+        parts[:2] = [parts[1], parts[0]]
+    return " · ".join(part for part in (*parts, tokens_words(facts), cost_words(facts)) if part)
 
 
 def spoken(line: AgentLine) -> str:

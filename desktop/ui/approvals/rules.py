@@ -251,8 +251,8 @@ class RuleList(QFrame):
         super().__init__()
         self._rules = models.rules
         self.setProperty("pane", "surface")
-        self.field = Field("Find a rule", hint="Find a tool, path or command", icon="search")
-        self.field.setToolTip("Search the patterns (Ctrl+F)")
+        self.field = Field("Find a rule", hint="Find a rule", icon="search")
+        self.field.setToolTip("Search the patterns: a tool, path or command (Ctrl+F)")
         self.decision = Chooser("Decision")
         self.decision.fill([("Any decision", ""), *((word, value) for value, word in DECISIONS)])
         self.origin = Chooser("Where from")

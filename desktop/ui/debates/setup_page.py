@@ -20,6 +20,7 @@ from desktop.ui.debates.side_card import SideCard
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, outline
 from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.columns import Columns
 from desktop.ui.widgets.containers import PaneHeader, Scroller
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.fields import Field, Labelled, MonoView, TextArea
@@ -31,6 +32,8 @@ from desktop.ui.widgets.text import Paragraph, Text
 
 SIDE_BY_SIDE = 680
 """Below this width at 100 % the sides stand under each other."""
+TEMPLATE = 205
+"""Pixels at 100 % of a template's card: room for its hint."""
 
 
 class TemplateCard(Ringed, QAbstractButton):
@@ -89,7 +92,7 @@ class SetupPage(QFrame):
         self.agents = AgentChoice(setup)
         self._group = QButtonGroup(self)
         self._cards: dict[str, TemplateCard] = {}
-        self._templates = Row(spacing=12)
+        self._templates = Columns(least=TEMPLATE, most=5)
         self._both = Row(spacing=16)
         self._lay_out()
         self._connect()
@@ -101,7 +104,7 @@ class SetupPage(QFrame):
         column.addWidget(head)
         self._scroller = Scroller(margins=(32, 20, 32, 20), spacing=16)
         inside = self._scroller.column
-        inside.addLayout(self._templates)
+        inside.addWidget(self._templates)
         inside.addWidget(self.agents)
         self._topic_place = Labelled("Topic, read by both sides as the first message", self.topic)
         sized(self.topic, height=64)
@@ -178,12 +181,11 @@ class SetupPage(QFrame):
         self.cost.updateGeometry()
 
     def _make_templates(self) -> None:
-        for template in self._setup.templates:
-            card = TemplateCard(template)
-            card.clicked.connect(lambda _=False, name=template.name: self._setup.choose(name))
+        self._cards = {template.name: TemplateCard(template) for template in self._setup.templates}
+        for name, card in self._cards.items():
+            card.clicked.connect(lambda _=False, name=name: self._setup.choose(name))
             self._group.addButton(card)
-            self._templates.addWidget(card, 1)
-            self._cards[template.name] = card
+        self._templates.fill(list(self._cards.values()))
 
     def _offers_changed(self, side: str) -> None:
         self.sides["b" if side == "b" else "a"].refresh_tools()
@@ -305,7 +307,6 @@ class SetupPage(QFrame):
         direction = Row.Direction.LeftToRight if wide else Row.Direction.TopToBottom
         if self._both.direction() != direction:
             self._both.setDirection(direction)
-            self._templates.setDirection(direction)
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

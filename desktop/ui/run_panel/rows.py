@@ -21,7 +21,7 @@ from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QHideEvent, QKeyEvent
 
 from desktop.domain.run_tree import NodeFacts
 from desktop.presenter.run_tree_nodes import AgentLine
-from desktop.presenter.run_tree_words import figures, is_turning, look_of, short_model, short_time, spoken, word_of
+from desktop.presenter.run_tree_words import figures, is_turning, look_of, short_time, spoken, word_of
 from desktop.ui.debates.marks import side_mark
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
@@ -97,6 +97,11 @@ def _alike(one: list[AgentLine], other: list[AgentLine]) -> int:
     return next((at for at in range(count) if one[at].path != other[at].path), count)
 
 
+def lines_of(facts: NodeFacts) -> list[str]:
+    """The second line of an agent, whole and ever shorter."""
+    return [shown_line(figures(facts, without=left_out)[:SHOWN]) for left_out in range(4)]
+
+
 class AgentDelegate(RowDelegate):
     """Chevron, glyph or side, name, state; below it what it has used."""
 
@@ -146,7 +151,7 @@ class AgentDelegate(RowDelegate):
         painter.drawText(room, _LEFT, elided(name, "body", room.width() - used - t.px(8), weight=weight))
 
     def _draw_figures(self, painter: QPainter, room: QRect, facts: NodeFacts) -> None:
-        """The time never gives way, the model first."""
+        """The time never gives way, the model first, what was used last."""
         t = theme()
         font = t.font("small")
         metrics = QFontMetrics(font)
@@ -157,11 +162,8 @@ class AgentDelegate(RowDelegate):
             clock += f" + {short_time(facts.waited_s)} waited"
         painter.drawText(room, _RIGHT, clock)
         free = room.width() - metrics.horizontalAdvance(clock) - t.px(10)
-        whole = shown_line(figures(facts)[:SHOWN])
-        if metrics.horizontalAdvance(whole) > free:
-            model = short_model(facts.model)
-            whole = whole.replace(f"{shown_line(model)} · ", "", 1) if model else whole
-        painter.drawText(room, _LEFT, elided(whole, "small", free))
+        whole = next((words for words in lines_of(facts) if metrics.horizontalAdvance(words) <= free), "")
+        painter.drawText(room, _LEFT, whole or elided(lines_of(facts)[-1], "small", free))
 
 
 class AgentRows(FixedRows):

@@ -6,17 +6,15 @@ was typed stays until then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame
 
 from desktop.domain.models import Connection
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.ui.settings.provider_form import HINTS, entry_field, label_of
-from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.columns import Columns
 from desktop.ui.widgets.containers import Notice
 from desktop.ui.widgets.fields import Field, Labelled
 from desktop.ui.widgets.marks import Icon, StateLabel
@@ -45,13 +43,13 @@ class ConnectionEdit(QFrame):
         self.setAccessibleName(f"Edit {shown_line(connection.title)}")
         column = Column(self, margins=(16, 10, 16, 12), spacing=10)
         head = Row(spacing=8)
-        head.addWidget(Text(shown_line(connection.title), "medium", elide="right"))
+        head.addWidget(Text(shown_line(connection.title), "medium", elide="right"), 1)
         self._state = StateLabel("info", "being edited")
         head.addWidget(self._state)
-        head.addStretch(1)
         column.addLayout(head)
         self.fields = self._make_fields()
-        column.addWidget(FieldGrid([self._labelled(name, field) for name, field in self.fields.items()]))
+        labelled = [self._labelled(name, field) for name, field in self.fields.items()]
+        column.addWidget(Columns(labelled, least=NARROWEST, most=MOST))
         self.outcome = Notice("failed")
         self.outcome.hide()
         column.addWidget(self.outcome)
@@ -147,30 +145,3 @@ class ConnectionEdit(QFrame):
             self._give_up()
         else:
             super().keyPressEvent(event)
-
-
-class FieldGrid(QWidget):
-    """Fields beside each other as far as each has its room, the others below."""
-
-    def __init__(self, fields: Sequence[Labelled]) -> None:
-        super().__init__()
-        self._fields, self._across = tuple(fields), 0
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._place(1)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another number of them for another width."""
-        super().resizeEvent(event)
-        self._place(max(1, min(MOST, self.width() // theme().px(NARROWEST))))
-
-    def _place(self, across: int) -> None:
-        self._grid.setSpacing(theme().px(12))
-        if across == self._across:
-            return
-        self._across = across
-        for at, field in enumerate(self._fields):
-            self._grid.removeWidget(field)
-            self._grid.addWidget(field, at // across, at % across, Qt.AlignmentFlag.AlignTop)
-        for column in range(MOST):
-            self._grid.setColumnStretch(column, 1 if column < across else 0)

@@ -102,11 +102,12 @@ class ProviderForm(QWidget):
         self.refresh()
 
     def buttons_row(self) -> Row:
-        """Test, what happens meanwhile, help."""
+        """Help at the left; what happens meanwhile, Cancel and Test at the right."""
         row = Row(spacing=8)
-        for widget in (self.test, self.busy, self.cancel, self.help):
-            row.addWidget(widget)
+        row.addWidget(self.help)
         row.addStretch(1)
+        for widget in (self.busy, self.cancel, self.test):
+            row.addWidget(widget)
         return row
 
     @property

@@ -214,6 +214,14 @@ async def test_a_narrow_page_drops_columns_and_lays_the_panel_over_the_list(room
     assert room.tab.list.width() == 1216 - 384
 
 
+async def test_the_hint_of_the_search_is_whole_at_960(room: Room) -> None:
+    room.page.resize(896, 600)
+    room.page.show_rules()
+    field = room.tab.list.field
+    await until(lambda: field.width() > 96, "its width")
+    assert field.fontMetrics().horizontalAdvance(field.placeholderText()) <= field.width() - 40
+
+
 # -- what is not trusted ----------------------------------------------------------------------------------------------
 
 

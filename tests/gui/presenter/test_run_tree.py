@@ -420,3 +420,11 @@ async def test_what_comes_while_the_kept_run_is_read_counts_more() -> None:
     assert list(made._trees) == ["new"]
     made.watch(False)
     await bridge.shutdown(2.0)
+
+
+def test_a_short_line_of_an_agent_keeps_what_was_used_to_the_last() -> None:
+    side = node("0.1", "Caution", NodeState.CALLING, rounds=4, side="b")
+    assert [figures(side, without=n) for n in range(4)] == [
+        "Side B · mistral-large · 4 rounds · 16.4k tokens · $0.041", "Side B · 4 rounds · 16.4k tokens · $0.041",
+        "4 rounds · 16.4k tokens · $0.041", "16.4k tokens · $0.041",
+    ]  # fmt: skip

@@ -249,6 +249,8 @@ def test_a_connection_is_edited_in_its_place_and_stays_there_until_it_works(show
     shown.button("Edit").click()
     spin()
     editor = card(shown, "Edit Mistral")
+    title = next(line for line in editor.findChildren(Text) if line.text() == "Mistral")
+    assert title.width() >= title.sizeHint().width()
     fields = {field.accessibleName(): field for field in editor.findChildren(Field)}
     assert fields["Address"].placeholderText() == "the provider's own"
     assert fields["Name, as lists of models show it"].hasFocus()

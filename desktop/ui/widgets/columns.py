@@ -1,0 +1,59 @@
+"""Widgets of one width beside each other as far as each has its room, the others in rows below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from desktop.ui.theme import theme
+
+
+class Columns(QWidget):
+    """``least``: pixels at 100 % that each needs; ``most``: so many stand beside each other at the most. The last row
+    is as full as it can be: five where four have room are three and two."""
+
+    def __init__(self, widgets: Sequence[QWidget] = (), *, least: int, most: int) -> None:
+        super().__init__()
+        self._least, self._most, self._across = least, most, 0
+        self._widgets: tuple[QWidget, ...] = ()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self.fill(widgets)
+
+    @property
+    def across(self) -> int:
+        """How many stand beside each other."""
+        return self._across
+
+    def fill(self, widgets: Sequence[QWidget]) -> None:
+        """Others, in the place of those that were here, which are deleted."""
+        for widget in self._widgets:
+            self._grid.removeWidget(widget)
+            widget.hide()
+            widget.setParent(None)
+            widget.deleteLater()
+        self._widgets, self._across = tuple(widgets), 0
+        self._place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another number of them for another width."""
+        super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
+        gap = theme().px(12)
+        self._grid.setSpacing(gap)
+        fit = max(1, min(self._most, (self.width() + gap) // (theme().px(self._least) + gap)))
+        rows = -(-len(self._widgets) // fit)
+        across = -(-len(self._widgets) // rows) if rows else 0
+        if across == self._across:
+            return
+        self._across = across
+        for at, widget in enumerate(self._widgets):
+            self._grid.removeWidget(widget)
+            self._grid.addWidget(widget, at // across, at % across, Qt.AlignmentFlag.AlignTop)
+        for column in range(self._most):
+            self._grid.setColumnStretch(column, 1 if column < across else 0)

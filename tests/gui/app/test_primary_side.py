@@ -1,0 +1,84 @@
+"""One decision for all dialogs and forms: what agrees stands at the right end of its line, what keeps things at its
+left."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QWidget
+
+from desktop.ui import shots
+from desktop.ui.settings.keys_page import KeysPage
+from desktop.ui.settings.models_page import ModelsPage
+from desktop.ui.shell.closing import ask_close
+from desktop.ui.theme import Theme
+from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.dialog import Dialog
+
+AGREES = ("primary", "admin")
+
+
+@pytest.fixture
+def stage(theme: Theme) -> Iterator[shots.Stage]:
+    made = shots.Stage(theme)
+    made.window.show()
+    yield made
+    made.window.close_for_good()
+    made.window.deleteLater()
+
+
+def lines(window: QWidget) -> list[tuple[Button, Button]]:
+    """(a button that agrees, one that stands at its right in the same line)."""
+    seen = [b for b in window.findChildren(Button) if b.isVisible() and not b.visibleRegion().isEmpty()]
+    place = {b: QRect(b.mapTo(window, QPoint(0, 0)), b.size()) for b in seen}
+    return [
+        (one, other)
+        for one in seen
+        for other in seen
+        if one.kind in AGREES
+        and other is not one
+        and other.parentWidget() is one.parentWidget()
+        and place[other].left() > place[one].right()
+        and place[other].top() < place[one].bottom()
+        and place[one].top() < place[other].bottom()
+    ]
+
+
+def agreeing(window: QWidget) -> int:
+    return len([b for b in window.findChildren(Button) if b.isVisible() and b.kind in AGREES])
+
+
+def test_what_agrees_stands_at_the_right_of_its_line(stage: shots.Stage) -> None:
+    window, wrong, seen = stage.window, [], 0
+
+    def look(where: str) -> None:
+        nonlocal seen
+        shots.settle(10)
+        seen += agreeing(window)
+        wrong.extend((where, one.label, other.label) for one, other in lines(window))
+
+    shots._settings(stage, "Models and keys")
+    models: Any = window.page("settings").findChild(ModelsPage)
+    look("models")
+    models._edits["mistral"].click()
+    look("edit a connection")
+    models.editor.cancel.click()
+    for label in ("Replace key…", "Delete…"):
+        next(b for b in models.findChildren(Button) if b.label == label).click()
+        look(label)
+        shots.settle(0)
+        for dialog in window.findChildren(Dialog):
+            dialog.answer("cancel")
+    for act in ("add", "agree", "delete"):
+        shots._keys(stage, act)
+        look(f"keyring, {act}")
+        window.page("settings").findChild(KeysPage).dialogs.open_now.answer("cancel")
+    for button in ("reason", "edit"):
+        shots._dialog(stage, button)
+        look(f"request, {button}")
+        window.page("approvals").view.close_dialog()
+    ask_close(window, 2, tray=True, answered=lambda _: None)
+    look("closing")
+    assert wrong == []
+    assert seen > 8
