@@ -224,6 +224,9 @@ class _Agent:
         delivery = Delivery(self._tell_listener, spawn) if spawn is not None else None
         trace = Trace(whose, call.request.sink, topics, self._host.redact, delivery)
         served.locals[AGENT] = {"trace": trace.entries}
+        above_it = call.invocation.parent
+        if served is ctx and above_it is not None and above_it.view is not None:
+            above_it.view.locals[AGENT] = served.locals[AGENT]  # of code that called agent by itself (R-TRC-2)
         return trace
 
     async def _tell_listener(self, one: Subscription, event: Mapping[str, Any]) -> None:

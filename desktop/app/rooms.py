@@ -31,6 +31,7 @@ from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.debates import DebateService
 from desktop.conversation.jobs import JobService, JobSurroundings
 from desktop.conversation.known_windows import KnownWindows
+from desktop.conversation.registering import ScheduleCreate, SkillRegister
 from desktop.conversation.run_desk import RunDesk
 from desktop.conversation.run_trees import TreeKeeper
 from desktop.conversation.runtime import Runtime, host_of
@@ -274,20 +275,25 @@ async def _rooms(
         gate=gate, grants=grants, rules=rules, service=service, agent_room=room, context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceDesk(store, agents, runtime.tracker, runtime.usual_rounds),
-        jobs=await _jobs(runtime, service, settings, rules), run_desk=RunDesk(live, store.run_agents),
+        jobs=await _jobs(runtime, service, rules, walls.tools, home, settings), run_desk=RunDesk(live, store.run_agents),
         make_desk=lambda: _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default)),
     )  # fmt: skip
 
 
 async def _jobs(
-    runtime: Runtime, service: ConversationService, settings: SettingsService, rules: RuleRooms
-) -> JobService:
+    runtime: Runtime, service: ConversationService, rules: RuleRooms, tools: ToolRegistry, home: Path,
+    settings: SettingsService,
+) -> JobService:  # fmt: skip
+    """The jobs, and the tools by which agents ask for one, or for a skill."""
     around = JobSurroundings(
         admin_allowed=lambda: settings.current.security.admin_jobs, where=rules.book.frozen().where,
         default_model=lambda: settings.current.models.default,
     )  # fmt: skip
     jobs = JobService(runtime, service, around)
     await jobs.open()
+    tools.register(ScheduleCreate(jobs))
+    tools.register(SkillRegister(lambda: _desk(runtime, home, lambda: None)))
+    runtime.skills.shown.refresh()
     return jobs
 
 

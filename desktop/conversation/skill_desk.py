@@ -238,6 +238,13 @@ class SkillDesk:
             return self._files.create_file(os.path.join(self.mine, f"{name}.skill.py"), _PYTHON.format(name=name))
         return self._files.create(self.mine, name, _MARKDOWN.format(name=name), folder=kind == "folder")
 
+    async def register(self, name: str, text: str) -> str:
+        """A new skill of one's own with this text, seen by the person who agreed to it; its path. Raises CannotSave."""
+        return await asyncio.to_thread(self._register, name, text)
+
+    def _register(self, name: str, text: str) -> str:
+        return self._files.create(self.mine, name, text, folder=False)
+
     async def duplicate(self, path: str, name: str) -> str:
         """A copy among one's own skills under another name, also inside the file; the new path."""
         return await asyncio.to_thread(self._duplicate, path, name)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from desktop.agents.response_cache import Account, ResponseCache, nobody
-from desktop.agents.sessions import Sessions
+from desktop.agents.sessions import SessionConfig, Sessions
 from desktop.agents.starting import RunLog, Turns
 from desktop.conversation.activation import chosen, fitting
 from desktop.conversation.levels import Levels
@@ -29,7 +29,7 @@ from desktop.domain.scopes import Interrupt
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import Call
 from desktop.pipeline.names import AllowedTools
-from desktop.pipeline.skill_run import CodeWorker, SkillRuns
+from desktop.pipeline.skill_run import CodeWorker, SkillRuns, context_of
 from desktop.pipeline.skill_side import SkillSide
 from desktop.pipeline.table import Registered, SkillTable
 from desktop.settings.schema import Middleware
@@ -52,6 +52,8 @@ PATIENCE_S = 20.0
 """Seconds for the directives of one text, all together."""
 
 _OWN = frozenset({"host", "permissions"})
+SESSION = "session"
+"""The middleware whose entries a prompt reads as ``:context[session]``."""
 
 
 class SkillWorld:
@@ -136,6 +138,10 @@ class SkillWorld:
         """A markdown skill's body, its directives expanded once (R-SK-12). Raises ToolFailure."""
         config = call.cascade.metadata
         inherited = {key: value for key, value in call.invocation.inherited.items() if key not in _OWN}
+        session = next((entry for entry in call.cascade.chain if entry.name == SESSION), None)
+        if session is not None:  # before the text is made: the middleware itself stands around what is done with it
+            read = SessionConfig.of(session.value)
+            inherited[SESSION] = await self.shared["sessions"].recall(context_of(call), read)
         meta = call.meta
         return await self.expanded(
             definition, args, config, inherited, token=meta.cancellation, environment=meta.environment

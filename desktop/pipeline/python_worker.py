@@ -37,6 +37,8 @@ WRITES_NOTHING = (
     "\nThis call counts as reading (category: read), so the skill can read the allowed folders and write in its "
     "temporary folder alone. If it has to change files, its category has to be write."
 )
+AGENT = "agent"
+"""Of ``ctx.locals``: the trace of an agent that the code called (R-TRC-2)."""
 _PIECE = 16_000
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -156,6 +158,7 @@ class _Course:
             raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
         self._context.nonlocals.update(kept_out(item["nonlocals"]))
         value, error, code = None, "", ""
+        before = self._context.locals.get(AGENT)
         async with self._room:
             try:
                 if item["op"] == "next":
@@ -165,7 +168,9 @@ class _Course:
             except ToolFailure as failure:
                 error, code = str(failure) or "failed", failure.code
         answer = {"number": item["number"], "error": error, "code": code}
-        replied = self._child.stream("answer", answer, parts=_pieces(json.dumps(plain(value))), deadline_s=30)
+        agent = self._context.locals.get(AGENT)
+        told = {"value": value, **({} if agent is before else {"locals": {AGENT: agent}})}
+        replied = self._child.stream("answer", answer, parts=_pieces(json.dumps(plain(told))), deadline_s=30)
         async for _ in replied:
             pass
 

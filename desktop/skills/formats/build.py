@@ -70,6 +70,9 @@ def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: Part, r
     role = builder.role(metadata)
     if "activatable" in metadata:
         _check_activatable(metadata, role, locate, report)
+    if "trust" in metadata:
+        message = "trust does nothing in a file: what may run unasked is for a person to say, in Approvals, Rules"
+        report.add("trust.useless", message, locate(builder.place("trust")), "warning")
     if "level" in metadata:
         _check_level(metadata["level"], role, origin.kind, locate, report)
     return SkillDef(
@@ -159,7 +162,7 @@ class _Builder:
         self._where: dict[str, Keys] = {}
         self.taken: set[str] = set()
 
-    def _place(self, key: str) -> Keys:
+    def place(self, key: str) -> Keys:
         """Where a key of ``metadata`` was found."""
         return self._where.get(key, ("metadata", key))
 
@@ -214,7 +217,7 @@ class _Builder:
             return
         for problem in schemas.check(schema, arguments=key == "params"):
             self._error("schema.invalid", f"{key} is no valid JSON Schema at {problem.pointer or 'its top'}: "
-                        f"{problem.message}", (*self._place(key), *problem.keys))  # fmt: skip
+                        f"{problem.message}", (*self.place(key), *problem.keys))  # fmt: skip
 
     # -- allowed-tools ------------------------------------------------------------------------------------------------
 
@@ -297,16 +300,16 @@ class _Builder:
         if value is None:
             return ()
         if isinstance(value, str):
-            self._warn("tags.text", "tags should be a list", self._place("tags"))
+            self._warn("tags.text", "tags should be a list", self.place("tags"))
             value = value.replace(",", " ").split()
         if not isinstance(value, list):
-            self._warn("tags.invalid", f"tags must be a list, not {shown(value)}", self._place("tags"))
+            self._warn("tags.invalid", f"tags must be a list, not {shown(value)}", self.place("tags"))
             value = []
         tags = _normal(tuple(str(tag)[:200] for tag in value[:MAX_TAGS] if isinstance(tag, (str, int, float))))
         if self._origin.source != "library" and any(tag.startswith(_RESERVED) for tag in tags):
             stripped = [tag for tag in tags if tag.startswith(_RESERVED)]
             message = f"{', '.join(stripped)}: tags that begin with {_RESERVED} are kept for the library and ignored"
-            self._warn("tags.reserved", message, self._place("tags"))
+            self._warn("tags.reserved", message, self.place("tags"))
             tags = tuple(tag for tag in tags if not tag.startswith(_RESERVED))
         metadata["tags"] = list(tags)
         return tags
@@ -321,7 +324,7 @@ class _Builder:
             value = "main"
         if value == "main" and self._origin.source not in ("project", "library"):
             self._warn(
-                "role.main", "role: main has an effect in a project only, and is ignored here", self._place("role")
+                "role.main", "role: main has an effect in a project only, and is ignored here", self.place("role")
             )
             metadata.pop("role", None)
             metadata.pop("main", None)
@@ -330,7 +333,7 @@ class _Builder:
             return str(value)
         if value not in (None, ""):
             message = f"role must be main, middleware or context, not {shown(value)}"
-            self._warn("role.invalid", message, self._place("role"))
+            self._warn("role.invalid", message, self.place("role"))
         return ""
 
     def visibility(self, metadata: dict[str, Any]) -> str:
@@ -342,7 +345,7 @@ class _Builder:
         hidden = isinstance(value, str) and value.lower() == "hidden"
         read_as = "it is read so" if hidden else "it has no effect"
         self._warn("visibility.invalid", f"visibility is hidden or left out, not {shown(value)}; {read_as}",
-                   self._place("visibility"))  # fmt: skip
+                   self.place("visibility"))  # fmt: skip
         return "hidden" if hidden else ""
 
     def category(self, metadata: dict[str, Any]) -> str:
@@ -352,7 +355,7 @@ class _Builder:
             return str(value)
         if value is not None:
             message = f"category must be read, write or admin, not {shown(value)}; it counts as admin"
-            self._warn("category.invalid", message, self._place("category"))
+            self._warn("category.invalid", message, self.place("category"))
             return "admin"
         if self._origin.source == "library":
             self._warn("category.missing", "a skill of the library has to declare its category", ("metadata",))

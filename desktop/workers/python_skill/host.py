@@ -52,9 +52,10 @@ class SkillHost:
     async def answer(self, call: Call) -> None:
         """The app's answer to one of the skill's calls."""
         if self._manager is not None:
-            value = json.loads("".join(call.parts)) if call.parts else None
+            told = json.loads("".join(call.parts)) if call.parts else {}
+            self._manager.locals.update(told.get("locals") or {})
             self._manager.answered(
-                int(call.params["number"]), value, str(call.params["error"]), str(call.params["code"])
+                int(call.params["number"]), told.get("value"), str(call.params["error"]), str(call.params["code"])
             )
 
     @staticmethod
@@ -69,7 +70,7 @@ class SkillHost:
             await call.emit(message)
 
         ctx = _view(given)
-        manager = Manager(send, ctx.nonlocals)
+        manager = Manager(send, ctx.nonlocals, ctx.locals)
         ctx.manager = manager
         ctx.envelope.target = _view(given["target"]) if given.get("target") else ctx
         ctx.trigger, ctx.wraps = str(given.get("trigger", "")), str(given.get("wraps", ""))

@@ -57,8 +57,12 @@ class Context:
 class Manager:
     """``ctx.manager``: each operation is a message to the app, which answers through the whole pipeline."""
 
-    def __init__(self, send: Callable[[Mapping[str, Any]], Awaitable[None]], nonlocals: Mapping[str, Any]) -> None:
+    def __init__(
+        self, send: Callable[[Mapping[str, Any]], Awaitable[None]], nonlocals: Mapping[str, Any],
+        own: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         self._send = send
+        self.locals = {} if own is None else own
         self._nonlocals = nonlocals
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}

@@ -19,7 +19,8 @@ from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.skills.resolution.roots import SearchRoot
 from tests.unit.conversation.kit import ROOT, World, world
-from tests.unit.pipeline.kit import Table
+from tests.unit.pipeline.kit import FakeTool, Table
+from tests.unit.pipeline.skill_kit import WRITE
 from tests.unit.skills.resolution.kit import MemoryStore
 
 PLAIN = "def run(ctx, args):\n    return None\n"
@@ -57,7 +58,7 @@ class Levelled:
         for program in self.programs:
             fabric.register_tool(program)
         made = SkillWorld(
-            fabric, Table(), middleware=lambda: self.choice, account=self._account,
+            fabric, Table(FakeTool("write-file", WRITE)), middleware=lambda: self.choice, account=self._account,
             mask=lambda text: text.replace("hunter2", "***"),
         )  # fmt: skip
         made.levels.refresh()
@@ -371,7 +372,7 @@ async def test_a_middleware_that_is_switched_off_is_not_added_to_a_call_in_silen
     async def look(ctx: Any, args: Any) -> Any:
         return "seen"
 
-    bench = Levelled(tmp_path, ScriptedModel([calls("asks", {}), says("x"), calls("asks", {}), says("y")]))
+    bench = Levelled(tmp_path, ScriptedModel([calls("skill_invoke", {"ref": "asks"}), says("x")] * 2))
     bench.programs += [
         RegisterToolOptions(name, code, description=name, category="read", params={"type": "object"})
         for name, code in (("asks", asks), ("look", look))

@@ -100,3 +100,26 @@ async def test_true_means_the_defaults(tmp_path: Path) -> None:
     bench = LibraryBench(tmp_path)
     bench.register("talk", told, metadata={"session": True})
     assert [(await bench.call("talk", {"say": n})).result.structured for n in (1, 2)] == [[], [1]]
+
+
+async def test_a_prompt_reads_what_earlier_calls_came_to(tmp_path: Path) -> None:
+    bench = LibraryBench(tmp_path)
+    bench.write(
+        "note.skill.md",
+        "---\nname: note\ndescription: x\nmetadata:\n  role: context\n  params:\n    type: object\n    properties:\n"
+        "      say: {type: string}\n  session: {key: notes, capture: [$args]}\n---\n"
+        "Before: :context[session]. Last: :context[session.0.args.say]. Now: :arg[say].\n",
+    )
+    first = (await bench.call("note", {"say": "one"})).result.text
+    second = (await bench.call("note", {"say": "two"})).result.text
+    assert first.startswith("Before: []. ")
+    assert '"say":"one"' in second.replace(" ", "")
+    assert "Last: one. Now: two." in second
+
+
+def test_trust_in_a_file_is_listed_as_doing_nothing(tmp_path: Path) -> None:
+    bench = LibraryBench(tmp_path)
+    bench.write("sly.skill.md", "---\nname: sly\ndescription: x\nmetadata:\n  trust:\n    rules: '*'\n---\nHello\n")
+    found = bench.fabric.find_tool("sly")
+    assert found is not None
+    assert [(one.code, one.severity, one.line) for one in found.problems] == [("trust.useless", "warning", 5)]
