@@ -275,13 +275,13 @@ async def _rooms(
         gate=gate, grants=grants, rules=rules, service=service, agent_room=room, context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceDesk(store, agents, runtime.tracker, runtime.usual_rounds),
-        jobs=await _jobs(runtime, service, rules, walls.tools, home, settings), run_desk=RunDesk(live, store.run_agents),
+        jobs=await _jobs(runtime, service, rules, walls, home, settings), run_desk=RunDesk(live, store.run_agents),
         make_desk=lambda: _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default)),
     )  # fmt: skip
 
 
 async def _jobs(
-    runtime: Runtime, service: ConversationService, rules: RuleRooms, tools: ToolRegistry, home: Path,
+    runtime: Runtime, service: ConversationService, rules: RuleRooms, walls: _Walls, home: Path,
     settings: SettingsService,
 ) -> JobService:  # fmt: skip
     """The jobs, and the tools by which agents ask for one, or for a skill."""
@@ -291,8 +291,8 @@ async def _jobs(
     )  # fmt: skip
     jobs = JobService(runtime, service, around)
     await jobs.open()
-    tools.register(ScheduleCreate(jobs))
-    tools.register(SkillRegister(lambda: _desk(runtime, home, lambda: None)))
+    walls.tools.register(ScheduleCreate(jobs))
+    walls.tools.register(SkillRegister(lambda: _desk(runtime, home, lambda: None)))
     runtime.skills.shown.refresh()
     return jobs
 
