@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from desktop.agents.response_cache import Account
+from desktop.agents.response_cache import Account, nobody
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.models import ModelRef, SecretStore
 from desktop.domain.safety import Confinement, GuardedFiles, SettingsProvider
@@ -84,7 +84,8 @@ def project_of(roots: Iterable[SearchRoot]) -> str:
 
 def open_skills(
     home: Path, library: Path, settings: SettingsService, registered: Registered, files: GuardedFiles,
-    confinement: Confinement, safety: SettingsProvider, account: Account, mask: Callable[[str], str],
+    confinement: Confinement, safety: SettingsProvider, account: Account = nobody,
+    mask: Callable[[str], str] = lambda text: text,
 ) -> SkillWorld:  # fmt: skip
     """Read the index. Blocks for some 30 ms: use a thread; then ``keep_current`` goes on in the background."""
     roots = roots_of(settings, home, library)

@@ -12,6 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from desktop.skills.resolution.build_index import read_build_index
+from desktop.skills.resolution.find import find_tool
+from desktop.skills.resolution.globals import empty_globals
+from desktop.skills.resolution.listing import list_tools
+from desktop.skills.resolution.scan import BUILD_INDEX
+
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ("desktop", "resources", "skills")
 LEFT_OUT = {"resources/screenshot.png"}  # the README's
@@ -68,7 +74,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source, out = folder / "source", folder / "out"
     for top in SHIPPED:
         shutil.copytree(ROOT / top, source / top, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md"):
+    (source / "packaging").mkdir()
+    for name in ("pyproject.toml", "README.md", "packaging/wheel_index.py"):
         shutil.copy(ROOT / name, source / name)
     out.mkdir()
     _run([sys.executable, "-c", BUILD, str(out)], source)
@@ -80,7 +87,28 @@ def test_the_wheel_holds_every_file_of_the_app_and_no_other(wheel: Path) -> None
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert any(name.startswith("desktop/store/migrations/") and name.endswith(".sql") for name in held)
-    assert held == _ours()
+    assert held == _ours() | {f"skills/{BUILD_INDEX}"}
+
+
+@pytest.mark.spec("R-RES-6")
+def test_the_wheels_index_of_skills_is_used_and_a_stale_one_is_not(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path, [name for name in archive.namelist() if name.startswith("skills/")])
+    folder = tmp_path / "skills"
+    known = read_build_index(str(folder))
+    every = empty_globals([str(folder)])
+    assert known == {one.name: one.path for one in list_tools(every) if one.path}
+    globals = empty_globals([str(folder)])
+    assert find_tool("retry", globals) is not None
+    assert globals.index.files_read == 0
+    path = folder / "middleware" / "retry.skill.py"
+    path.write_text(path.read_text().replace('"name": "retry"', '"name": "again"'))
+    globals = empty_globals([str(folder)])
+    assert "retry" not in (read_build_index(str(folder)) or {})
+    assert find_tool("retry", globals) is None
+    assert find_tool("again", globals) is not None
+    (folder / BUILD_INDEX).unlink()
+    assert find_tool("timeout", empty_globals([str(folder)])) is not None
 
 
 def test_an_installed_app_finds_its_migrations_agents_skills_and_looks(wheel: Path, tmp_path: Path) -> None:
@@ -96,6 +124,7 @@ def test_an_installed_app_finds_its_migrations_agents_skills_and_looks(wheel: Pa
     assert _run([str(python.parent / "assent"), "--version"], tmp_path).strip()
     found = json.loads(_run([str(python), "-c", USE, str(tmp_path / "home")], tmp_path))
     assert found.pop("from").startswith(str(packages))
-    ours = {"agents": _names(ROOT / "resources" / "agents"), "skills": _names(ROOT / "skills")}
+    skills = sorted([*_names(ROOT / "skills"), BUILD_INDEX])
+    ours = {"agents": _names(ROOT / "resources" / "agents"), "skills": skills}
     assert found == {**ours, "theme": True, "host": True}
     assert all(ours.values())

@@ -411,21 +411,6 @@ async def test_middleware_after_the_agent_reads_the_whole_trace_in_order(tmp_pat
     json.dumps(seen)
 
 
-@pytest.mark.spec("R-TRC-2")
-async def test_code_that_calls_an_agent_by_itself_reads_its_trace(tmp_path: Path) -> None:
-    bench = bench_of(tmp_path, calls("look", {"path": "a"}, text="Hm."), says("Done."))
-
-    async def asks(ctx: Any, _args: Any) -> Any:
-        answer = await ctx.manager.invoke("agent", {"prompt": "Look.", "name": "looker"})
-        return [answer, [entry["type"] for entry in ctx.locals["agent"]["trace"]]]
-
-    bench.register("asks", asks)
-    answer, kinds = (await bench.call("asks")).result.structured
-    assert answer.endswith("Done.")
-    assert kinds[:4] == ["turn-start", "message", "tool-call", "tool-result"]
-    assert kinds[-1] == "turn-end"
-
-
 @pytest.mark.spec("R-TRC-3", "R-TRC-4", "R-TRC-5", "R-TRC-6", "R-TRC-8")
 async def test_topics_hear_the_published_events_in_their_envelopes(tmp_path: Path) -> None:
     rounds = (

@@ -495,19 +495,3 @@ async def test_no_way_leads_round_the_walls(place: Place, tmp_path: Path) -> Non
     after = os.stat(world.outside / "secret.txt")
     assert {name: value for name, value in found.items() if value != "refused"} == {}
     assert (after.st_size, after.st_mode, after.st_mtime) == (before.st_size, before.st_mode, before.st_mtime)
-
-
-@pytest.mark.spec("R-TRC-2")
-async def test_its_code_reads_the_trace_of_an_agent_that_it_called(place: Place) -> None:
-    async def agent(ctx: Any, args: Any) -> str:
-        ctx.call.invocation.parent.view.locals["agent"] = {"trace": [{"type": "turn-start"}]}  # as the library's does
-        return "done"
-
-    source = (
-        "async def run(ctx, args):\n"
-        "    before = ctx.locals.get('agent')\n"
-        "    said = await ctx.manager.invoke('agent', {})\n"
-        "    return [before, said, ctx.locals['agent']['trace']]\n"
-    )
-    outcome = await place.run(source, others=(skill("agent", agent),))
-    assert outcome.result.structured == [None, "done", [{"type": "turn-start"}]]
