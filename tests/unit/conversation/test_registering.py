@@ -86,7 +86,6 @@ async def test_in_a_job_both_are_refused_whatever_its_policy_says(tmp_path: Path
         assert (list(a.mine.iterdir()), list(await a.jobs.jobs())) == ([], [])
 
 
-@pytest.mark.spec("S-BLT-3")
 async def test_a_job_is_made_once_a_person_has_seen_all_of_it(tmp_path: Path) -> None:
     async with asked(tmp_path, "schedule_create", JOB, "allow_once") as a:
         result = await a.result()
@@ -101,7 +100,6 @@ async def test_a_job_is_made_once_a_person_has_seen_all_of_it(tmp_path: Path) ->
         assert list(await a.jobs.jobs()) == []
 
 
-@pytest.mark.spec("S-BLT-3")
 async def test_a_skill_is_kept_once_a_person_has_seen_its_file(tmp_path: Path) -> None:
     async with asked(tmp_path, "skill_register", {"text": TEXT}, "allow_once") as a:
         result = await a.result()
