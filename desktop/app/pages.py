@@ -19,6 +19,7 @@ from desktop.app.rooms import Rooms
 from desktop.app.view_models import ViewModels
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.shell import ShellViewModel
+from desktop.ui.chat.missing_fonts import MissingFonts
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.shell.loading import load, page
@@ -30,6 +31,7 @@ BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
 """What stands beside the thread, and under which name that is remembered."""
 SCALE_STEP = 0.1
 NOTIFY = "notifications.desktop"
+FONTS_TOLD = "fonts_told"
 
 
 class Pages(QObject):
@@ -63,7 +65,7 @@ class Pages(QObject):
                 offers=m.offers, attaching=m.attaching, agents=m.agents, trace=m.trace,
                 modes=m.modes, context=m.context, run_tree=m.run_tree,
             )  # fmt: skip
-            made = self._chat = ChatPage(bundle)
+            made = self._chat = _chat_page(bundle, self._remembered)
             self._dialog = LateRequest(made.pane, m, self._title_of, made.pane.foot, made.pane.conversation)
             self._dialog.open_inbox.connect(self.show_inbox)
             m.chat.opened.connect(self._dialog.show_for)
@@ -292,4 +294,12 @@ def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewMod
         m.settings, m.setup, m.boundaries, lambda: report, m.cli, m.keys, m.mcp, m.reach, m.grants, m.agents_editor,
         m.middleware,
     )
+    return made
+
+
+def _chat_page(models: ChatModels, remembered: Remembered) -> ChatPage:
+    """The page, which says once what no font here draws."""
+    made = ChatPage(models)
+    told = remembered.text(FONTS_TOLD, "").split()
+    MissingFonts(models.chat, made.toast.say, told, partial(remembered.put, FONTS_TOLD), made)
     return made
