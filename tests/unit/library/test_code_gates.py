@@ -181,8 +181,8 @@ async def test_a_piece_of_code_has_so_much_time_and_its_process_ends_with_it(eng
 
 @pytest.mark.spec("R-COD-15", "R-PRM-10")
 async def test_the_time_in_which_a_person_is_asked_does_not_count(engine: JsEngine) -> None:
-    person = Person("allow_once", wait=1.0)
-    bench = CodeBench(engine, CodeLimits(wall_s=0.6), FakeTool("write-file", Category.WRITE), person=person)
+    person = Person("allow_once", wait=3.0)
+    bench = CodeBench(engine, CodeLimits(wall_s=2.0), FakeTool("write-file", Category.WRITE), person=person)
     outcome = await bench.run("return await ctx.manager.invoke('write-file', {path: 'x'})")
     assert outcome.result.structured["value"] == "did write-file"
     await bench.session.close()
