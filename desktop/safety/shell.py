@@ -26,7 +26,7 @@ from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Parsed, SimpleCommand, parse
 from desktop.safety.shell_targets import Judged, Targets
-from desktop.safety.shell_unwrap import ONLY_STARTS, SHELLS, Unwrapped, unwrap
+from desktop.safety.shell_unwrap import MOST_EXECUTED, ONLY_STARTS, SHELLS, TOO_MANY, Unwrapped, unwrap
 from desktop.safety.shell_words import Word, base_name
 
 MAX_COMMAND = 100_000
@@ -238,8 +238,10 @@ class _Reading:
 
     def _executed(self, unwrapped: Unwrapped, judged: Judged) -> None:
         """What ``find -exec`` runs: rm asks as admin (R-BLK-8), every other blocked word is blocked."""
-        for argv in unwrapped.executed:
-            nested = unwrap(argv)
+        below = unwrapped.below()
+        if len(below) == MOST_EXECUTED:
+            self._note(judged, TOO_MANY)
+        for _, nested in below:
             for layer in nested.layers:
                 if self._check_blocked(layer, only_asks_for="rm"):
                     self._note(judged, "it deletes everything that find finds")

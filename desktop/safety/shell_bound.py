@@ -79,7 +79,7 @@ class Binder:
     def bind(self, unwrapped: Unwrapped, judged: Judged) -> None:
         """Everything that this command runs and is told by."""
         inner = unwrapped.innermost
-        layers = [*unwrapped.layers, *unwrapped.executed]
+        layers = [*unwrapped.layers, *unwrapped.executed_layers]
         for words in layers:
             judged.bound += self._programs(words, judged)
         name = base_name(inner[0].text) if inner else ""
@@ -178,10 +178,10 @@ class Binder:
         """Programs that find, xargs and others find by themselves."""
         names = [base_name(layer[0].text) for layer in unwrapped.layers]
         fed = bool({"xargs", "parallel"} & set(names[:-1])) and names[-1] in _INTERPRETERS - SHELLS
-        for words in (*unwrapped.executed, *unwrapped.layers[1:]):
+        for words in (*unwrapped.executed_layers, *unwrapped.layers[1:]):
             run = [words[0], *words[1:]] if base_name(words[0].text) in _INTERPRETERS else words[:1]
             fed = fed or any("{}" in word.text for word in run)
-        fed = fed or any(base_name(words[-1].text) in _INTERPRETERS for words in unwrapped.executed)
+        fed = fed or any(base_name(words[-1].text) in _INTERPRETERS for words in unwrapped.executed_layers)
         if fed:
             self._note(judged, "which files it runs shows only when it runs, so they are not compared")
 

@@ -17,10 +17,10 @@ from desktop.domain.tools import CommandPart
 from desktop.safety.blocklist import git_command
 from desktop.safety.shell_git import also_called, git_words
 from desktop.safety.shell_option_tables import Found
-from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS, options_of
+from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS
 from desktop.safety.shell_paths import harmless_target
 from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand
-from desktop.safety.shell_unwrap import Unwrapped
+from desktop.safety.shell_unwrap import MOST_EXECUTED, TOO_MANY, Unwrapped
 from desktop.safety.shell_words import Word, base_name
 
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./^~\-]+")
@@ -48,23 +48,32 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped) -> Iterator[CommandPa
     """A command and those that it only wraps, each as a part of its own."""
     before = [_shown(word) for word in command.assignments]
     hidden = _hidden_words(command.assignments) or _hidden_redirects(command.redirects)
-    layers = unwrapped.layers or [()]
     behind = [text for item in command.redirects if not item.writes and not item.feeds_text
               for text in ("<", _shown(item.target))]  # fmt: skip
+    yield from _layered(unwrapped, hidden, (before, behind, command.text))
+    below = unwrapped.below()
+    for argv, nested in below:
+        filled = any("{}" in word.text for word in argv)
+        yield from _layered(nested, hidden or ("it is given names that only running shows" if filled else ""))
+    if len(below) == MOST_EXECUTED:
+        yield CommandPart("", hidden=TOO_MANY)
+
+
+def _layered(
+    unwrapped: Unwrapped, hidden: str, around: tuple[list[str], list[str], str] = ([], [], "")
+) -> Iterator[CommandPart]:
+    """The layers of one command. ``around``: what stands before and behind the outermost, and the text that they were
+    read from."""
     adds = False
-    for at, words in enumerate(layers):
+    for at, words in enumerate(unwrapped.layers or [()]):
         why = hidden or _hidden_words(words) or ("it is given words that only running shows" if adds else "")
         unsure = at in unwrapped.unsure
         why = why or ("with which of its words a command begins is not known" if unsure else "")
         found = unwrapped.options_at(at) if words else Found()
-        outer = (before, behind, why, command.text) if at == 0 else ([], [], why, "")
-        part = _part(words, *outer, found)
+        before, behind, text = around if at == 0 else ([], [], "")
+        part = _part(words, before, behind, why, text, found)
         yield replace(part, spellings=(*part.spellings, *_endings(words))) if unsure else part
         adds = adds or (bool(words) and base_name(words[0].text) in _ADDS_WORDS)
-    for argv in unwrapped.executed:
-        filled = any("{}" in word.text for word in argv)
-        why = hidden or _hidden_words(argv) or ("it is given names that only running shows" if filled else "")
-        yield _part(argv, [], [], why, "", options_of(base_name(argv[0].text), argv[1:]) if argv else Found())
 
 
 def _endings(words: Sequence[Word]) -> Iterator[str]:

@@ -80,6 +80,11 @@ ONLY_STARTS = frozenset(
 """Wrappers that do nothing but start the command behind them: what reads behind one only reads."""
 
 
+MOST_EXECUTED = 16
+"""Commands that one runs for names that it finds, one in the other or one after the other."""
+TOO_MANY = "it runs more commands in commands than are read"
+
+
 @dataclass(slots=True)
 class Unwrapped:
     """``layers``: the commands found one inside the other, outermost first; ``scripts``: texts that a shell will read;
@@ -100,6 +105,21 @@ class Unwrapped:
     def innermost(self) -> tuple[Word, ...]:
         """The command that does the work."""
         return self.layers[-1] if self.layers else ()
+
+    def below(self) -> list[tuple[tuple[Word, ...], Unwrapped]]:
+        """What it runs for names that it finds, each taken apart, and what that runs in turn; not more than ``MOST_EXECUTED``: where
+        there are so many there may be more."""
+        found = [(argv, unwrap(argv)) for argv in self.executed[:MOST_EXECUTED]]
+        at = 0
+        while at < len(found) < MOST_EXECUTED:
+            found += [(argv, unwrap(argv)) for argv in found[at][1].executed[: MOST_EXECUTED - len(found)]]
+            at += 1
+        return found
+
+    @property
+    def executed_layers(self) -> list[tuple[Word, ...]]:
+        """The layers of all that it runs for names that it finds."""
+        return [layer for _, nested in self.below() for layer in nested.layers]
 
     def options_at(self, at: int) -> Found:
         """What the options of one of the layers do, its own only. Not to be changed."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from desktop.domain.tools import Category
+from desktop.safety.shell_unwrap import TOO_MANY
 from tests.unit.safety.command_patterns import Patterns
 from tests.unit.safety.test_shell import unescaped
 from tests.unit.safety.world import World
@@ -88,6 +90,10 @@ DENIES = (
     ("git push*", "git remote-https o"),
     ("git push*", "git submodule foreach git push"), ("git push*", "git bisect run git push"),
     ("git push*", "git rebase --exec 'git push' HEAD"), ("git push*", "git config alias.p push"),
+    ("touch*", "find . -exec nice touch x \\;"), ("touch*", "find . -exec choom -n 0 touch {} \\;"),
+    ("touch*", "find . -exec find . -exec touch x \\;"), ("touch*", "fd -x env -i timeout 3 touch x"),
+    ("touch*", "find . -exec find . -exec strace -o out touch {} \\;"),
+    ("touch*", "find . " + "-exec find . " * 12 + "-exec touch x \\;"),
     ("touch *", "touch x > y"), ("touch *", "timeout 5 touch x"), ("touch x", "env touch x"),
 )  # fmt: skip
 
@@ -98,3 +104,9 @@ def test_what_is_denied_is_denied_by_rules_and_by_lists_however_it_is_started(
     furnished: World, rule: str, command: str
 ) -> None:
     assert Patterns(furnished, [rule]).denying(furnished.reader.read_now(command), command) == {"rule", "list"}
+
+
+def test_commands_in_commands_without_end_are_asked_about_as_admin(world: World) -> None:
+    reading = world.reader.read_now("find . " + "-exec find . " * 3_000 + "-exec touch x \\;")
+    assert reading.category is Category.ADMIN
+    assert any(part.hidden == TOO_MANY for part in reading.parts)
