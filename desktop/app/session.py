@@ -23,6 +23,7 @@ from desktop.app.event_loop import AssentEventLoop
 from desktop.app.home import Home
 from desktop.app.instance import RaiseServer
 from desktop.app.logs import Logs
+from desktop.app.sent_events import sent_events_refused
 from desktop.app.window_watch import WindowWatch
 from desktop.domain.errors import AssentError, BugError
 from desktop.presenter.bridge import Bridge
@@ -118,7 +119,8 @@ def run(
     session = Session(loop, home, window, watch, crashes, wiring)
     life = session.bridge.spawn(session.life(measure), name="life")
     try:
-        return _until_over(loop, life, session)
+        with sent_events_refused(application):
+            return _until_over(loop, life, session)
     finally:
         window.hide()
         for number in SIGNALS:

@@ -26,7 +26,7 @@ from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
 from desktop.safety.shell_syntax import Parsed, SimpleCommand, parse
 from desktop.safety.shell_targets import Judged, Targets
-from desktop.safety.shell_unwrap import MOST_EXECUTED, ONLY_STARTS, SHELLS, TOO_MANY, Unwrapped, unwrap
+from desktop.safety.shell_unwrap import ONLY_STARTS, SHELLS, TOO_MANY, Unwrapped, unwrap
 from desktop.safety.shell_words import Word, base_name
 
 MAX_COMMAND = 100_000
@@ -169,7 +169,7 @@ class _Reading:
             self._check_blocked(layer)
         inner = unwrapped.innermost
         judged = Judged(command, self._effect(inner, unwrapped))
-        for reason in unwrapped.reasons:
+        for reason in (*unwrapped.reasons, *([TOO_MANY] if unwrapped.too_many else [])):
             self._note(judged, reason)
         self._names(command, judged, depth)
         self._executed(unwrapped, judged)
@@ -238,10 +238,7 @@ class _Reading:
 
     def _executed(self, unwrapped: Unwrapped, judged: Judged) -> None:
         """What ``find -exec`` runs: rm asks as admin (R-BLK-8), every other blocked word is blocked."""
-        below = unwrapped.below()
-        if len(below) == MOST_EXECUTED:
-            self._note(judged, TOO_MANY)
-        for _, nested in below:
+        for _, nested in unwrapped.below():
             for layer in nested.layers:
                 if self._check_blocked(layer, only_asks_for="rm"):
                     self._note(judged, "it deletes everything that find finds")

@@ -20,7 +20,7 @@ from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS
 from desktop.safety.shell_paths import harmless_target
 from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand
-from desktop.safety.shell_unwrap import MOST_EXECUTED, TOO_MANY, Unwrapped
+from desktop.safety.shell_unwrap import TOO_MANY, Unwrapped
 from desktop.safety.shell_words import Word, base_name
 
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./^~\-]+")
@@ -51,11 +51,10 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped) -> Iterator[CommandPa
     behind = [text for item in command.redirects if not item.writes and not item.feeds_text
               for text in ("<", _shown(item.target))]  # fmt: skip
     yield from _layered(unwrapped, hidden, (before, behind, command.text))
-    below = unwrapped.below()
-    for argv, nested in below:
+    for argv, nested in unwrapped.below():
         filled = any("{}" in word.text for word in argv)
         yield from _layered(nested, hidden or ("it is given names that only running shows" if filled else ""))
-    if len(below) == MOST_EXECUTED:
+    if unwrapped.too_many:
         yield CommandPart("", hidden=TOO_MANY)
 
 

@@ -107,14 +107,18 @@ class Unwrapped:
         return self.layers[-1] if self.layers else ()
 
     def below(self) -> list[tuple[tuple[Word, ...], Unwrapped]]:
-        """What it runs for names that it finds, each taken apart, and what that runs in turn; not more than ``MOST_EXECUTED``: where
-        there are so many there may be more."""
+        """What it runs for names that it finds, each taken apart, and what that runs in turn; see ``too_many``."""
         found = [(argv, unwrap(argv)) for argv in self.executed[:MOST_EXECUTED]]
         at = 0
         while at < len(found) < MOST_EXECUTED:
             found += [(argv, unwrap(argv)) for argv in found[at][1].executed[: MOST_EXECUTED - len(found)]]
             at += 1
         return found
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there may be more than ``below`` tells."""
+        return len(self.below()) == MOST_EXECUTED
 
     @property
     def executed_layers(self) -> list[tuple[Word, ...]]:

@@ -38,7 +38,11 @@ def make_window(home: Home) -> QWidget:
 
 def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:
     app = wiring.build(home, window, bridge, hooks)
-    person = Person(window, app, hooks)
+    return inhabited(app, Person(window, app, hooks), bridge)
+
+
+def inhabited(app: App, person: "Person", bridge: Bridge) -> App:
+    """With a person in it who acts."""
     bridge.spawn(person.act(os.environ["ASSENT_TEST_SCENARIO"]), name="person")
     return app
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, Qt, QVariantAnimation, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, Qt, QTimer, QVariantAnimation, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
@@ -14,6 +14,8 @@ from desktop.ui.widgets.buttons import Button, Kind
 from desktop.ui.widgets.slip import NEVER, RESTING_S, Press, RestingTime
 
 _PRESSES = (Qt.Key.Key_Space, Qt.Key.Key_Select, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+BEATS = 8
+"""Turns of the event loop, evenly over the deaf time, that have to come before it is over."""
 _MOVES = frozenset({QEvent.Type.Move, QEvent.Type.Resize})
 
 
@@ -25,6 +27,9 @@ class AllowButton(Button):
     lie elsewhere in its window, whatever moved it, and when the window comes to the front; the click that brings it
     there is no answer. After ``pause`` it is deaf for 700 ms to the hand that answered the request before. Connect to
     ``agreed``, not to ``clicked``. While deaf a line grows along its foot; with less motion it just stands.
+
+    The deaf time is counted in beats of a timer, and not by the clock alone: where the app was held up meanwhile, what
+    was pressed while nothing could be seen waits in the queue, and comes before the beats that are missing.
     """
 
     agreed = Signal()
@@ -44,11 +49,16 @@ class AllowButton(Button):
         self._grow.setEndValue(1.0)
         self._grow.valueChanged.connect(self.update)
         self._grow.finished.connect(self._wake)
+        self._beats = BEATS
+        self._beat = QTimer(self, timerType=Qt.TimerType.PreciseTimer)
+        self._beat.timeout.connect(self._count)
         self.clicked.connect(self._maybe_agree)
 
     def arm(self) -> None:
         """Begin the deaf time: the request has just appeared or changed."""
         self._armed_at = time.monotonic()
+        self._beats = 0
+        self._beat.start(max(1, theme().duration("deaf") // BEATS))
         self.set_kind("deaf")
         self._grow.stop()
         resting = round(RESTING_S * 1000) if self._resting.runs else 0
@@ -72,7 +82,9 @@ class AllowButton(Button):
 
     @property
     def _newly_armed(self) -> bool:
-        return self._armed_at is None or (time.monotonic() - self._armed_at) * 1000 < theme().duration("deaf")
+        if self._armed_at is None or self._beats < BEATS:
+            return True
+        return (time.monotonic() - self._armed_at) * 1000 < theme().duration("deaf")
 
     def showEvent(self, event: QShowEvent) -> None:
         """From now on every move of whatever it lies in counts."""
@@ -84,6 +96,7 @@ class AllowButton(Button):
         """Out of sight it falls deaf again; whoever shows it arms it."""
         self._let_go()
         self._grow.stop()
+        self._beat.stop()
         self._armed_at = None
         self.set_kind("deaf")
 
@@ -101,8 +114,16 @@ class AllowButton(Button):
             QRect(inset, self.height() - height - 1, round((self.width() - 2 * inset) * share), height), t.color(token)
         )
 
+    def _count(self) -> None:
+        self._beats += 1
+        if self._beats >= BEATS:
+            self._beat.stop()
+            if self._grow.state() == QVariantAnimation.State.Stopped:
+                self._wake()
+
     def _wake(self) -> None:
-        self.set_kind(self._awake)
+        if self._beats >= BEATS:
+            self.set_kind(self._awake)
 
     def event(self, event: QEvent) -> bool:
         """The window goes to the background, or comes to the front."""

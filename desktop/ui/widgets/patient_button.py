@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.ui.widgets.buttons import OneClickButton
 from desktop.ui.widgets.slip import NEVER, Press, RestingTime
+
+_RETURN = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
 class PatientButton(OneClickButton):
@@ -39,8 +42,9 @@ class PatientButton(OneClickButton):
             super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The same for keys."""
-        if self._resting.catches():
+        """The same for its own keys. Control and Return is for who allows: whoever goes on pressing that has to be
+        noticed there, or the deaf time would pass under it."""
+        if self._resting.catches() and not (event.key() in _RETURN and event.modifiers() & _CONTROL):
             event.accept()
         else:
             self.last_press = Press()

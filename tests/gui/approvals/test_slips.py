@@ -4,11 +4,12 @@ Each test ends with a press that does allow, so that a button that never hears w
 """
 
 import asyncio
+import time
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QAccessibleActionInterface, QMouseEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible, QAccessibleActionInterface, QKeyEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -18,7 +19,7 @@ from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import OneClickButton
-from tests.gui.approvals.conftest import Desk, same_thread, settled
+from tests.gui.approvals.conftest import DEAF_OVER, Desk, same_thread, settled
 from tests.harness.patience import PATIENCE_S
 
 LEFT = Qt.MouseButton.LeftButton
@@ -366,5 +367,46 @@ async def test_a_request_in_the_place_of_an_allowed_one_rests_longer_than_the_fi
     began = asyncio.get_running_loop().time()
     await awake(allow)
     assert asyncio.get_running_loop().time() - began > 0.5, "longer than the 400 ms of every request"
+    assert not two.done()
+    assert (await agree(desk, two)).allowed
+
+
+@pytest.mark.spec("R-PRM-14")
+async def test_what_was_pressed_while_the_app_was_held_up_allows_nothing(desk: Desk, write: PermissionRequest) -> None:
+    """By the clock the button hears again when the press in the queue is looked at; the person saw nothing so far."""
+    question = await desk.ask(write)
+    allow = answers(desk).allow
+    await awake(allow)
+    allow.arm()
+    QCoreApplication.postEvent(allow, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier))
+    QCoreApplication.postEvent(
+        allow, QKeyEvent(QEvent.Type.KeyRelease, Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier)
+    )
+    time.sleep(DEAF_OVER)
+    await settled()
+    assert allow.deaf
+    assert not question.done()
+    assert (await agree(desk, question)).allowed
+
+
+@pytest.mark.spec("R-PRM-14", "R-PRM-8")
+async def test_who_goes_on_pressing_control_and_return_after_one_answer_allows_no_other(
+    desk: Desk, write: PermissionRequest
+) -> None:
+    """Also where Deny has the keys, which hears none of its own for a moment after another answer in its place."""
+    twin = replace(write, request_id="twin", call_id="twin-call")
+    one, two = await desk.ask(write), await desk.ask(twin)
+    answers(desk).deny.setFocus()
+    QTest.keyClick(answers(desk).deny, Qt.Key.Key_Escape)
+    assert not (await asyncio.wait_for(one, PATIENCE_S)).allowed
+    await settled()
+    deny, allow = answers(desk).deny, answers(desk).allow
+    deny.setFocus()
+    while deny.deaf:
+        QTest.keyClick(deny, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await settled()
+    assert allow.deaf
+    QTest.keyClick(deny, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    await settled()
     assert not two.done()
     assert (await agree(desk, two)).allowed
