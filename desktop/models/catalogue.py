@@ -134,6 +134,7 @@ class Catalogue:
         models = tuple(_model(row, connection.connection_id, connection.provider) for row in rows)
         models = await self._described(models, connection)
         self._listed[connection.connection_id] = _Listed(time.monotonic(), models)
+        self._known.update((model.ref, model) for model in models)
         self.problems.pop(connection.connection_id, None)
         return models
 

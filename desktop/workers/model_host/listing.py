@@ -93,9 +93,14 @@ def _openrouter(row: Mapping[str, Any]) -> Record | None:
     prices = row.get("pricing") or {}
     return record(
         str(row.get("id")), title=row.get("name") or row.get("id"), context=positive(row.get("context_length")),
-        tools="tools" in (row.get("supported_parameters") or ()),
+        tools="tools" in (row.get("supported_parameters") or ()), **_senses_of(row.get("architecture")),
         input_price=_per_million(prices.get("prompt")), output_price=_per_million(prices.get("completion")),
     )  # fmt: skip
+
+
+def _senses_of(about: Any) -> dict[str, bool]:
+    kinds = about.get("input_modalities") if isinstance(about, dict) else None
+    return {"vision": "image" in kinds, "hearing": "audio" in kinds} if isinstance(kinds, list) else {}
 
 
 def _per_million(price: Any) -> float | None:
@@ -153,15 +158,25 @@ async def _listed(listing: Listing, place: Place) -> list[Record]:
         raise CallError("model.bad_request", "", {"detail": "the server's list of models has an unknown form"})
     read = [listing.read(row) for row in found[:MODELS_MAX] if isinstance(row, dict)]
     models = [row for row in read if row is not None]
-    if listing.sizes and models and not any(row["context"] for row in models):
-        sizes = await _sizes(place.url(listing.base, listing.sizes), listing.auth(place.key))
-        models = [row | sizes.get(row["id"], {}) for row in models]
+    if listing.sizes and models and (not any(row["context"] for row in models) or _is_litellm(found)):
+        about = await _about(place.url(listing.base, listing.sizes), listing.auth(place.key))
+        models = [_joined(row, about.get(row["id"], {})) for row in models]
     return models
 
 
-async def _sizes(url: str, headers: Mapping[str, str]) -> dict[str, Record]:
+def _is_litellm(found: Sequence[Any]) -> bool:
+    """A proxy of today states sizes in its list, and only beside it what else its models can do."""
+    return any(isinstance(row, dict) and "max_input_tokens" in row for row in found[:MODELS_MAX])
+
+
+def _joined(row: Record, about: Record) -> Record:
+    """What the list says itself holds."""
+    return {**row, **{name: value for name, value in about.items() if row.get(name) is None}}
+
+
+async def _about(url: str, headers: Mapping[str, str]) -> dict[str, Record]:
     """By model, what a LiteLLM proxy says beside its list; nothing from any other server. One name can stand for
-    several models that take turns: the smallest size holds for all of them."""
+    several models that take turns: the smallest size holds for all of them, and what each of them can do."""
     try:
         answer = await fetch(url, headers=headers, timeout=_PATIENCE)
     except (Unreachable, Refused):
@@ -176,6 +191,11 @@ async def _sizes(url: str, headers: Mapping[str, str]) -> dict[str, Record]:
         for name, stated in (("context", "max_input_tokens"), ("max_output", "max_output_tokens")):
             if size := positive(about.get(stated)):
                 known[name] = min(size, known.get(name, size))
+        for name, stated in (
+            ("vision", "supports_vision"), ("tools", "supports_function_calling"), ("hearing", "supports_audio_input"),
+        ):  # fmt: skip
+            if isinstance(about.get(stated), bool):
+                known[name] = about[stated] and known.get(name, True)
     return sizes
 
 

@@ -132,6 +132,30 @@ async def test_a_bare_list_is_read_from_a_known_provider_too(host: ChildProcess,
     assert sizes(await listed(host, provider, "together")) == {"org/chat": 4096}
 
 
+async def test_what_models_of_a_litellm_proxy_can_do_stands_beside_its_list(
+    host: ChildProcess, provider: ProviderSpace
+) -> None:
+    """As litellm[proxy] of November 2026 answers; its list has sizes and nothing else."""
+    names = ("house-model", "blind", "taking-turns")
+    row = {"object": "model", "created": 1677610602, "owned_by": "openai", "max_input_tokens": 54_321}
+
+    def info(name: str, **about: Any) -> dict[str, Any]:
+        return {"model_name": name, "model_info": {"id": "1", "mode": None, "supports_audio_input": None, **about}}
+
+    provider.local(
+        list={"body": {"data": [{"id": name, **row} for name in names], "object": "list"}},
+        info={"body": {"data": [
+            info("house-model", max_input_tokens=9, supports_vision=True, supports_function_calling=True),
+            info("blind", supports_vision=False), info("taking-turns", supports_vision=True),
+            info("taking-turns", supports_vision=False), info("a-stranger", supports_vision=True),
+        ]}},
+    )  # fmt: skip
+    found = await listed(host, provider)
+    assert [(one.context_window, one.vision, one.hearing) for one in found] == [
+        (54_321, True, None), (54_321, False, None), (54_321, False, None),
+    ]  # fmt: skip
+
+
 async def test_an_older_litellm_proxy_states_sizes_beside_its_list(host: ChildProcess, provider: ProviderSpace) -> None:
     """One name can stand for several models: the smallest size holds for all."""
 
