@@ -92,7 +92,7 @@ class McpBench:
         self.registry = ToolRegistry()
         self.pins, self.host = Pinned(), mcp_host()
         self.told = 0
-        self.lines: str | None = None
+        self.keys: dict[tuple[str, str], str] = {}
         self.audit: list[AuditEntry] = []
         world = self.world
         self.path = world.home / "mcp.yaml"
@@ -102,7 +102,7 @@ class McpBench:
 
         async def lookup(service: str, user: str) -> str | None:
             self.redactor.remember(KEY)
-            return {("github", "ida"): KEY, ("lines", "ida"): self.lines}.get((service, user))
+            return {("github", "ida"): KEY, **self.keys}.get((service, user))
 
         self.confinement = Confinement(world.policy, settings, kinds=kinds, caches=caches)
         self.services = McpServices(

@@ -1,13 +1,19 @@
 """What servers fetched goes when they go, and nothing else ever does."""
 
 import os
+import re
+import shlex
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from desktop.presenter.mcp_example import EXAMPLE
+from desktop.safety.environment import needs_admin
 from desktop.safety.program_cache import cache_of, remove_others
-from tests.servers.mcp import hostile
+from desktop.tools.mcp_definitions import McpDefinition, parse
+from tests.servers.mcp import honest, hostile
 from tests.unit.tools.mcp_kit import McpBench
 
 
@@ -73,3 +79,68 @@ async def test_the_cache_of_a_server_goes_with_it_and_leftovers_some_time_after_
     await bench.until(lambda: not used.exists(), "its cache gone")
     assert disabled.exists()
     assert other.exists()
+
+
+README = Path(__file__).resolve().parents[3] / "README.md"
+
+
+def samples() -> list[McpDefinition]:
+    """Every server that the README, the pages it links to here, and the app's own example show."""
+    text = README.read_text("utf-8")
+    linked = [README.parent / name for name in re.findall(r"\]\(([\w./-]+\.md)\)", text)]
+    pages = [text, *(page.read_text("utf-8") for page in linked if page.exists())]
+    blocks = [block for page in pages for block in re.findall(r"```yaml\n(servers:.*?)```", page, re.DOTALL)]
+    found = [parse(block, needs_admin) for block in (*blocks, EXAMPLE)]
+    assert [one.problems for one in found] == [()] * len(found)
+    return [definition for one in found for definition in one.definitions]
+
+
+def as_entry(shown: McpDefinition) -> dict[str, object]:
+    return {"name": shown.name, "command": shown.command, "args": list(shown.args), "env": dict(shown.env),
+            "network": shown.network, "category": "read"}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+async def test_every_server_that_is_shown_to_a_person_gets_a_cache_it_can_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """What npx and uvx themselves would do needs a network (below, with -m soak): a server stands for them,
+    in the workspace, where it can be seen; so each call asks."""
+    bench = McpBench(tmp_path, (kind,), caches=str(tmp_path / "cache"))
+    programs = bench.world.workspace / "programs"
+    programs.mkdir()
+    for name in ("npx", "uvx"):
+        (programs / name).write_text(f"#!/bin/sh\nexec {shlex.join(honest())}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    bench.person.answers = ["allow_once"] * 4
+    bench.keys["tickets", "me"] = "a token"
+    try:
+        shown = [one for one in samples() if one.command]
+        assert {one.name for one in shown} == {"tickets", "files"}
+        await bench.put(*map(as_entry, shown))
+        for one in shown:
+            await bench.accept(one.name)
+            variables = (await bench.call(f"{one.name}_variables")).result.structured
+            places = [variables[name] for name in ("npm_config_cache", "UV_CACHE_DIR", "XDG_CACHE_HOME")]
+            assert all(place.startswith(f"{tmp_path}/cache/mcp-{one.name}") for place in places), places
+            assert not (await bench.call(f"{one.name}_write", path=f"{places[2]}/fetched", text="x")).result.is_error
+            assert Path(places[2], "fetched").read_text() == "x"
+    finally:
+        await bench.end()
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(shutil.which("npx") is None, reason="npx is not installed")
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+async def test_the_example_really_starts_with_npx_and_an_empty_cache(tmp_path: Path, kind: str) -> None:
+    bench = McpBench(tmp_path, (kind,), caches=str(tmp_path / "cache"))
+    try:
+        (shown,) = (one for one in samples() if one.name == "files")
+        await bench.put(as_entry(shown))
+        await bench.accept("files")
+        listed = (await bench.call("files_list_directory", path=".")).result
+        assert "note.txt" in listed.text
+        assert list((tmp_path / "cache").glob("mcp-files*/npm/_npx"))
+    finally:
+        await bench.end()

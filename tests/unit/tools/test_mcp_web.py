@@ -101,7 +101,7 @@ async def test_a_server_with_a_key_is_called_and_without_it_says_why(bench: McpB
 async def test_a_header_is_sent_with_every_request_and_one_that_cannot_be_stops_the_start(
     bench: McpBench, address: str
 ) -> None:
-    bench.lines = KEY + "\r\nX-Injected: yes"
+    bench.keys["lines", "ida"] = KEY + "\r\nX-Injected: yes"
     header, missing, broken = "Bearer ${keyring:github/ida}", "${keyring:github/nobody}", "${keyring:lines/ida}"
     await bench.put(
         {"name": "web", "url": address, "headers": {"Authorization": header}, "tools": {"say": "read"}},
