@@ -97,6 +97,7 @@ def _needed(interpreter: str) -> tuple[str, ...]:
     real = Path(os.path.realpath(interpreter))
     folders += [str(real.parent.parent), *(str(_ROOT / "desktop" / part) for part in ("workers", "domain"))]
     folders.append(str(_ROOT / "desktop" / "__init__.py"))
+    folders += [str(_ROOT / "desktop" / "skills" / part) for part in ("__init__.py", "values")]  # import assent
     return tuple(dict.fromkeys(folders))
 
 

@@ -6,6 +6,7 @@ alone, so the packages above that are named here: an ordinary import would list 
 
 import importlib.util
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 PACKAGES = ("desktop", "desktop.workers", "desktop.domain")
@@ -26,7 +27,22 @@ def known(root: Path, name: str) -> None:
         setattr(sys.modules[above], last, module)
 
 
+class Helpers:
+    """Finds ``assent``, the module of helpers for a skill's code, when it is first imported."""
+
+    @staticmethod
+    def find_spec(name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        """The standard way of sys.meta_path."""
+        if name != "assent":
+            return None
+        root = Path(__file__).resolve().parents[3]
+        for package in ("desktop.skills", "desktop.skills.values"):
+            known(root, package)
+        return importlib.util.spec_from_file_location(name, root / "desktop/skills/values/for_skills.py")
+
+
 if __name__ == "__main__":
+    sys.meta_path.insert(0, Helpers())  # before any file of that name
     for package in PACKAGES:
         known(Path(__file__).resolve().parents[3], package)
     from desktop.workers.python_skill.host import main
