@@ -42,6 +42,8 @@ OPTIONAL = {
     "name": "if you like",
 }
 KEPT = "Kept in the system keyring, never in a file"
+NOT_KEPT = "The key lasts until Assent is closed"
+"""Where the page says above why."""
 
 
 def label_of(need: str) -> tuple[str, str, bool]:
@@ -138,7 +140,7 @@ class ProviderForm(QWidget):
         self.busy.setVisible(testing)
         self.cancel.setVisible(testing and callable(getattr(self._setup, "cancel_test", None)))
         note = self._setup.keyring_note
-        self._note.set_pieces(note or KEPT)
+        self._note.set_pieces((NOT_KEPT if self._more else note) if note else KEPT)
         self._note.set_tone("ask" if note else "2")
         self._lock.set_icon("failed" if note else "lock", "ask" if note else "text-2")
 

@@ -292,6 +292,16 @@ def test_the_second_line_of_a_connection_names_its_provider(shown: Shown) -> Non
     assert "Mistral, key in the system keyring" in [line.text() for line in card(shown, "Work").findChildren(Text)]
 
 
+def test_without_a_keyring_the_page_says_why_once_and_the_forms_what_follows(shown: Shown) -> None:
+    note = "There is no keyring that keeps secrets safely on this computer."
+    shown.setup.set(keyring_note=note)
+    shown.button("Edit").click()
+    spin()
+    said = [line.text() for line in shown.page.findChildren(QLabel) if line.isVisible()]
+    assert sum(note in text for text in said) == 1
+    assert said.count("The key lasts until Assent is closed") == 2
+
+
 @pytest.mark.parametrize(("scale", "width"), [(1.0, 1216), (1.0, 832), (2.0, 832)])
 def test_the_name_of_a_connection_has_its_room_beside_or_above_its_buttons(
     shown: Shown, theme: Theme, scale: float, width: int
