@@ -36,6 +36,7 @@ from desktop.models.client import HostModelClient, Models
 from desktop.models.providers import LocalAddresses
 from desktop.models.router import Connections
 from desktop.workers.child import ChildProcess
+from desktop.workers.model_host.prompt import to_wire
 from tests.harness.patience import HELD_S, PATIENCE_S
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, Secrets, collect, connection, meta, models_over, request
@@ -434,6 +435,18 @@ async def test_another_model_gets_a_line_that_says_what_it_is_not_shown(
     attached = json.dumps(user["content"], ensure_ascii=False)
     told = "cat.png” (image/png) is not shown to you" in attached
     assert ("image_url" in attached, told) == (sees is None, sees is False)
+
+
+async def test_after_the_results_mistral_reads_an_assistant_before_anybody_else() -> None:
+    image = {"kind": "image", "media_type": "image/png", "data": "aGk=", "call_id": "c1"}
+    messages = [
+        {"role": "user", "blocks": [{"kind": "text", "text": "Look."}]},
+        {"role": "assistant", "blocks": [{"kind": "tool_call", "call_id": "c1", "tool": "shot", "arguments": {}}]},
+        {"role": "tool", "blocks": [{"kind": "tool_result", "call_id": "c1", "text": "taken"}, image]},
+    ]
+    roles = {name: [m["role"] for m in to_wire(messages, "", name)] for name in ("openai", "mistral")}
+    assert roles["openai"] == ["user", "assistant", "tool", "user"]
+    assert roles["mistral"] == ["user", "assistant", "tool", "assistant", "user"]
 
 
 async def test_a_growing_window_crosses_the_pipe_once_and_arrives_whole(
