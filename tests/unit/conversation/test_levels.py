@@ -14,6 +14,8 @@ from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.events import RunWaiting, TextArrived
 from desktop.domain.messages import NoticeBlock
 from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.pipeline.python_worker import PythonWorker
+from desktop.safety.confinement import Confinement
 from desktop.settings.schema import ContentFilter, Middleware, RateLimit
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
@@ -21,6 +23,7 @@ from desktop.skills.resolution.roots import SearchRoot
 from tests.unit.conversation.kit import ROOT, World, world
 from tests.unit.pipeline.kit import FakeTool, Table
 from tests.unit.pipeline.skill_kit import WRITE
+from tests.unit.safety.world import World as Walls
 from tests.unit.skills.resolution.kit import MemoryStore
 
 PLAIN = "def run(ctx, args):\n    return None\n"
@@ -38,6 +41,7 @@ class Levelled:
         self.account: str | None = "the account"
         self.programs: list[RegisterToolOptions] = []
         self.pinned = False
+        self.python: PythonWorker | None = None
 
     async def _account(self, _model: Any) -> str | None:
         return self.account
@@ -58,8 +62,8 @@ class Levelled:
         for program in self.programs:
             fabric.register_tool(program)
         made = SkillWorld(
-            fabric, Table(FakeTool("write-file", WRITE)), middleware=lambda: self.choice, account=self._account,
-            mask=lambda text: text.replace("hunter2", "***"),
+            fabric, Table(FakeTool("write-file", WRITE)), python=self.python, middleware=lambda: self.choice,
+            account=self._account, mask=lambda text: text.replace("hunter2", "***"),
         )  # fmt: skip
         made.levels.refresh()
         return made
@@ -383,3 +387,28 @@ async def test_a_middleware_that_is_switched_off_is_not_added_to_a_call_in_silen
             bench.choice = replace(bench.choice, switched_off=off)
             path = await w.ask(thread, "go")
             assert said in next(message for message in reversed(path) if message.role == "tool").blocks[0].text
+
+
+async def test_a_file_of_ones_own_works_in_its_process_around_each_request(tmp_path: Path) -> None:
+    """The real walls, the real pipe."""
+    walls = Walls(tmp_path)
+    confinement = Confinement(walls.policy, lambda: walls.settings)
+    if confinement.probe().kind == "none":
+        pytest.skip("nothing can confine a process here")
+    bench = Levelled(tmp_path / "app", ScriptedModel([says("hello")]))
+    code = (
+        "async def run(ctx, args):\n"
+        "    asked = ctx.envelope.target.args['messages'][-1]['text']\n"
+        "    answer = await ctx.manager.next()\n"
+        "    return {'text': f\"{answer['text']} to {asked}\"}\n"
+    )
+    path = bench.write("echo", "'level': 'chat'", code)
+    bench.choice = replace(bench.choice, switched_on=(f"{path}#run",))
+    bench.python = PythonWorker(
+        confinement, lambda: walls.settings.workspace, lambda one: Path(one.path).read_text()
+    )  # fmt: skip
+    async with bench.worlds() as w:
+        path_shown = await w.ask(await w.thread(), "the world")
+        assert (w.ends()[0].reason, w.ends()[0].detail) == ("response", "")
+        assert path_shown[-1].text == "hello to the world"
+    confinement.close()
