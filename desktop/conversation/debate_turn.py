@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 
 from desktop.conversation.debate_setup import DEBATE, spec_of
 from desktop.conversation.debate_state import Debate
@@ -18,6 +19,7 @@ from desktop.conversation.side_turn import Given, SideResult, SideTurn
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.debates import DebateSetup
 from desktop.domain.definitions import SideName
+from desktop.domain.events import RunWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.jobs import Unattended
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
@@ -33,7 +35,7 @@ async def take_in_turn(turn: SideTurn, given: Given, *, slot: bool = True) -> Si
     layers = turn.runtime.agent_layers
     if not layers:
         return await _taken(turn, given, turn.meta, slot)
-    context = AgentContext(turn.meta, agent=turn.spec.agent)
+    context = AgentContext(turn.meta, agent=turn.spec.agent, waits=partial(_waits, turn))
 
     async def core() -> None:
         context.result = await _taken(turn, given, context.meta, slot)
@@ -42,6 +44,12 @@ async def take_in_turn(turn: SideTurn, given: Given, *, slot: bool = True) -> Si
     if not isinstance(context.result, SideResult):
         raise MiddlewareTermination("A middleware kept this turn from being taken.")
     return context.result
+
+
+def _waits(turn: SideTurn, why: str) -> None:
+    """A layer has the turn wait, or lets it go on."""
+    where = {"thread_id": turn.meta.thread_id, "run_id": turn.meta.run_id}
+    turn.runtime.bus.publish(RunWaiting(**where, waiting=bool(why), why=why))
 
 
 async def _taken(turn: SideTurn, given: Given, meta: RunMeta, slot: bool) -> SideResult:

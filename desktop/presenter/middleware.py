@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -55,6 +56,7 @@ class MiddlewareViewModel(QObject):
         self._chains = chains
         self._settings = settings
         self._bridge = bridge
+        self._one_by_one = asyncio.Lock()
         settings.subscribe(self._told)
         if on_change is not None:  # in the thread that saw the change; the signal is queued from there
             end = on_change(lambda _changes: self.changed.emit())
@@ -68,11 +70,12 @@ class MiddlewareViewModel(QObject):
         """Remembered in the settings; from the next agent, request or call on."""
 
         async def work() -> None:
-            now_on, now_off = switched(self._settings.current.middleware, key, on=on)
             try:
-                await self._settings.update_many(
-                    {"middleware.switched_on": now_on, "middleware.switched_off": now_off}
-                )
+                async with self._one_by_one:  # each is a change of what the one before has made
+                    now_on, now_off = switched(self._settings.current.middleware, key, on=on)
+                    await self._settings.update_many(
+                        {"middleware.switched_on": now_on, "middleware.switched_off": now_off}
+                    )
             except KnownError as error:
                 self.refused.emit(f"{error} {error.next_step}".strip())
                 self.changed.emit()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.events import MessageClosed, TextArrived
+from desktop.domain.events import MessageClosed, RunWaiting, TextArrived
 from desktop.domain.messages import ChatMessage, TextBlock
 from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.models import Answer
@@ -125,3 +125,15 @@ async def test_the_turns_of_a_debate_are_inside_the_agent_layers_too(tmp_path: P
     async with debate_world(tmp_path, ScriptedModel([says("a"), says("b")]), agent_layers=(watching,)) as w:
         await w.run(setup(max_turns=2))
         assert watching.wrapped == ["debate", "debate"]
+
+
+async def test_a_layer_that_has_a_turn_or_an_answer_wait_says_why(tmp_path: Path) -> None:
+    def waits(context):
+        context.waits("for the moon")
+        context.waits("")
+
+    model = ScriptedModel([says("a"), says("b")])
+    async with debate_world(tmp_path, model, agent_layers=(Layer(waits),)) as w:
+        await w.run(setup(max_turns=2))
+        said = [(event.waiting, event.why) for event in w.events if isinstance(event, RunWaiting)]
+        assert said == [(True, "for the moon"), (False, "")] * 2
