@@ -165,7 +165,7 @@ class ImportDialog(Dialog):
         imports.staged_changed.connect(self._staged)
         imports.fitted.connect(self._fitted)
         imports.refused.connect(self._refused)
-        imports.kept.connect(lambda: self.answer("kept"))
+        imports.kept.connect(self._kept)
         self.answered.connect(self._closed)
 
     def _make_where(self) -> None:
@@ -284,10 +284,13 @@ class ImportDialog(Dialog):
         self._imports.keep("replace" if replace else "both")
         self._say()
 
+    def _kept(self) -> None:
+        self.answer("kept")
+
     def _closed(self, answer: str) -> None:
         for signal, slot in (
             (self._imports.staged_changed, self._staged), (self._imports.fitted, self._fitted),
-            (self._imports.refused, self._refused),
+            (self._imports.refused, self._refused), (self._imports.kept, self._kept),
         ):  # fmt: skip
             signal.disconnect(slot)
         if answer != "kept":
