@@ -63,7 +63,7 @@ class Pages(QObject):
             bundle = ChatModels(
                 chat=m.chat, threads=m.threads, approvals=m.approvals, shell=self._shell, setup=m.setup,
                 offers=m.offers, attaching=m.attaching, agents=m.agents, trace=m.trace,
-                modes=m.modes, context=m.context, run_tree=m.run_tree,
+                modes=m.modes, context=m.context, run_tree=m.run_tree, variables=m.variables,
             )  # fmt: skip
             made = self._chat = _chat_page(bundle, self._remembered)
             self._dialog = LateRequest(made.pane, m, self._title_of, made.pane.foot, made.pane.conversation)

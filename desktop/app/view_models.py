@@ -35,6 +35,7 @@ from desktop.presenter.run_board import RunBoard
 from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.settings import SettingsViewModel
 from desktop.presenter.shell import PaletteRow, ShellViewModel
+from desktop.presenter.thread_variables import ThreadVariables
 from desktop.presenter.threads import ThreadsViewModel
 from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.trace import TraceViewModel
@@ -66,6 +67,7 @@ class ViewModels(LateModels):
     trace: TraceViewModel
     context: ContextViewModel
     run_tree: RunTreeViewModel
+    variables: ThreadVariables
     modes: ToolModesViewModel
     agents_editor: AgentsViewModel
 
@@ -103,6 +105,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         trace=trace,
         context=context,
         run_tree=run_tree,
+        variables=ThreadVariables(rooms.service, bridge),
         modes=ToolModesViewModel(rooms.modes, lambda agent: _declared_mode(rooms, agent), bridge),
         debates=_debates(rooms, bridge, board, approvals, setup),
         agents_editor=_agents(rooms, bridge, board, setup),

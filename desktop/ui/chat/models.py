@@ -13,6 +13,7 @@ from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.shell import ShellViewModel
+from desktop.presenter.thread_variables import ThreadVariables
 from desktop.presenter.threads import ThreadsViewModel
 from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.trace import TraceViewModel
@@ -34,3 +35,4 @@ class ChatModels:
     modes: ToolModesViewModel
     context: ContextViewModel
     run_tree: RunTreeViewModel
+    variables: ThreadVariables

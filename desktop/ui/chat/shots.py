@@ -22,6 +22,7 @@ from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.shell import ShellViewModel
 from desktop.presenter.thread_lines import arrange
+from desktop.presenter.thread_variables import ThreadVariables
 from desktop.presenter.threads import ThreadsViewModel
 from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.transcript_items import (
@@ -174,6 +175,7 @@ def _page(
             attaching=AttachingViewModel(bridge), agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](), modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
             context=_context(bridge), run_tree=run_shots.SAMPLES[agents](),
+            variables=ThreadVariables(nothing, bridge),
         )
     )  # fmt: skip
     now = time.time()

@@ -1,0 +1,49 @@
+"""The variables of a chat, in a dialog: its own to be written, below them those that its agent brings."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from desktop.presenter.thread_variables import ChatVariables, lines_of, problems_in
+from desktop.ui.theme import theme
+from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.fields import Labelled, MonoView, TextArea
+from desktop.ui.widgets.shown import shown
+from desktop.ui.widgets.text import Text
+
+INTRO = (
+    "The agent is told them, its prompt reads them as :env[NAME], tools.yaml as ${NAME}, and commands get them. "
+    "They are no place for keys and passwords: those belong in Settings, Keyring."
+)
+HELP = "One variable a line: NAME=value."
+ROWS = 6
+
+
+class VariablesDialog(Dialog):
+    """Opened, never executed. ``given`` is what stands in it."""
+
+    def __init__(self, window: QWidget, variables: ChatVariables) -> None:
+        answers = (Answer("no", "Cancel", key="Esc"), Answer("yes", "Save", "primary"))
+        super().__init__(window, "Variables of this chat", INTRO, answers, width=520)
+        self.area = TextArea("Variables of this chat", hint="CITY=Oslo", mono=True)
+        self.area.setFixedHeight(self.area.fontMetrics().lineSpacing() * ROWS + theme().px(16))
+        self.area.setPlainText(lines_of(variables.own))
+        self.label = Labelled("This chat", self.area, HELP)
+        self.body.addWidget(self.label)
+        if variables.of_agent:
+            self.body.addWidget(Text("From the agent; a line above with the same name counts instead", "caption", "2"))
+            theirs = shown(lines_of(variables.of_agent))
+            self.body.addWidget(MonoView("Variables from the agent", theirs, rows=min(ROWS, len(variables.of_agent))))
+        self.area.textChanged.connect(self._check)
+        self._check()
+
+    @property
+    def given(self) -> str:
+        """The lines."""
+        return self.area.toPlainText()
+
+    def _check(self) -> None:
+        wrong = problems_in(self.given)
+        self.label.set_error(wrong)
+        self.buttons["yes"].setEnabled(not wrong)
+        self.resized()
