@@ -13,7 +13,7 @@ from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.conversation.agent_answer import Answer, answer_of, as_json
 from desktop.conversation.agent_place import Place
 from desktop.conversation.agent_resuming import Begun, begun_by, end_of, ended_before
-from desktop.conversation.agent_retention import CHILD, CLOSING, KEPT, ChildThreads
+from desktop.conversation.agent_retention import CHILD, KEPT, RUN, ChildThreads
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.endings import Ending, failed
 from desktop.conversation.run import CalledBy, RunExecution, RunOrder
@@ -76,7 +76,7 @@ class AgentCalls:
 
     def __init__(
         self, runtime: Callable[[], Runtime], owner: TaskOwner, *, handover: Handover | None = None,
-        two_sides: TwoSides | None = None, kept: Callable[[], str] = lambda: CLOSING,
+        two_sides: TwoSides | None = None, kept: Callable[[], str] = lambda: RUN,
     ) -> None:  # fmt: skip
         self._runtime = runtime
         self._owner = owner

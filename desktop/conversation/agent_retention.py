@@ -17,10 +17,12 @@ CHILD = "called by an agent"
 """The label of a thread that an agent's call made. It is in no list, and gone at the next start (R-AAT-6)."""
 KEPT = "called by an agent, kept"
 """The label of one that is in the list, as any chat."""
+RUN = "run"
+"""The default (R-AAT-6)."""
 CLOSING = "closing"
 """``RUN``, but what is not to be kept may be looked at, and gone on with, until Assent is closed."""
 _MEANS: Mapping[str, HistoryRetention] = {
-    "none": HistoryRetention.NONE, "run": HistoryRetention.RUN, CLOSING: HistoryRetention.RUN,
+    "none": HistoryRetention.NONE, RUN: HistoryRetention.RUN, CLOSING: HistoryRetention.RUN,
     "permanent": HistoryRetention.PERMANENT,
 }  # fmt: skip
 
@@ -47,7 +49,7 @@ class ChildThreads:
     def over(self, thread_id: str, run_id: str, call_key: str, kept: str) -> None:
         """The agent has ended; the run that it worked for may go on. What came of the call ``call_key`` is known only
         once that run's log has it."""
-        if kept not in ("none", "run"):
+        if kept not in ("none", RUN):
             return
         live = self._runtime().live
         if kept == "none" and live is None:

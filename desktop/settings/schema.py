@@ -187,7 +187,7 @@ class Chat:
         "Chats",
     )  # fmt: skip
     agent_threads: Literal["none", "run", "closing", "permanent"] = setting(
-        "closing", "Chats of called agents", "choice", "How long the chat of an agent that another one called is kept.",
+        "run", "Chats of called agents", "choice", "How long the chat of an agent that another one called is kept.",
         "Chats",
         choices=(
             ("none", "Not at all"), ("run", "Until the run ends"), ("closing", "Until Assent is closed"),

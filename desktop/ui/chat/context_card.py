@@ -8,13 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.context import ContextViewModel, account_words
-from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import Scroller, caption_value, clear
-from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.widgets.containers import caption_value, clear
 from desktop.ui.widgets.fields import MonoView
 from desktop.ui.widgets.scaling import Row, sized
-from desktop.ui.widgets.shadow import REACH
+from desktop.ui.widgets.scrolled_dialog import ScrolledDialog
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
@@ -26,10 +24,9 @@ DECLINED = "You removed the summary, so none is made in this thread."
 NO_PINS = "Nothing is pinned. A pinned message is in every request, however old it is."
 ELSEWHERE = "on another branch, not sent here"
 NAMES = 160
-BAR = 12
 
 
-class ContextCard(Dialog):
+class ContextCard(ScrolledDialog):
     """Opened, never executed; follows the view-model while it is open. What does not fit the window is scrolled."""
 
     jump_wanted = Signal(str)
@@ -37,8 +34,6 @@ class ContextCard(Dialog):
     def __init__(self, window: QWidget, context: ContextViewModel) -> None:
         super().__init__(window, "What the model reads", INTRO, width=560)
         self._context = context
-        self.scroller = Scroller(margins=(0, 0, BAR, 0), spacing=8)
-        self.body.addWidget(self.scroller)
         self._unpins: list[IconButton] = []
         self._told: Any = None
         context.changed.connect(self.refresh)
@@ -121,32 +116,6 @@ class ContextCard(Dialog):
     def _jump(self, message_id: str) -> None:
         self.answer("close")
         self.jump_wanted.emit(message_id)
-
-    # -- places -------------------------------------------------------------------------------------------------------
-
-    def resized(self) -> None:
-        """As high as what it tells, or as the window: the rest is scrolled."""
-        layout = self._box.layout()
-        if layout is None or not hasattr(self, "scroller"):  # not built yet
-            return
-        px, column = theme().px, self.scroller.column
-        width = min(px(self._base_width), self.width() - px(32))
-        self.scroller.setFixedHeight(0)
-        layout.activate()
-        around = layout.heightForWidth(width + 2 * px(REACH)) - 2 * px(REACH)
-        inside = width - px(48)
-        needed = column.heightForWidth(inside) if column.hasHeightForWidth() else column.sizeHint().height()
-        self.scroller.setFixedHeight(max(px(64), min(needed, self.height() - px(32) - around)))
-        layout.activate()
-        super().resized()
-
-    def focusNextPrevChild(self, forward: bool) -> bool:
-        """What has the keys is in sight."""
-        moved = super().focusNextPrevChild(forward)
-        focus = self.window().focusWidget()
-        if focus is not None and self.scroller.isAncestorOf(focus):
-            self.scroller.ensureWidgetVisible(focus, 0, theme().px(16))
-        return moved
 
 
 def _button(label: str, icon: str, act: object) -> Row:

@@ -6,20 +6,21 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.thread_variables import ChatVariables, lines_of, problems_in
 from desktop.ui.theme import theme
-from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.dialog import Answer
 from desktop.ui.widgets.fields import Labelled, MonoView, TextArea
+from desktop.ui.widgets.scrolled_dialog import ScrolledDialog
 from desktop.ui.widgets.shown import shown
-from desktop.ui.widgets.text import Text
 
 INTRO = (
     "The agent is told them, its prompt reads them as :env[NAME], tools.yaml as ${NAME}, and commands get them. "
     "They are no place for keys and passwords: those belong in Settings, Keyring."
 )
 HELP = "One variable a line: NAME=value."
+OVER = "A line of this chat with the same name counts instead."
 ROWS = 6
 
 
-class VariablesDialog(Dialog):
+class VariablesDialog(ScrolledDialog):
     """Opened, never executed. ``given`` is what stands in it."""
 
     def __init__(self, window: QWidget, variables: ChatVariables) -> None:
@@ -29,11 +30,11 @@ class VariablesDialog(Dialog):
         self.area.setFixedHeight(self.area.fontMetrics().lineSpacing() * ROWS + theme().px(16))
         self.area.setPlainText(lines_of(variables.own))
         self.label = Labelled("This chat", self.area, HELP)
-        self.body.addWidget(self.label)
+        self.scroller.column.addWidget(self.label)
         if variables.of_agent:
-            self.body.addWidget(Text("From the agent; a line above with the same name counts instead", "caption", "2"))
-            theirs = shown(lines_of(variables.of_agent))
-            self.body.addWidget(MonoView("Variables from the agent", theirs, rows=min(ROWS, len(variables.of_agent))))
+            theirs, rows = shown(lines_of(variables.of_agent)), min(ROWS, len(variables.of_agent))
+            view = MonoView("Variables from the agent", theirs, rows=rows, wrap=True)
+            self.scroller.column.addWidget(Labelled("From the agent", view, OVER))
         self.area.textChanged.connect(self._check)
         self._check()
 

@@ -173,7 +173,11 @@ def test_a_value_that_is_no_text_becomes_its_json() -> None:
 @pytest.mark.spec("R-DEF-15")
 def test_a_name_that_only_sounds_like_a_secret_is_none() -> None:
     names = ("MONKEY", "KEYBOARD", "keyboardLayout", "HOTKEYS", "PATH", "AUTHOR", "SPINNER", "BYPASS", "PWD", "PATTERN")
-    assert read({**LEAST, "tenvs": dict.fromkeys(names, "x")}).problems == ()
+    found = read({**LEAST, "tenvs": dict.fromkeys(names, "x")})
+    assert dict(found.definition.environment) == dict.fromkeys(names, "x")
+    assert {(one.path, one.code, one.warning) for one in found.problems} == {
+        (f"tenvs.{name}", "environment.texts", True) for name in ("PATH", "PWD")
+    }, "which commands keep as they are"
 
 
 @pytest.mark.spec("R-SUP-14")

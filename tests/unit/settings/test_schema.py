@@ -36,6 +36,11 @@ def test_every_setting_is_there_with_all_that_a_page_needs():
         assert (setting.minimum is not None) == (setting.kind in {"number", "whole", "times"})
 
 
+@pytest.mark.spec("R-AAT-6")
+def test_the_chat_of_a_called_agent_is_kept_until_the_run_ends_unless_somebody_says_otherwise():
+    assert defaults().chat.agent_threads == "run"
+
+
 def test_every_setting_is_on_exactly_one_page():
     assert sorted(s.key for group in pages().values() for s in group) == sorted(KEYS)
 
