@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from desktop.domain.skills import LEVELS, Severity, SkillDef, SkillKind, SkillSource
 from desktop.skills.formats import schemas
+from desktop.skills.formats.keys import Place, check_keys
 from desktop.skills.formats.other_tools import forbids, is_foreign, read_list
 from desktop.skills.formats.problems import Keys, Locate, Report, shown
 from desktop.skills.names import is_bare_name, normal_tags
@@ -27,7 +28,7 @@ _RESERVED = "meta-"
 _TOP = frozenset({"name", "description", "allowed-tools", "metadata"})
 _FLAT = frozenset({
     "params", "returns", "tags", "visibility", "role", "main", "category",
-    "delegate", "session", "trust", "paths", "mcp",
+    "delegate", "session", "trust", "paths", "mcp", "cwd", "workspace", "include",
 })  # fmt: skip
 """Keys of ``metadata`` that are accepted at the top, with a warning (C-2)."""
 _ALLOWED_ALIASES = ("allowedTools", "allowed_tools", "allowedtools", "allowed-tool", "allowed_tool", "allowedTool")
@@ -75,11 +76,12 @@ def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: Part, r
         report.add("trust.useless", message, locate(builder.place("trust")), "warning")
     if "level" in metadata:
         _check_level(metadata["level"], role, origin.kind, locate, report)
+    extras = {key: value for key, value in data.items() if key not in _TOP and key not in builder.taken}
+    builder.check_keys(extras, metadata, role)
     return SkillDef(
         name, description, origin.kind, origin.source, origin.path, _uri(origin.path, name if part.several else ""),
         origin.root, part.entry, allowed, metadata,
-        {key: value for key, value in data.items() if key not in _TOP and key not in builder.taken},
-        builder.tags(metadata), builder.visibility(metadata), role, builder.category(metadata), origin.stamp,
+        extras, builder.tags(metadata), builder.visibility(metadata), role, builder.category(metadata), origin.stamp,
         part.body_at, part.body_end, tuple(report.found), "broken" if report.found and report.broken else "ready",
     )  # fmt: skip
 
@@ -171,6 +173,14 @@ class _Builder:
 
     def _error(self, code: str, message: str, keys: Keys) -> None:
         self._report.add(code, message, self._locate(keys))
+
+    def check_keys(self, extras: Mapping[str, Any], metadata: Mapping[str, Any], role: str) -> None:
+        """Warn of keys that do nothing."""
+        model, origin = metadata.get("model"), self._origin
+        places: dict[Place, Mapping[str, Any]] = {"": extras, "metadata": metadata}
+        if isinstance(model, Mapping):
+            places["model"] = model
+        check_keys(places, (origin.kind, origin.source, role), self._place, self._locate, self._report)
 
     def description(self) -> str:
         value = self._data.get("description")

@@ -20,7 +20,7 @@ from desktop.domain.skills import SkillProblem
 from desktop.skills.resolution.scan import FileStamp, Listing
 from desktop.skills.resolution.snapshot import RELS, Row, Snapshot, problem_from
 
-MAGIC = b"assent-skills 2 " + sys.byteorder.encode() + b"\n"
+MAGIC = b"assent-skills 3 " + sys.byteorder.encode() + b"\n"
 MAX_BYTES = 64_000_000
 MAX_HEADER = 4_000_000
 _SEPARATOR = "\0"

@@ -29,7 +29,7 @@ HELP = {
     "category": "Whether a call asks you first. Empty: decided from what it may call.",
     "params": "JSON Schema of the arguments. Empty: it takes none.",
     "returns": "JSON Schema of the result. Empty: plain text.",
-    "model": "Settings for the model as JSON, such as temperature.",
+    "model": "How its agent works, as JSON: agent, model, maxTurns, maxSteps, toolMode, persistent.",
 }
 
 

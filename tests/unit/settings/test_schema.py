@@ -38,7 +38,7 @@ def test_every_setting_is_there_with_all_that_a_page_needs():
 
 @pytest.mark.spec("R-AAT-6")
 def test_the_chat_of_a_called_agent_is_kept_until_the_run_ends_unless_somebody_says_otherwise():
-    assert defaults().chat.agent_threads == "run"
+    assert defaults(Path("/home")).chat.agent_threads == "run"
 
 
 def test_every_setting_is_on_exactly_one_page():

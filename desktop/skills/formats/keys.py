@@ -1,0 +1,146 @@
+"""Every key of a skill's frontmatter: where it acts, or why it does nothing here. Silence would be a defect (D-12).
+
+A key that does nothing, or that nobody knows, is a warning and never keeps a skill from running. Public skills carry
+keys that describe them for people and for other apps: those are fine as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+from desktop.domain.near import nearest
+from desktop.skills.formats.problems import Keys, Locate, Report
+from desktop.skills.names import is_bare_name
+
+Place = Literal["", "metadata", "model"]
+"""At the top, in ``metadata``, or in its ``model``."""
+
+_FORMATS, _CASCADE = "skills/formats/build.py", "skills/cascade/cascade.py"
+_SKILLS, _POLICY = "domain/skills.py", "agents/policy_settings.py"
+_INTERFACE = {"params": _SKILLS, "returns": _SKILLS, "model": "pipeline/skill_run.py"}
+_OURS = dict.fromkeys(("tags", "visibility", "role", "main", "category"), _FORMATS)
+
+ACTS: Mapping[Place, Mapping[str, str]] = {
+    "": {
+        **dict.fromkeys(("name", "description", "allowed-tools", "metadata"), _FORMATS),
+        **dict.fromkeys(("disable-model-invocation", "user-invocable", "argument-hint", "context"), _SKILLS),
+        "entry": "skills/formats/code.py",
+    },
+    "metadata": {
+        **_OURS, **_INTERFACE, **dict.fromkeys(("activatable", "level"), _FORMATS),
+        **dict.fromkeys(("$inherit", "$order", "$remove", "$local", "$global", "order", "hook"), _CASCADE),
+        "network": "pipeline/python_worker.py", "retries": "pipeline/wrapping.py",
+    },
+    "model": {
+        **dict.fromkeys(("agent", "maxTurns", "maxSteps", "persistent", "contextEdit", "toolMode"), _POLICY),
+        "model": "conversation/side_spec.py",
+    },
+}  # fmt: skip
+"""By place and key the file of ``desktop`` that reads it. A middleware of one's own handles the key of its name."""
+
+MIDDLEWARE = frozenset({"cache", "delegate", "retry", "session", "timeout"})
+"""The library's: each handles the key of its name."""
+
+_FOLDERS = "nothing acts on it in this version: relative paths start in the workspace, and all folders are searched"
+_STEP = "it names a step of every call, which no skill sets"
+_REQUEST = "nothing hands it to a model in this version; the model's own setting counts"
+_STEPS = (
+    "event", "gateway", "frontmatter", "directives", "limits", "safety", "validate-args", "validate-allowed-tools",
+)  # fmt: skip
+
+IDLE: Mapping[Place, Mapping[str, str]] = {
+    "": {
+        "hooks": "programs are not started around calls here",
+        "agent": "a skill's provider is named in metadata: {model: {agent: …}}", "effort": _REQUEST,
+        "model": "a skill's model is named in metadata: {model: {model: connection/model}}",
+    },
+    "metadata": {
+        **dict.fromkeys(("paths", "cwd", "workspace"), _FOLDERS),
+        "include": "nothing acts on it in this version: put the text into the skill, or :inline[FILE]",
+        "mcp": "nothing acts on it in this version: servers are declared in mcp.yaml; allowed-tools names their tools",
+        "trust": "who is asked about a call is decided by the rules of a person, under Approvals",
+        **dict.fromkeys(_STEPS, _STEP),
+    },
+    "model": dict.fromkeys((
+        "temperature", "top_p", "topP", "top_k", "topK", "max_tokens", "maxTokens", "seed", "stop", "effort", "region",
+        "reasoning_effort", "thinking", "memory",
+    ), _REQUEST),
+}  # fmt: skip
+"""Keys that are known and do nothing, each with why, or with what to write instead."""
+
+FOREIGN = frozenset(
+    "license compatibility requires source author version tags risk dependencies date_added triggers trigger type "
+    "command tools agents repo color displayName compatible_tools priority usage input output bundle homepage tier "
+    "not_for skill-author updated domain frameworks python-tools short-description tech-stack connector target-market "
+    "repository skill-version docs npm term-introduced mcp-server documentation support status website github "
+    "skill-source skill-contributors trigger-keywords when_to_use keywords language title created date maintainer "
+    "maintainers contributors copyright icon examples platforms os model-hint last-updated last_updated url "
+    "category argument-hint".split()
+)
+"""What public skills carry for people and for other apps (counted in 2,449 of them)."""
+
+_ALIKE = 0.84
+_SHORT = 4
+
+
+Given = Mapping[str, Any]
+
+
+def check_keys(
+    definition: Mapping[Place, Given], origin: tuple[str, str, str], where: Callable[[str], Keys], locate: Locate,
+    report: Report,
+) -> None:  # fmt: skip
+    """Warn of each key that does nothing, or that nobody knows. ``definition`` has the keys by place, ``origin`` the
+    skill's kind, source and role, ``where`` in the file a key of metadata stands."""
+    above: dict[Place, Callable[[str], Keys]] = {
+        "": lambda key: (key,), "metadata": where, "model": lambda key: (*where("model"), key),
+    }  # fmt: skip
+    for place, given in definition.items():
+        for key in sorted(key for key in given if isinstance(key, str)):
+            code, message = _wrong(place, key, origin)
+            if code:
+                report.add(code, message, locate(above[place](key)), "warning")
+
+
+def _wrong(place: Place, key: str, origin: tuple[str, str, str]) -> tuple[str, str]:
+    """(code, sentence) of a key, or two empty texts."""
+    if key in ACTS[place]:
+        why = _at_odds(place, key, *origin)
+    else:
+        why = IDLE[place].get(key, "")
+    if why:
+        return "key.idle", f"{key} does nothing here: {why}"
+    if key in ACTS[place] or key in FOREIGN or key in MIDDLEWARE:
+        return "", ""
+    like = _alike(key, (*ACTS[place], *MIDDLEWARE))
+    if like:
+        return "key.unknown", f"there is no key {key[:60]}; did you mean {like}?"
+    # A key of metadata may be that of somebody's middleware; a folder may be for other apps, too.
+    if origin[0] == "folder" or (place == "metadata" and is_bare_name(key)):
+        return "", ""
+    return "key.unknown", f"there is no key {key[:60]}, so nothing acts on it"
+
+
+def _at_odds(place: Place, key: str, kind: str, source: str, role: str) -> str:
+    """Why a key that acts does not act in this skill."""
+    if place != "metadata":
+        return ""
+    if key in ("order", "hook") and role != "middleware":
+        return "it is for skills with role: middleware; $order says where middleware stands around this one"
+    if key == "network" and kind not in ("python", "javascript"):
+        return "it is for skills in code"
+    return "it is for the library's own skills" if key == "retries" and source != "library" else ""
+
+
+def _alike(key: str, known: Iterable[str]) -> str:
+    """The key that was probably meant: the same letters, or nearly."""
+    folded = {_plain(name): name for name in known}
+    if (plain := _plain(key)) in folded:
+        return folded[plain]
+    near = nearest(plain, folded, cutoff=_ALIKE) if len(plain) > _SHORT else []
+    return folded[near[0]] if near else ""
+
+
+def _plain(key: str) -> str:
+    return key.lower().replace("_", "").replace("-", "")
