@@ -40,7 +40,8 @@ class Host:
     that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds; ``asked`` hears of
     questions that an agent's provider puts to the model itself: False before, when it may raise LimitReached, True
     when there is an answer; ``summaries``: whether older messages are summarised; ``live`` has the tree in which each
-    agent has its place; ``offers`` is how much is offered to a model beside what its list names."""
+    agent has its place; ``offers`` is how much is offered to a model beside what its list names; ``started`` counts a
+    start of a skill's agent by its name, and may raise LimitReached."""
 
     pipeline: Pipeline
     client: ModelClient
@@ -60,3 +61,4 @@ class Host:
     summaries: Callable[[], bool] = lambda: False
     live: LiveRuns | None = None
     offers: Callable[[], Offers] = Offers
+    started: Callable[[str], None] = lambda _name: None

@@ -77,6 +77,7 @@ class _Agent:
 
     async def work(self) -> Any:
         served = self._served.run.tool.name
+        self._host.started(served)
         window = self._host.context_window(self._host.model)
         room = self._host.offers().room(window)
         visible = await visible_tools(self._host.pipeline.table, self._allowed, serving=served, room=room)

@@ -34,7 +34,7 @@ from desktop.conversation.known_windows import KnownWindows
 from desktop.conversation.registering import ScheduleCreate, SkillRegister
 from desktop.conversation.run_desk import RunDesk
 from desktop.conversation.run_trees import TreeKeeper
-from desktop.conversation.runtime import Runtime, host_of
+from desktop.conversation.runtime import THREAD_LIMIT, Runtime, host_of
 from desktop.conversation.service import ConversationService
 from desktop.conversation.skill_files import FilesWithSkills
 from desktop.conversation.skill_world import SkillWorld
@@ -254,7 +254,8 @@ async def _rooms(
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
-        starts=StartRate(lambda: settings.current.limits.starts_per_minute), live=live, safety=safety, priced=priced,
+        starts=_start_rate(settings), thread_rounds=lambda: _thread_rounds(settings), live=live, safety=safety,
+        priced=priced,
         agent_layers=(skills.levels.agent,), chat_layers=(live.models, skills.levels.chat), set_by=BOUNDS_ARE,
         context=context, summaries=lambda: settings.current.chat.summaries, mask=redactor.mask_known,
         context_window=known_windows, redact=redactor.redact_text, bounds=lambda: settings.current.limits.run,
@@ -336,6 +337,18 @@ def _usual_rounds(settings: SettingsService) -> Limit:
     key = "chat.max_iterations"
     chosen = Limit(DEFAULT_LIMIT.name, settings.current.chat.max_iterations, BOUNDS_ARE)
     return chosen if settings.is_changed(key) else DEFAULT_LIMIT
+
+
+def _thread_rounds(settings: SettingsService) -> Limit:
+    """Of a chat with all of its answers."""
+    where = BOUNDS_ARE if settings.is_changed("limits.thread_rounds") else THREAD_LIMIT.where
+    return Limit(THREAD_LIMIT.name, settings.current.limits.thread_rounds, where)
+
+
+def _start_rate(settings: SettingsService) -> StartRate:
+    return StartRate(
+        lambda: settings.current.limits.starts_per_minute, lambda: settings.current.limits.skill_starts_per_minute
+    )
 
 
 def _offers(settings: SettingsService) -> Offers:

@@ -91,6 +91,8 @@ class DebateRun:
 
     async def go(self) -> None:
         """Run and store how it ended. Raises what the store raises at the very end, and CancelledError."""
+        if self._above is None:
+            self._runtime.starts.count(self.debate.setup.agent or DEBATE)
         try:
             await self._begin()
             self._stop = self._place.judged(await self._ended())

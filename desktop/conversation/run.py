@@ -207,11 +207,17 @@ class RunExecution:
 
     async def _take_place(self, held: AsyncExitStack) -> None:
         """Among the runs that work at once; one that has to wait says so."""
-        order, slots = self._order, self._runtime.slots
-        waits, where = slots.full(self._priority), {"thread_id": order.thread.thread_id, "run_id": order.run_id}
+        order, slots, starts = self._order, self._runtime.slots, self._runtime.starts
+        job, agent = order.terms is not None, order.thread.agent
+        waits = slots.full(self._priority) or (job and starts.full(agent))
+        where = {"thread_id": order.thread.thread_id, "run_id": order.run_id}
         if waits:
             self._runtime.bus.publish(RunWaiting(**where, waiting=True))
+        if not job:
+            starts.count(agent)
         async with Interrupt(order.token):
+            if job:
+                await starts.turn(agent)
             await held.enter_async_context(slots.slot(self._priority))
         if waits:
             self._runtime.bus.publish(RunWaiting(**where, waiting=False))

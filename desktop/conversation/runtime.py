@@ -30,6 +30,8 @@ from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.start_rate import StartRate
 from desktop.supervision.tasks import RunSlots
 
+THREAD_LIMIT = Limit("rounds of a chat", 5_000, "the default")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
@@ -42,7 +44,7 @@ class Runtime:
     one's cost will be told; ``safety`` gives the boundaries that the
     system text names; ``mask`` takes known secrets out of what a person wrote; ``bounds`` and ``spawn_budget`` bound
     each run tree from its start (``set_by`` says where a person finds the former), ``usual_rounds`` an
-    answer, ``starts`` how often models start an agent;
+    answer, ``thread_rounds`` all answers of a thread, ``starts`` how often agents are started;
     ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``live`` has the trees and journals of
     runs; ``spawn`` starts an owned task; ``offers`` is how much is offered to a model beside what its list names.
     """
@@ -61,6 +63,7 @@ class Runtime:
     bounds: Callable[[], ExecutionBudget] = ExecutionBudget
     set_by: str = "the run's budget"
     usual_rounds: Callable[[], Limit] = lambda: DEFAULT_LIMIT
+    thread_rounds: Callable[[], Limit] = lambda: THREAD_LIMIT
     spawn_budget: SpawnBudget = field(default_factory=SpawnBudget)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     code: CodeEngine | None = None
@@ -100,5 +103,5 @@ def host_of(
         pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=system,
         allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
         retry=runtime.retry, layers=runtime.chat_layers, code=runtime.code, redact=runtime.redact, spawn=runtime.spawn,
-        summaries=runtime.summaries, live=runtime.live, offers=runtime.offers,
+        summaries=runtime.summaries, live=runtime.live, offers=runtime.offers, started=runtime.starts.start_skill,
     )  # fmt: skip

@@ -224,25 +224,29 @@ def model_from(text: str) -> ModelRef:
 @dataclass(frozen=True, slots=True)
 class TurnRounds:
     """How many rounds a turn may have, asked before each of them with the number that it has had: the tightest of what
-    applies (R-LIM-1). That is the side's ``own`` limit, unless a person has set its rounds while it works, and what the
-    budget leaves, of which all agents of the run use. ``begun`` rounds of the turn were another run's."""
+    applies (R-LIM-1). That is the side's ``own`` limit, unless a person has set its rounds while it works, what the
+    budget leaves, of which all agents of the run use, and what is left of the ``thread``'s. ``begun`` rounds of the
+    turn were another run's."""
 
     own: Limit
     budget: BudgetTracker
     begun: int = 0
+    thread: Limit | None = None
 
     @staticmethod
-    def of(spec: SideSpec, who: str, budget: BudgetTracker, begun: int = 0) -> TurnRounds:
+    def of(
+        spec: SideSpec, who: str, budget: BudgetTracker, begun: int = 0, thread: Limit | None = None
+    ) -> TurnRounds:
         """Of a side's turn; ``who`` has the limit that the side sets."""
         own = Limit("maxSteps", spec.max_rounds, who) if spec.max_rounds else spec.usual_rounds
-        return TurnRounds(own, budget, begun)
+        return TurnRounds(own, budget, begun, thread)
 
     def __call__(self, done: int) -> Limit:
         """As of now."""
         left = self.budget.rounds_left(done - self.begun)
         left = replace(left, value=left.value + self.begun, kind="budget") if left is not None else None
         by_hand = self.budget.budget.max_rounds is not None and self.budget.where_of("max_rounds") == BY_HAND
-        return tightest(None if by_hand else self.own, left) or self.own
+        return tightest(None if by_hand else self.own, left, self.thread) or self.own
 
 
 def round_limit(own: int | None, who: str, budget: BudgetTracker, usual: Limit = DEFAULT_LIMIT) -> Limit:

@@ -39,7 +39,7 @@ from desktop.conversation.toolbox import Toolbox
 from desktop.conversation.unfinished import Settling, Unfinished
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
-from desktop.domain.errors import CancellationError, KnownError
+from desktop.domain.errors import CancellationError, KnownError, LimitReached
 from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
 from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallFinished, ToolCallStarted
 from desktop.domain.ids import AgentId, new_id
@@ -135,7 +135,8 @@ class SideTurn:
         self, side: Ready, tools: Toolbox, code: RunCode, contract: ResultContract, given: Given
     ) -> SideResult:
         runtime, spec = self.runtime, self.spec
-        rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.begun)
+        thread = await self._of_thread(given.begun)
+        rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.begun, thread)
         node = runtime.live.node_of(self.meta) if runtime.live is not None else None
         if node is not None:
             node.own_rounds = rounds.own
@@ -165,6 +166,17 @@ class SideTurn:
         unmet = contract.unmet if stops.by is None and result.error is None else ""
         limit = result.limit or rounds(result.rounds)
         return SideResult(result, limit, stops.by, stops.value, stops.missing, unmet, stops.handed)
+
+    async def _of_thread(self, begun: int) -> Limit:
+        """What is left of the rounds of this thread, whatever runs they are of. Raises LimitReached when nothing is."""
+        bound = self.runtime.thread_rounds()
+        left = int(bound.value) - await self.runtime.store.messages.rounds(thread_id=self.meta.thread_id)
+        if left < 1:
+            raise LimitReached(
+                f"All rounds of this chat are used up: {bound}.", limit=str(bound), code="limit.rounds",
+                next_step="Go on in a new chat, or raise the limit in Settings, Chats.",
+            )  # fmt: skip
+        return Limit(f"rounds left of the {bound.value:,.0f} of this chat,", left + begun, bound.where)
 
     async def _settled(self, tools: SideStops, given: Given) -> Sequence[ChatMessage]:
         """The messages, with results for the calls that a run before this one has left open."""

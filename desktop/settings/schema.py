@@ -207,8 +207,13 @@ class Limits:
         4, "Runs at the same time", "whole", "Further runs wait for their turn.", "Chats", minimum=1, maximum=32
     )
     starts_per_minute: int = setting(
-        10, "Starts of one agent a minute", "whole", "How often models may start the same agent in a minute.", "Chats",
-        minimum=1, maximum=600,
+        10, "Starts of one agent a minute", "whole",
+        "Yours count and never wait; a job waits, and a model is told that it may not call the agent more often.",
+        "Chats", minimum=1, maximum=600,
+    )  # fmt: skip
+    skill_starts_per_minute: int = setting(
+        60, "Starts of one skill a minute", "whole", "More often a model may not call a skill that an agent works on.",
+        "Chats", minimum=1, maximum=6_000,
     )  # fmt: skip
     run_tokens: int = setting(
         0, "Tokens of a run", "whole",
@@ -223,6 +228,11 @@ class Limits:
         RUN_ROUNDS, "Rounds of a run", "whole",
         "How many requests to models all agents of a run may make together, however they call each other.", "Chats",
         minimum=1, maximum=100_000,
+    )  # fmt: skip
+    thread_rounds: int = setting(
+        5_000, "Rounds of a chat", "whole",
+        "How many requests to models all answers of one chat may make together, with those of its branches.", "Chats",
+        minimum=1, maximum=1_000_000,
     )  # fmt: skip
     run_minutes: float = setting(
         0, "Time of a run", "number", "How long a run may work; while it waits for you no time passes. 0: no limit.",

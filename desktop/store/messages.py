@@ -92,6 +92,15 @@ class MessageRepository:
 
         return await self._thread.read(work)
 
+    async def rounds(self, *, thread_id: str) -> int:
+        """How often models were asked in this thread, on all of its branches: each answer is a message."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            query = "SELECT count(*) FROM messages WHERE thread_id = ? AND role = 'assistant'"
+            return int(connection.execute(query, (thread_id,)).fetchone()[0])
+
+        return await self._thread.read(work)
+
     async def picked_above(self, *, message_id: str, wanted: Sequence[str]) -> list[MessageRecord]:
         """Those of ``wanted`` that stand above this one on its path, calls with their results, oldest first."""
 

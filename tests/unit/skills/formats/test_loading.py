@@ -186,13 +186,13 @@ def test_a_limit_that_is_written_wrongly_still_limits(head: str, allowed: str, c
 
 
 def test_flat_keys_are_read_as_metadata_with_a_warning_each() -> None:
-    head = "params:\n  type: object\nrole: middleware\ntags: [x]\nvisibility: hidden\nmodel:\n  maxTurns: 3\nversion: 1\n"
+    head = "params:\n  type: object\nrole: middleware\ntags: [x]\nvisibility: hidden\nmodel:\n  maxTurns: 3\nos: 1\n"
     loaded = load(markdown(head))
     (found,) = loaded.definitions
     assert (found.role, found.tags, found.visibility) == ("middleware", ("x",), "hidden")
     assert found.params == {"type": "object"}
     assert found.metadata["model"] == {"maxTurns": 3}
-    assert found.extras == {"version": 1}
+    assert found.extras == {"os": 1}
     assert {problem.code for problem in loaded.problems} == {"key.flat"}
     assert [problem.line for problem in loaded.problems] == [4, 6, 7, 8, 9]
     assert found.state == "ready"
