@@ -19,6 +19,7 @@ from desktop.conversation.agents import AgentFile, AgentFiles
 from desktop.conversation.masking import HOLDS_A_KEY, Mask, place_of_key
 from desktop.conversation.runtime import Runtime
 from desktop.conversation.side_spec import Ready, SideSpec, how_called, ready, request_of, round_limit, stop_problem
+from desktop.domain.agent_names import file_stem_of
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SidePreview, ToolOffer
 from desktop.domain.definitions import SIDES, AgentDefinition, AgentRow, DefinitionProblem, SideName
@@ -173,7 +174,7 @@ class AgentDesk:
         said = read_text(text, "")
         if said.definition is None:
             raise CannotSaveTools("An agent with mistakes cannot be saved.", next_step="Correct it, then save.")
-        path = self._mine / f"{said.definition.name}.yaml"
+        path = self._mine / f"{file_stem_of(said.definition.name)}.yaml"
         if os.path.lexists(path):
             raise CannotSaveTools(f"There is a file {path.name} already.", next_step="Choose another name.")
         return str(path)
@@ -219,7 +220,7 @@ class AgentDesk:
         self._reload()
 
     def _write(self, name: str, text: str, suffix: str = ".yaml") -> str:
-        path = self._mine / f"{name}{suffix}"
+        path = self._mine / f"{file_stem_of(name)}{suffix}"
         if os.path.lexists(path):
             raise CannotSaveTools(f"There is a file {path.name} already.", next_step="Rename that one first.")
         PersonFile(path, MAX_BYTES).write(text, "absent", over=False)
@@ -233,7 +234,7 @@ class AgentDesk:
         """The name, or the next one with a number that neither an agent nor a file has."""
         match = _COPY.fullmatch(name)
         stem, number, tail = (match[1], int(match[2] or 1), match[3] or "") if match else (name, 1, "")
-        while name in self._files.book.agents or os.path.lexists(self._mine / f"{name}.yaml"):
+        while name in self._files.book.agents or os.path.lexists(self._mine / f"{file_stem_of(name)}.yaml"):
             number += 1
             name = f"{stem[:50]}_{number}{tail}"
         return name

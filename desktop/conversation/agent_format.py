@@ -5,6 +5,7 @@ Pure: no file, no skill is looked at. What has to be there when it runs is ``age
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -13,14 +14,15 @@ from desktop.conversation.agent_values import (
     MAX_ENVIRONMENT,
     MAX_LABEL,
     MAX_TEXT,
-    NAME,
     PROMPT,
     TOOL,
     cleaned_icon,
     environment_problems,
     environment_text,
+    name_problem,
     odd_text,
 )
+from desktop.domain.agent_names import tool_name_of
 from desktop.domain.definitions import AgentDefinition, AgentType, DefinitionProblem, SideDefinition
 from desktop.domain.near import nearest
 from desktop.domain.safety import DEFAULT_ENVIRONMENT
@@ -146,13 +148,13 @@ def read_definition(
 
 
 def _name(at: _Reader) -> str:
+    """Free, but for what could be a path, or would not be seen (S4): what it is called as a tool follows from it."""
     name = at.data.get("name")
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        at.wrong(
-            "name", "name.invalid", "name must be a lower-case letter, then up to 63 letters, digits or _"
-        )
+    if wrong := name_problem(name):
+        at.wrong("name", "name.invalid", wrong)
         return ""
-    if not name.endswith("_agent"):
+    name = unicodedata.normalize("NFC", str(name))
+    if not tool_name_of(name).endswith("agent") and name.isascii():
         at.wrong("name", "name.suffix", "the names of agents should end in _agent", warning=True)
     return name
 

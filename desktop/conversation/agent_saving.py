@@ -11,6 +11,7 @@ from typing import Any
 
 from desktop.conversation.agent_text import read_text
 from desktop.conversation.masking import Mask, clean
+from desktop.domain.agent_names import file_stem_of
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError, KnownError
 
@@ -67,7 +68,7 @@ def saver(folder: Path, mask: Mask = lambda text: text) -> Callable[[AgentDefini
 
 def _save(folder: Path, definition: AgentDefinition) -> str:
     text = definition_text(definition)
-    path = folder / f"{definition.name}.yaml"
+    path = folder / f"{file_stem_of(definition.name)}.yaml"
     said = read_text(text, path.name)
     wrong = "; ".join(problem.shown for problem in said.problems if not problem.warning)
     if said.definition is None:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.agent_names import alias_of, tool_names_of
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Category, PreCheck, Tool, ToolCallContext, ToolResult, ToolSpec
@@ -76,6 +77,7 @@ class AgentTools:
         self._reserved = reserved
         self._lock = threading.Lock()
         self._now: dict[str, AgentTool] = {}
+        self._names: dict[str, str] = {}
         self.problems: Mapping[str, DefinitionProblem] = {}
 
     def refresh(self) -> None:
@@ -83,21 +85,23 @@ class AgentTools:
         with self._lock:
             problems: dict[str, DefinitionProblem] = {}
             exposed = [one for _, one in sorted(self._book.agents.items()) if one.expose_as_tool]
+            self._names = tool_names_of(one.name for one in exposed)
             free = [one for one in exposed if self._is_free(one, problems)]
             categories = self._categories(free)
-            tools = {one.tool_name: self._tool(one, categories[one.name]) for one in free}
+            tools = {self._names[one.name]: self._tool(one, categories[one.name]) for one in free}
             self._registry.replace_source(SOURCE, tools.values())
             self._now, self.problems = tools, problems
         self._world.shown.refresh()
 
     def _is_free(self, agent: AgentDefinition, problems: dict[str, DefinitionProblem]) -> bool:
         """Whether nothing else has its name or alias; an agent never takes a tool's place (R-DEF-17)."""
-        for name in (agent.tool_name, agent.name):
+        tool = self._names[agent.name]
+        for name in (tool, alias_of(agent.name, tool)):
             other = self._registry.find(name)
             owner = f"the tool {other.spec.name}" if other is not None and other.spec.source != SOURCE else ""
-            owner = owner or self._reserved(agent.tool_name)
+            owner = owner or self._reserved(tool)
             if owner:
-                text = f"as a tool it would be called {agent.tool_name}, which is {owner}"
+                text = f"as a tool it would be called {tool}, which is {owner}"
                 problems[agent.name] = DefinitionProblem("name", "tool.taken", text)
                 return False
         return True
@@ -106,11 +110,12 @@ class AgentTools:
         """The one that is there already as long as nothing about it changed, so that approvals stay valid."""
         params = self._params(agent)
         version = hashlib.sha256(repr((agent, category, params)).encode()).hexdigest()
-        known = self._now.get(agent.tool_name)
+        tool = self._names[agent.name]
+        known = self._now.get(tool)
         if known is not None and known.spec.version == version:
             return known
         spec = ToolSpec(
-            agent.tool_name, agent.tool_description, params, category, alias=agent.name, tags=("agent",),
+            tool, agent.tool_description, params, category, alias=alias_of(agent.name, tool), tags=("agent",),
             source=SOURCE, timeout_s=AGENT_LIMIT_S, version=version, nests="thread",
         )  # fmt: skip
         return AgentTool(agent, spec, self._carry)
@@ -128,8 +133,8 @@ class AgentTools:
         found = {agent.name: Category.READ for agent in agents}
         for _ in range(_PASSES):
             others = [
-                ToolSpec(agent.tool_name, "", {}, found[agent.name], alias=agent.name, tags=("agent",))
-                for agent in agents
+                ToolSpec(name, "", {}, found[agent.name], alias=alias_of(agent.name, name), tags=("agent",))
+                for agent in agents if (name := self._names[agent.name])
             ]  # fmt: skip
             now = {agent.name: self._category(agent, [*specs, *others]) for agent in agents}
             if now == found:
@@ -148,6 +153,6 @@ class AgentTools:
         if prompt.category and prompt.source in _TRUSTED:
             return Category(prompt.category)
         allowed = self._world.allowed_of(prompt)
-        own = (agent.tool_name, prompt.name)
+        own = (self._names[agent.name], prompt.name)
         most = (spec.category for spec in specs if spec.name not in own and allowed.offers(spec))
         return max(most, key=lambda one: one.rank, default=Category.READ)

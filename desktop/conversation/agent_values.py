@@ -12,7 +12,6 @@ from urllib.parse import unquote, urlsplit
 
 from desktop.domain.definitions import DefinitionProblem
 
-NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 PROMPT = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 TOOL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,63})")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -45,6 +44,19 @@ def odd_text(value: str) -> str:
     for character in value:
         if character not in "\n\t" + _JOINERS and unicodedata.category(character) in _NOT_SHOWN:
             return f"a character that cannot be seen (U+{ord(character):04X})"
+    return ""
+
+
+def name_problem(name: Any) -> str:
+    """What keeps a value from being the name of an agent, as a sentence, or ""."""
+    if not isinstance(name, str) or not name.strip():
+        return "name must be a text that is not empty"
+    if len(name) > MAX_LABEL:
+        return f"name has {len(name)} characters; {MAX_LABEL} is the most"
+    if name != name.strip() or not name.isprintable() or odd_text(name):
+        return "name must be one line, with nothing that cannot be seen, and no blank at either end"
+    if any(character in "/\\:" for character in name) or name.startswith((".", "-")):
+        return "name must not look like a path or an option: no / \\ or : in it, and no . or - at its beginning"
     return ""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from desktop.domain.agent_names import IDENTIFIER, tool_name_of
 from desktop.domain.supervision import Priority
 
 AgentType = Literal["ai_human", "dual_ai"]
@@ -76,12 +77,13 @@ class AgentDefinition:
     @property
     def shown(self) -> str:
         """What a person reads as its name."""
-        return self.title or self.name.replace("_", " ").capitalize()
+        said = self.name.replace("_", " ").capitalize() if IDENTIFIER.fullmatch(self.name) else self.name
+        return self.title or said
 
     @property
     def tool_name(self) -> str:
-        """Its name as a tool, when it is exposed as one (R-AAT-1)."""
-        return self.name.replace("_", "-")
+        """Its name as a tool, where no other agent has that (R-AAT-1)."""
+        return tool_name_of(self.name)
 
     def label_of(self, name: SideName) -> str:
         """What a side is called (S-DEF-2)."""

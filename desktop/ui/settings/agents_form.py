@@ -19,7 +19,7 @@ TYPES = (("ai_human", "One agent, with you"), ("dual_ai", "Two agents, with each
 HELP = {
     "icon": "An icon of Assent, as /icons/search.svg, or a picture beside this file, as /owl.png: PNG, JPEG, WebP or "
     "an SVG of plain shapes. An address is never fetched: the first letter of the title is shown instead.",
-    "name": "a to z, 0 to 9 and _; should end in _agent",
+    "name": "any words; should end in _agent, and the name of its tool follows from it",
     "description": "What it is for. People choose it by this.",
     "maxSessionTurns": "Counts the turns of both sides.",
     "toolDescription": "What it does for other agents. Models choose it by this.",

@@ -84,7 +84,10 @@ def test_every_field_of_the_source_is_read_from_yaml_and_from_json_alike() -> No
     assert from_yaml.place("sideA.maxSteps")[0] == lines.index(next(line for line in lines if "maxSteps" in line)) + 1
 
 
-NAMES = ["", "Bad", "1a", "a-b", "../x", "a/b", "a.b", "a" * 65, "ä", "a b", "a\n", None, 7, ["a"]]
+NAMES = [
+    "", " ", "../x", "a/b", "a\\b", ".a", "..", "-rf", "c:a", "a" * 81, " a", "a ", "a\n", "a\nb", "a\u202eb",
+    "a\u200b", "a\0", None, 7, ["a"],
+]  # fmt: skip
 
 
 @pytest.mark.spec("R-DEF-2")
@@ -192,7 +195,7 @@ def test_a_definition_may_say_what_its_agent_counts_for() -> None:
 @pytest.mark.spec("R-DEF-14")
 def test_all_mistakes_are_told_at_once() -> None:
     bad = {
-        "name": "Bad", "type": "dual_ai", "maxSessionTurns": 0, "exposeAsTool": True, "icon": "javascript:x",
+        "name": "../bad", "type": "dual_ai", "maxSessionTurns": 0, "exposeAsTool": True, "icon": "javascript:x",
         "tenvs": {"TOKEN": "x"}, "sideA": {"prompt": "", "stopTool": "x", "maxSteps": 0}, "typo": 1,
     }  # fmt: skip
     assert codes(bad) == {

@@ -165,7 +165,7 @@ def test_agent_files_are_read_and_every_problem_of_one_is_named_at_once(tmp_path
     book = load_agents(ROOT / "resources/agents")
     assert book.problems == ()
     assert book.get("").side_a.prompt == "assistant"
-    (tmp_path / "a.yaml").write_text("name: Bad Name\ntype: other\nsideA: {maxSteps: 0}\n")
+    (tmp_path / "a.yaml").write_text("name: ../Bad Name\ntype: other\nsideA: {maxSteps: 0}\n")
     (tmp_path / "b.yaml").write_text("name: [unclosed\n")
     (tmp_path / "c.yaml").write_text("name: loops\nsideA: {prompt: assistant, stopOnResponse: false}\n")
     (tmp_path / "d.yaml").write_text("name: good\nsideA: {prompt: assistant, maxSteps: 7}\n")
