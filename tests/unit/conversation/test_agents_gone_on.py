@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from desktop.conversation.agent_calls import AgentCalls
-from desktop.conversation.agent_retention import forget_children
+from desktop.conversation.agent_retention import CLOSING, forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.debate_calls import CalledDebates
 from desktop.conversation.unfinished import conclude_settled
@@ -366,7 +366,9 @@ async def debate(
     more = {**options(registry), "person": person}
     async with debate_world(tmp_path, model, allowed="write-file", **more) as w:
         prompt(w.prompts, "boss", '"*-agent write-file"')
-        made = AgentCalls(lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime))
+        made = AgentCalls(
+            lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime), kept=lambda: CLOSING
+        )
         tools = AgentTools(w.runtime.agents, w.skills, registry, made.carry)
         await asyncio.to_thread(tools.refresh)
         known = await w.service.threads()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from desktop.conversation.agent_calls import AgentCalls
-from desktop.conversation.agent_retention import forget_children
+from desktop.conversation.agent_retention import CLOSING, forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.debate_calls import CalledDebates
@@ -40,7 +40,9 @@ async def ask(
 ) -> tuple[str, list[ToolResultBlock]]:
     """What the boss got from its calls."""
     prompt(w.prompts, "boss", allowed)
-    made = AgentCalls(lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime))
+    made = AgentCalls(
+        lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime), kept=lambda: CLOSING
+    )
     tools = AgentTools(w.runtime.agents, w.skills, registry, made.carry)
     await asyncio.to_thread(tools.refresh)
     thread = (await w.service.create_thread(agent="boss_agent", model=MODEL)).thread_id

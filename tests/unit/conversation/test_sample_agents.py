@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from desktop.conversation.agent_calls import AgentCalls
-from desktop.conversation.agent_retention import forget_children
+from desktop.conversation.agent_retention import CLOSING, forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import load_agents
 from desktop.conversation.debate_calls import CalledDebates
@@ -39,7 +39,9 @@ async def samples(tmp_path: Path, *rounds: object) -> AsyncIterator[tuple[House,
     roots = (SearchRoot(str(ROOT / "skills"), "library"),)
     async with world(tmp_path, model, registered=registry, roots=roots, agents=book, person=Chains()) as made:
         two = CalledDebates(lambda: made.runtime)
-        carried = AgentCalls(lambda: made.runtime, made.owner, handover=made.service.hand_over, two_sides=two)
+        carried = AgentCalls(
+            lambda: made.runtime, made.owner, handover=made.service.hand_over, two_sides=two, kept=lambda: CLOSING
+        )
         at = AgentTools(book, made.skills, registry, carried.carry)
         await asyncio.to_thread(at.refresh)
         assert at.problems == {}
