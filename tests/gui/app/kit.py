@@ -22,6 +22,11 @@ def call(tool: str, **arguments: Any) -> list[dict[str, Any]]:
     return [{"call": {"tool": tool, "arguments": arguments}}]
 
 
+def unoffered(tool: str, **arguments: Any) -> list[dict[str, Any]]:
+    """A call as small local models make it, of what they were not offered."""
+    return [{"call": {"tool": tool, "arguments": arguments, "unoffered": True}}]
+
+
 class Running:
     """One start of the app, and a person in front of it."""
 

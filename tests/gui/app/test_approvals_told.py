@@ -3,7 +3,7 @@
 import pytest
 
 from desktop.domain.permission import AuditEntry
-from tests.gui.app.kit import Running, call
+from tests.gui.app.kit import Running, call, unoffered
 
 KEY = "sk-live-0123456789abcdef"
 
@@ -63,7 +63,7 @@ async def test_a_call_edited_onto_another_file_shows_that_files_loss_before_it_i
 async def test_the_log_lists_every_call_with_what_came_of_it(start):
     app = await start(
         call("list_directory"), call("read_file", path="/etc/passwd"), call("bash", command="rm -rf /"),
-        call("read_file", path=7), call("no_such_tool", x=1), call("write_file", path=".", content="x"),
+        call("read_file", path=7), unoffered("no_such_tool", x=1), call("write_file", path=".", content="x"),
         call("bash", command="exit 3"), [{"text": "Done."}],
     )  # fmt: skip
     app.say("go")

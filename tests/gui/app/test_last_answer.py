@@ -26,7 +26,7 @@ def press(widget: QWidget, place: QPointF) -> None:
 
 async def two_asked(start: Callable[..., Any]) -> Running:
     """Two requests of one thread in a window of 1,000: the first is put aside, the second lies over its card."""
-    app: Running = await start(call("write-file", path="a.txt", content="a"), HELLO)
+    app: Running = await start(call("write_file", path="a.txt", content="a"), HELLO)
     app.window.resize(1000, 800)
     await activated(app.window)
     app.say("Write it")

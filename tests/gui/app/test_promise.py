@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gui.app.kit import HELLO, Running, call
-
-UNKNOWN_TOOL = [{"call": {"tool": "no_such_tool", "arguments": {"x": 1}, "unoffered": True}}]
-"""As small local models call what they were not offered."""
+from tests.gui.app.kit import HELLO, Running, call, unoffered
 
 
 @pytest.mark.spec("R-UI-1", "R-UI-11", "R-LOOP-5")
@@ -123,7 +120,7 @@ async def test_quitting_while_a_request_waits_denies_it_and_the_next_start_offer
 @pytest.mark.spec("R-LOOP-13", "R-LOOP-3", "R-TOOL-2")
 async def test_a_model_that_talks_nonsense_gets_errors_and_the_thread_goes_on(start):
     app = await start(
-        [{"call": {"tool": "read_file", "arguments": "{oops"}}], UNKNOWN_TOOL,
+        [{"call": {"tool": "read_file", "arguments": "{oops"}}], unoffered("no_such_tool", x=1),
         call("read_file", path=7), [{"text": "I give up."}],
     )  # fmt: skip
     app.say("go")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from tests.gui.app.kit import HELLO, Running, call
 
-WRITE = call("write-file", path="a.txt", content="x\n" * 30)
+WRITE = call("write_file", path="a.txt", content="x\n" * 30)
 
 
 def place(app: Running, widget: QWidget) -> QRect:

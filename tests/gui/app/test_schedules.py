@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from desktop.presenter.threads import ThreadRole
 from desktop.ui.widgets.dialog import Dialog
-from tests.gui.app.kit import call
+from tests.gui.app.kit import unoffered
 
 
 async def page_of(app: Any) -> Any:
@@ -27,7 +27,7 @@ def write(page: Any, name: str, message: str, *, schedule: str = "0 9 * * mon-fr
 
 @pytest.mark.spec("R-CRON-1", "R-CRON-2", "R-CRON-6")
 async def test_a_job_made_on_the_page_runs_when_it_is_tried_and_its_thread_is_opened(start: Any) -> None:
-    app = await start([*call("write-file", path="a.txt", content="x")], [{"text": "I could not."}])
+    app = await start(unoffered("write_file", path="a.txt", content="x"), [{"text": "I could not."}])
     page = await page_of(app)
     assert page._stack.currentWidget() is page._empty
     write(page, "Report", "Write a.txt.")
