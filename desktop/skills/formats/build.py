@@ -71,9 +71,6 @@ def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: Part, r
     role = builder.role(metadata)
     if "activatable" in metadata:
         _check_activatable(metadata, role, locate, report)
-    if "trust" in metadata:
-        message = "trust does nothing in a file: what may run unasked is for a person to say, in Approvals, Rules"
-        report.add("trust.useless", message, locate(builder.place("trust")), "warning")
     if "level" in metadata:
         _check_level(metadata["level"], role, origin.kind, locate, report)
     extras = {key: value for key, value in data.items() if key not in _TOP and key not in builder.taken}
@@ -180,7 +177,7 @@ class _Builder:
         places: dict[Place, Mapping[str, Any]] = {"": extras, "metadata": metadata}
         if isinstance(model, Mapping):
             places["model"] = model
-        check_keys(places, (origin.kind, origin.source, role), self._place, self._locate, self._report)
+        check_keys(places, (origin.kind, origin.source, role), self.place, self._locate, self._report)
 
     def description(self) -> str:
         value = self._data.get("description")

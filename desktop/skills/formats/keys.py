@@ -59,7 +59,7 @@ IDLE: Mapping[Place, Mapping[str, str]] = {
         **dict.fromkeys(("paths", "cwd", "workspace"), _FOLDERS),
         "include": "nothing acts on it in this version: put the text into the skill, or :inline[FILE]",
         "mcp": "nothing acts on it in this version: servers are declared in mcp.yaml; allowed-tools names their tools",
-        "trust": "who is asked about a call is decided by the rules of a person, under Approvals",
+        "trust": "what may run unasked is for a person to say, in Approvals, Rules",
         **dict.fromkeys(_STEPS, _STEP),
     },
     "model": dict.fromkeys((

@@ -122,4 +122,4 @@ def test_trust_in_a_file_is_listed_as_doing_nothing(tmp_path: Path) -> None:
     bench.write("sly.skill.md", "---\nname: sly\ndescription: x\nmetadata:\n  trust:\n    rules: '*'\n---\nHello\n")
     found = bench.fabric.find_tool("sly")
     assert found is not None
-    assert [(one.code, one.severity, one.line) for one in found.problems] == [("trust.useless", "warning", 5)]
+    assert [(one.code, one.severity, one.line) for one in found.problems] == [("key.idle", "warning", 5)]
