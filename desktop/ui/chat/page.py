@@ -14,6 +14,7 @@ from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.side import AGENTS, TRACE, SidePanels
 from desktop.ui.chat.thread_list import ThreadList
 from desktop.ui.chat.thread_pane import ThreadPane
+from desktop.ui.chat.variables import Variables
 from desktop.ui.shell.loading import load
 from desktop.ui.theme import theme
 from desktop.ui.widgets.files import FileDialog
@@ -21,9 +22,7 @@ from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:
-    from desktop.presenter.thread_variables import ChatVariables
     from desktop.ui.chat.context_card import ContextCard
-    from desktop.ui.chat.variables_dialog import VariablesDialog
     from desktop.ui.trace.panel import TracePanel
 
 NARROW = 840
@@ -81,11 +80,9 @@ class ChatPage(QWidget):
         self.threads.debate_wanted.connect(self.debate_wanted)
         self.threads.new_chat.connect(self.new_chat)
         self.threads.rename_wanted.connect(self._rename)
-        self.toast.undone.connect(self._undo)
+        self._variables = Variables(self, models, self.toast)
         models.threads.said.connect(self.toast.say)
         models.threads.left.connect(self._left)
-        models.variables.read.connect(self._show_variables)
-        models.variables.said.connect(self.toast.say)
         self.pane.header.fold.clicked.connect(self._toggle_list)
         self.pane.new_chat.connect(self.new_chat)
         self.pane.job_wanted.connect(self.job_wanted)
@@ -147,19 +144,6 @@ class ChatPage(QWidget):
         card: ContextCard = load("desktop.ui.chat.context_card", "ContextCard")(self.window(), self._models.context)
         card.jump_wanted.connect(self.pane.jump)
         card.open()
-
-    def _show_variables(self, variables: ChatVariables) -> None:
-        """Of the open thread, to be written."""
-        if variables.thread_id != self._models.chat.thread_id:
-            return
-        dialog: VariablesDialog = load("desktop.ui.chat.variables_dialog", "VariablesDialog")(self.window(), variables)
-
-        def answered(answer: str) -> None:
-            if answer == "yes":
-                self._models.variables.save(variables.thread_id, dialog.given)
-
-        dialog.answered.connect(answered)
-        dialog.open(dialog.area)
 
     def new_chat(self) -> None:
         """An empty chat, with the keys in its composer."""
@@ -224,10 +208,6 @@ class ChatPage(QWidget):
         self.pane.foot.choose_tool_mode()
 
     # -- inside -----------------------------------------------------------------------------------------------------
-
-    def _undo(self, token: str) -> None:
-        if not self._models.variables.undo(token):
-            self._models.threads.undo(token)
 
     def _rename(self, thread_id: str) -> None:
         self.open(thread_id)

@@ -1,0 +1,47 @@
+"""The variables of the open chat: their dialog is opened, and what the toast of the page says is undone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from desktop.ui.chat.models import ChatModels
+from desktop.ui.shell.loading import load
+from desktop.ui.widgets.toast import Toast
+
+if TYPE_CHECKING:
+    from desktop.presenter.thread_variables import ChatVariables
+    from desktop.ui.chat.variables_dialog import VariablesDialog
+
+
+class Variables(QObject):
+    """Of ``page``, in whose window the dialog opens."""
+
+    def __init__(self, page: QWidget, models: ChatModels, toast: Toast) -> None:
+        super().__init__(page)
+        self._page = page
+        self._models = models
+        toast.undone.connect(self._undo)
+        models.variables.read.connect(self._show)
+        models.variables.said.connect(toast.say)
+
+    def _show(self, variables: ChatVariables) -> None:
+        """If the chat is still the open one."""
+        if variables.thread_id != self._models.chat.thread_id:
+            return
+        name = "desktop.ui.chat.variables_dialog"
+        dialog: VariablesDialog = load(name, "VariablesDialog")(self._page.window(), variables)
+
+        def answered(answer: str) -> None:
+            if answer == "yes":
+                self._models.variables.save(variables.thread_id, dialog.given)
+
+        dialog.answered.connect(answered)
+        dialog.open(dialog.area)
+
+    def _undo(self, token: str) -> None:
+        """Of the variables, else of the threads."""
+        if not self._models.variables.undo(token):
+            self._models.threads.undo(token)
