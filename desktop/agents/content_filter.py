@@ -7,6 +7,7 @@ answer ends there: what came before the place was fit to be seen, and calls of t
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections import deque
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from typing import Any
 from desktop.agents.given import options, wrong
 from desktop.domain.errors import LimitReached, first_of
 from desktop.domain.expressions import Expressions
-from desktop.domain.messages import Block, NoticeBlock, ReasoningBlock, TextBlock
+from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, TextBlock
 from desktop.domain.middleware import CallNext, ChatContext, MiddlewareTermination
 from desktop.domain.models import Answer, ReasoningDelta, TextDelta
 
@@ -112,10 +113,11 @@ class ContentFilter:
         self._more = asyncio.Event()
         self._over = False
         self._kind: type[TextDelta] | type[ReasoningDelta] = TextDelta
+        self._given: list[tuple[type[TextDelta] | type[ReasoningDelta], str]] = []
         self._stopped: MiddlewareTermination | None = None
 
     async def process(self, call_next: CallNext) -> None:
-        """Go on, and let through what may be seen. Raises MiddlewareTermination for an answer that is refused."""
+        """Go on, and let through what may be seen. An answer that is refused has MiddlewareTermination as its error."""
         context = self._context
         context.tell = self._hear
         try:
@@ -131,7 +133,16 @@ class ContentFilter:
         if self._stopped is None and isinstance(context.response, Answer):
             context.response = await self._cleaned(context.response)
         if self._stopped is not None:
-            raise self._stopped
+            context.response = self._refused(context.response)
+
+    def _refused(self, response: Any) -> Answer:
+        """What had been shown, and what it used."""
+        shown = tuple(
+            (TextBlock if kind is TextDelta else ReasoningBlock)("".join(text for _, text in pieces))
+            for kind, pieces in itertools.groupby(self._given, key=lambda piece: piece[0])
+        )
+        message = response.message if isinstance(response, Answer) else ChatMessage("assistant", ())
+        return Answer(ChatMessage("assistant", shown, "error", message.usage, message.model), self._stopped)
 
     def _hear(self, event: Any) -> None:
         """In the place of whoever shows the answer. Raising ends the stream of an answer that nobody will see."""
@@ -167,6 +178,7 @@ class ContentFilter:
     async def _shown(self, look: Callable[..., str], *texts: str) -> None:
         seen = await self._looked(look, *texts)
         if seen:
+            self._given.append((self._kind, seen))
             self._tell(self._kind(seen))
 
     async def _looked(self, look: Callable[..., str], *texts: str) -> str:

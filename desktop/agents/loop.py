@@ -188,6 +188,8 @@ class _Course:
         error = answer.error
         if isinstance(error, CancellationError):
             return self._end("aborted", error)
+        if isinstance(error, MiddlewareTermination):  # a layer refused it; what it used is counted
+            return self._end("terminated", error)
         self._loop.tell(LoopError(str(error)))
         return self._end("limit" if isinstance(error, LimitReached) else "error", error)
 

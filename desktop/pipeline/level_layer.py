@@ -162,10 +162,11 @@ class _Course:
         self._wanted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.token = CancellationToken(deadline=context.meta.deadline)
+        self._inside = False  # the work itself is under way: it is cancelled in its own way
         loop = asyncio.get_running_loop()
         stop = self.token.cancel
         self.detach = context.meta.cancellation.on_cancel(
-            lambda reason: None if self._wanted.done() else loop.call_soon_threadsafe(stop, reason)
+            lambda reason: None if self._inside else loop.call_soon_threadsafe(stop, reason)
         )
         self._served: Served | None = None
 
@@ -193,6 +194,7 @@ class _Course:
         either: list[asyncio.Future[Any]] = [work, self._wanted]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if self._wanted.done():
+            self._inside = True
             try:
                 await call_next()
             except BaseException as error:
@@ -201,6 +203,7 @@ class _Course:
                 if not isinstance(error, asyncio.CancelledError):
                     await asyncio.wait([work], timeout=WIND_UP_S)
                 raise
+            self._inside = False
             self._done.set_result(_outcome(self._context))
         await asyncio.wait([work], timeout=WIND_UP_S if self._context.meta.cancellation.cancelled else None)
         if not work.done():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from desktop.settings.schema import ContentFilter, Middleware, RateLimit
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.skills.resolution.roots import SearchRoot
+from tests.harness.patience import PATIENCE_S
 from tests.unit.conversation.kit import ROOT, World, world
 from tests.unit.pipeline.kit import FakeTool, Table
 from tests.unit.pipeline.skill_kit import WRITE
@@ -412,3 +414,33 @@ async def test_a_file_of_ones_own_works_in_its_process_around_each_request(tmp_p
         assert (w.ends()[0].reason, w.ends()[0].detail) == ("response", "")
         assert path_shown[-1].text == "hello to the world"
     confinement.close()
+
+
+async def test_what_a_refused_answer_used_is_counted(tmp_path: Path) -> None:
+    chosen = ContentFilter(patterns=("titan",), action="refuse")
+    used = {"usage": {"input": 10, "output": 5, "cost": 0.5}}
+    script = ScriptedModel([[{"text": "this is titan"}, used, {"finish": "end"}]])
+    async with Levelled(tmp_path, script, **FILTER, content_filter=chosen).worlds() as w:
+        path = await w.ask(await w.thread(), "hello")
+        assert (w.ends()[0].reason, w.ends()[0].usage.cost_usd) == ("terminated", 0.5)
+        assert path[-1].text == streamed(w) == "this is "
+
+
+async def test_stop_ends_middleware_that_does_not_come_to_an_end(tmp_path: Path) -> None:
+    began = asyncio.Event()
+
+    async def lingers(ctx: Any, args: Any) -> None:
+        await ctx.manager.next()
+        began.set()
+        await asyncio.Event().wait()
+
+    bench = Levelled(tmp_path, ScriptedModel([says("hello")]))
+    registered(bench, "lingers", "chat", lingers)
+    async with bench.worlds() as w:
+        thread = await w.thread()
+        await w.service.send(thread, "hello")
+        async with asyncio.timeout(PATIENCE_S):
+            await began.wait()
+            await w.service.stop(thread)
+            await w.settled(thread)
+        assert w.ends()[0].reason == "cancelled"
