@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.domain.hidden_characters import has_hidden
@@ -23,6 +23,7 @@ from desktop.ui.approvals.head import RequestHead
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.reading import GistLine, UnreadNotice
 from desktop.ui.approvals.unknown import unknown_words
+from desktop.ui.theme import theme
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.dialog import Dialog
 from desktop.ui.widgets.marks import Icon
@@ -47,6 +48,8 @@ NETWORK_TIP = (
     "Assent cannot tell whether this command needs the network. "
     "If you tick this, it can reach any computer while it runs."
 )
+ROOMY = 420
+"""Pixels at 100 % in height, below which its answers take too much of it."""
 LOOKED_AFTER = 60
 """Milliseconds after which a short call has been painted whole, so that nothing need be said about it."""
 
@@ -76,7 +79,7 @@ class RequestView(QWidget):
         self._unread: UnreadNotice | None = None
         self._gist: GistLine | None = None
         self._network: Check | None = None
-        self._compact = compact
+        self._compact, self._cramped = compact, False
         side = 20 if compact else 24
         outer = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -167,24 +170,15 @@ class RequestView(QWidget):
 
     def _add_body(self, request: PermissionRequest) -> None:
         column = self._scroller.column
-        kind = request.preview.get("kind")
-        if kind == "diff":
-            card = DiffCard(request, self._approvals.voided(request))
-            card.settled.connect(self._settled)
-            self._card, self._words = card, card.words
-            column.addWidget(card, 1)
-            card.start()
-            return
-        if kind == "command":
-            block = CommandBlock(str(request.preview.get("command", "")))
-            self._words = block.view
-            column.addWidget(block)
-            self._card = CommandCard(request)
-        else:
-            self._card = ArgumentsCard(request)
-            self._words = self._card.words
+        self._card, self._words, above = _make_card(request, self._approvals.voided(request))
+        if above is not None:
+            column.addWidget(above)
         column.addWidget(self._card, 1)
-        self._card.fit()
+        if isinstance(self._card, DiffCard):
+            self._card.settled.connect(self._settled)
+            self._card.start()
+        else:
+            self._card.fit()
 
     def _settled(self) -> None:
         """All of the call is there to be seen. Allowing waits until every line of it has been on the screen; what to do
@@ -205,10 +199,16 @@ class RequestView(QWidget):
         self._notices.addWidget(self._unread)
         self._notice.show()
         self._answers.hold(True)
+        self._share_room()
 
     def set_cramped(self, cramped: bool) -> None:
-        """Where there is too little room for all that never scrolls away, what a command comes to goes over the
-        command, and what cannot allow yet leaves its place to the words about what was not seen."""
+        """Where there is too little room for all that never scrolls away (always below ``ROOMY``, as with large text),
+        what a command comes to goes over the command, and what cannot allow yet leaves its place to the request."""
+        self._cramped = cramped
+        self._share_room()
+
+    def _share_room(self) -> None:
+        cramped = self._cramped or self.height() < theme().px(ROOMY)
         column = self._scroller.column if cramped else self._foot_row
         if self._gist is not None and column.indexOf(self._gist) < 0:
             column.insertWidget(0, self._gist)
@@ -239,6 +239,11 @@ class RequestView(QWidget):
         """Coming into sight begins the deaf time anew."""
         super().showEvent(event)
         self._arm()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More or less room for the request."""
+        super().resizeEvent(event)
+        self._share_room()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape denies; it never allows. Ctrl+Enter allows what is in sight. One press is one answer: a key that is
@@ -301,6 +306,21 @@ class RequestView(QWidget):
             with_network=_is_ticked(self._network),
         )  # fmt: skip
         self.answered.emit(choice)
+
+
+def _make_card(
+    request: PermissionRequest, voided: PermissionRequest | None
+) -> tuple[Card, LinesView | None, QWidget | None]:
+    """What would happen, the words of it that have to be seen, and what stands over it."""
+    kind = request.preview.get("kind")
+    if kind == "diff":
+        diff = DiffCard(request, voided)
+        return diff, diff.words, None
+    if kind == "command":
+        block = CommandBlock(str(request.preview.get("command", "")))
+        return CommandCard(request), block.view, block
+    card = ArgumentsCard(request)
+    return card, card.words, None
 
 
 def _network_tick(request: PermissionRequest, column: Column) -> Check | None:

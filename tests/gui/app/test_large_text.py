@@ -52,6 +52,7 @@ async def test_a_request_is_read_to_its_end_and_answered_by_mouse(start: Any, th
     await app.until_true(notices, "the words about what was not seen")
     notice = notices()[0]
     await app.until_true(lambda: all(whole(button) for button in offered(answers())), "what does not allow in sight")
+    assert answers().allow not in offered(answers()), "its room is the request's until that was read"
     assert answers().deny in offered(answers())
     view = notice._view
     async with asyncio.timeout(PATIENCE_S):

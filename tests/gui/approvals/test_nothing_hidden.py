@@ -17,6 +17,7 @@ from desktop.ui.approvals.body import Card
 from desktop.ui.approvals.diffing import DiffRow, folded_rows
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.reading import GistLine, UnreadNotice
+from desktop.ui.theme import Theme
 from tests.gui.approvals.conftest import Desk, settled
 from tests.harness.patience import PATIENCE_S
 
@@ -224,3 +225,16 @@ async def test_short_changes_and_arguments_hold_nothing(desk: Desk) -> None:
         assert not desk.dialog.findChildren(UnreadNotice)
         QTest.mouseClick(answers.allow, LEFT)
         assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
+
+
+@pytest.mark.parametrize(("scale", "height", "folded"), [(2.0, 700, True), (1.0, 700, False)])
+async def test_where_room_is_scarce_what_cannot_allow_yet_leaves_it_to_the_request(
+    desk: Desk, theme: Theme, scale: float, height: int, folded: bool
+) -> None:
+    theme.set_scale(scale)
+    desk.window.resize(1100, height)
+    await desk.ask(long_write(300))
+    await until(lambda: desk.dialog.findChildren(UnreadNotice))
+    answers = desk.dialog.view.answers
+    assert answers is not None
+    await until(lambda: answers.allow.isHidden() is folded)
