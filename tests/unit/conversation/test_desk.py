@@ -172,7 +172,7 @@ def test_agent_files_are_read_and_every_problem_of_one_is_named_at_once(tmp_path
     (tmp_path / "e.yaml").write_text("name: good\nsideA: {prompt: assistant}\n")
     book = load_agents(tmp_path)
     assert book.get("good").side_a.max_rounds == 7
-    for part in ("name must be", "type must be", "sideA.prompt", "sideA.maxSteps"):
+    for part in ("name must not look like a path", "type must be", "sideA.prompt", "sideA.maxSteps"):
         assert part in book.problems[0]
     assert book.problems[1].startswith("b.yaml:")
     assert "nothing ends this side" in book.problems[2]
