@@ -158,22 +158,26 @@ class _Course:
         if self._calls > MAX_CALLS:
             raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
         self._context.nonlocals.update(kept_out(item["nonlocals"]))
-        value, error, code = None, "", ""
+        async with self._room:  # until the answer is taken: the process takes only so many at once
+            answer, told = await self._answered(item)
+            replied = self._child.stream("answer", answer, parts=_pieces(json.dumps(plain(told))), deadline_s=30)
+            async for _ in replied:
+                pass
+
+    async def _answered(self, item: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What came of a call, and what is told with it: its value, and what an agent left in its context."""
+        manager, value, error, code = self._context.manager, None, "", ""
         before = self._context.locals.get(AGENT)
-        async with self._room:
-            try:
-                if item["op"] == "next":
-                    value = await manager.next()
-                else:
-                    value = await manager.invoke(item["ref"], item["args"], item["options"])
-            except ToolFailure as failure:
-                error, code = str(failure) or "failed", failure.code
-        answer = {"number": item["number"], "error": error, "code": code}
+        try:
+            if item["op"] == "next":
+                value = await manager.next()
+            else:
+                value = await manager.invoke(item["ref"], item["args"], item["options"])
+        except ToolFailure as failure:
+            error, code = str(failure) or "failed", failure.code
         agent = self._context.locals.get(AGENT)
         told = {"value": value, **({} if agent is before else {"locals": {AGENT: agent}})}
-        replied = self._child.stream("answer", answer, parts=_pieces(json.dumps(plain(told))), deadline_s=30)
-        async for _ in replied:
-            pass
+        return {"number": item["number"], "error": error, "code": code}, told
 
 
 def _taken(value: Any) -> Any:

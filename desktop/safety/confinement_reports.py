@@ -12,6 +12,7 @@ _SECOND_NAME = (
 
 
 _SERVICES = "services of this computer and of your desktop, and sockets of any other program"
+_AMOUNTS = "how much memory, disk and processor time a command takes until its time is over"
 _SCREENS = "a screen that listens on TCP (ports 6000 to 6063, as ssh -X does), when the network is on"
 
 
@@ -28,7 +29,7 @@ def bubblewrap(*, filtered: bool, ports: bool) -> ConfinementReport:
         (
             "reading what is neither denied nor Assent's own", _SECOND_NAME,
             "making a denied path that does not exist yet",
-            "services on localhost, when the network is on",
+            "services on localhost, when the network is on", _AMOUNTS,
             *(() if ports else (_SCREENS,)),
             *(() if filtered else (
                 "services of this computer outside /run and /tmp, and with the network on all of them",
@@ -52,7 +53,7 @@ def landlock(abi: int) -> ConfinementReport:
             "folders that hold a denied path cannot be listed, nor new files made in them",
             "names, sizes and times of files and the command lines of other processes can be seen",
             "changing permissions and times of files that are yours",
-            "how many processes there are at once",
+            "how many processes there are at once", _AMOUNTS,
             "services on localhost, when the network is on",
             *(() if abi >= PORTS_ABI else (_SCREENS,)),
             *(() if abi >= SIGNALS_ABI else ("ending your other processes, Assent among them",)),
@@ -72,7 +73,7 @@ def seatbelt() -> ConfinementReport:
         (
             "reading what is neither denied nor Assent's own", _SECOND_NAME,
             "processes that leave their group before a command ends",
-            "services on localhost, when the network is on",
+            "services on localhost, when the network is on", _AMOUNTS,
             "this has been tried on your computer just now, but not on every macOS by its makers",
         ),
     )  # fmt: skip

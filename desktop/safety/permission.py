@@ -17,7 +17,7 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import Unattended
 from desktop.domain.permission import Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
-from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, SettingsProvider
+from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, RuleMatch, SettingsProvider
 from desktop.domain.tools import Category, PreCheck, Tool
 from desktop.safety.assent import answer, call_facts, passes_by_setting
 from desktop.safety.bound import Alike, RunMemory, alike_of, digest_of
@@ -156,6 +156,9 @@ class PermissionGate:
             rule = self._rules.match(facts)
             request = replace(request, rule=rule.pattern if rule is not None and rule.policy == "ask" else "")
             decision = await self._ask(request, call.meta.cancellation, asking)
+            rule = self._rules.match(facts) if decision.allowed else None
+            if rule is not None and rule.policy == "deny":  # it was written while the request waited
+                decision = replace(_deny_by(rule, request), waited_s=decision.waited_s)
             decision = await self._keep(decision, request, facts, alike)
         if not unasked_read:
             await self._write_down(request, decision, call.logged)
@@ -210,7 +213,7 @@ class PermissionGate:
         self._rules.decided(facts, rule if forbids else None)
         if rule is not None and forbids:
             reason = rule.reason or ("a rule asks a person each time" if rule.policy == "ask" else "")
-            return replace(_deny(request, "rule", reason), rule={"pattern": rule.pattern})
+            return _deny_by(rule, request, reason)
         if self._memory.denied(request.run_id):
             return _deny(request, "remembered", "everything from this run is denied")
         refused = job.refusal(facts)
@@ -393,6 +396,10 @@ def _known_outcome(decision: Decision) -> str:
 
 def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:
     return Decision("deny", request.digest, by=by, reason=reason)
+
+
+def _deny_by(rule: RuleMatch, request: PermissionRequest, reason: str = "") -> Decision:
+    return replace(_deny(request, "rule", reason or rule.reason), rule={"pattern": rule.pattern})
 
 
 def _shortened(value: Any, length: int = _SUMMARY) -> Any:

@@ -221,7 +221,7 @@ async def test_calls_side_by_side_are_answered_each_to_its_own(place: Place) -> 
     source = (
         "import asyncio\n"
         "async def run(ctx, args):\n"
-        "    calls = [ctx.manager.invoke('echo', {'n': n}) for n in range(40)]\n"
+        "    calls = [ctx.manager.invoke('echo', {'n': n}) for n in range(400)]\n"
         "    return [value['n'] for value in await asyncio.gather(*calls)]\n"
     )
 
@@ -230,7 +230,7 @@ async def test_calls_side_by_side_are_answered_each_to_its_own(place: Place) -> 
         return {"n": args["n"]}
 
     outcome = await place.run(source, others=(skill("echo", echo),))
-    assert outcome.result.structured == list(range(40))
+    assert outcome.result.structured == list(range(400)), outcome.result.text
 
 
 @pytest.mark.spec("R-PRM-5")
