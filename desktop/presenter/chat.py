@@ -32,7 +32,7 @@ async def _just(action: Callable[[], Awaitable[object]]) -> None:
 DEMO_BEGINS = "start"
 """What the demo model is told to play its scene."""
 
-GONE = "This agent’s conversation is not kept any more. How long it is, Settings, Chats says."
+GONE = "This agent’s conversation is not kept any more. Settings, Chats, says how long it is."
 
 
 class ChatViewModel(OpenThread):
