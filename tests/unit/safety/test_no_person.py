@@ -84,6 +84,6 @@ async def test_without_a_person_nothing_is_elevated(job: Job) -> None:
 
 @pytest.mark.spec("R-BLK-9")
 def test_wherever_the_list_of_refused_commands_is_shown_it_is_called_no_wall() -> None:
-    assert "defence in depth, no wall" in schema()["security.blocklist_extra"].help
+    assert "it cannot stop every way to do the same" in schema()["security.blocklist_extra"].help
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert "defence in depth, not a wall" in readme
