@@ -93,8 +93,8 @@ class Module:
     def _skip(self) -> bool:
         """Everything in one go up to the next bracket or odd quote; not where the module's own exports may be."""
         start = self._at
-        if start < self._searched or (found := _CODE.match(self._text, start)) is None:
-            return False
+        if start < self._searched or (found := _CODE.match(self._text, start)) is None or found.end() <= start:
+            return False  # Python 3.11.2 and older find nothing where there is something (possessive quantifiers)
         if not self._open and any(self._text.find(word, start, found.end()) >= 0 for word in self.words):
             self._searched = found.end()
             return False
