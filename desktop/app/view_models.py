@@ -10,6 +10,7 @@ from desktop.app.agent_looks import follow_agents
 from desktop.app.late_models import LateModels
 from desktop.app.rooms import Rooms
 from desktop.conversation.run_code import mode_of
+from desktop.conversation.side_prompt import prompt_skill
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
@@ -127,7 +128,8 @@ def _agents(rooms: Rooms, bridge: Bridge, board: RunBoard, models: ModelSetupVie
 async def _declared_mode(rooms: Rooms, agent: str) -> str:
     """How an agent calls its tools by its skill; "" where that cannot be told: its next run will say why."""
     try:
-        skill = await rooms.skills.find(rooms.agents.get(agent).side_a.prompt)
+        definition = rooms.agents.get(agent)
+        skill = await prompt_skill(rooms.skills, definition, definition.side_a)
         return mode_of(skill.metadata, "") if skill is not None else ""
     except KnownError:
         return ""

@@ -18,6 +18,7 @@ from desktop.conversation.agents import AgentBook
 from desktop.conversation.endings import Ending, failed
 from desktop.conversation.run import CalledBy, RunExecution, RunOrder
 from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_prompt import prompt_skill
 from desktop.conversation.side_spec import own_model
 from desktop.conversation.side_stops import as_text
 from desktop.domain.agent import AgentOutcome
@@ -29,6 +30,7 @@ from desktop.domain.events import RunEnded
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import TextBlock
 from desktop.domain.run_tree import NodeState
+from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import Supervision
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.domain.tools import ToolCallContext, ToolResult
@@ -173,7 +175,7 @@ class AgentCalls:
         """What its prompt's skill names, else the caller's (C-20); of two sides each finds its own."""
         if agent.type != "ai_human":
             return str(host.model)
-        model = own_model(await self._runtime().skills.find(agent.side_a.prompt)) or str(host.model)
+        model = own_model(await self._prompt(agent)) or str(host.model)
         if place.node is not None:
             place.node.does(NodeState.WORKING, model=model)
         return model
@@ -183,7 +185,7 @@ class AgentCalls:
         skills = self._runtime().skills
         if set(args) == {"message"}:
             return str(args["message"]), ""
-        skill = await skills.find(agent.side_a.prompt)
+        skill = await self._prompt(agent)
         if skill is None:
             raise ConfigurationError(f"The agent {agent.shown} needs the skill {agent.side_a.prompt!r}.")
         text = await skills.expanded(
@@ -191,6 +193,9 @@ class AgentCalls:
         )
         given = as_json(dict(args))
         return str(args.get("message") or f"{TASK}\n\nIt was given these arguments:\n{given}"), text
+
+    async def _prompt(self, agent: AgentDefinition) -> SkillDef | None:
+        return await prompt_skill(self._runtime().skills, agent, agent.side_a)
 
     async def _seen_out(self, child: Child, place: Place, ended: list[Answer]) -> None:
         """In a task of its own, so that its end is stored even when nobody waits for it any more."""
@@ -227,7 +232,7 @@ class AgentCalls:
         if child.begun is None:
             return None
         side, runtime = child.definition.side_a, self._runtime()
-        skill = await runtime.skills.find(side.prompt)
+        skill = await self._prompt(child.definition)
         by_text = child.definition.type == "ai_human" and side.stop_on_response
         promised = skill is not None and skill.returns is not None
         leaf, store = child.begun.thread.active_leaf, runtime.store

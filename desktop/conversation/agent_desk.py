@@ -18,6 +18,7 @@ from desktop.conversation.agent_text import MAX_BYTES, AgentText, read_text
 from desktop.conversation.agents import AgentFile, AgentFiles
 from desktop.conversation.masking import HOLDS_A_KEY, Mask, place_of_key
 from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_prompt import in_place_of
 from desktop.conversation.side_spec import Ready, SideSpec, how_called, ready, request_of, round_limit, stop_problem
 from desktop.domain.agent_names import file_stem_of
 from desktop.domain.cancellation import CancellationToken
@@ -296,7 +297,7 @@ class AgentDesk:
             agent=agent.name, shown=agent.shown, prompt=side.prompt, model=ModelRef.parse(model), side=name,
             where=f"side{name.upper()}.prompt", stop_on_response=side.stop_on_response, stop_tool=side.stop_tool,
             stop_property=side.stop_property, end_session_tool=side.end_session_tool, max_rounds=side.max_rounds,
-            environment=agent.environment,
+            environment=agent.environment, in_place=in_place_of(agent, side),
         )  # fmt: skip
 
     async def prompts(self) -> Sequence[str]:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from desktop.conversation.agent_values import (
     MAX_ENVIRONMENT,
     MAX_LABEL,
+    MAX_PROMPT_TEXT,
     MAX_TEXT,
     PROMPT,
     TOOL,
@@ -22,12 +23,14 @@ from desktop.conversation.agent_values import (
     name_problem,
     odd_text,
 )
+from desktop.conversation.side_prompt import frontmatter_problem
 from desktop.domain.agent_names import tool_name_of
 from desktop.domain.definitions import AgentDefinition, AgentType, DefinitionProblem, SideDefinition
 from desktop.domain.near import nearest
 from desktop.domain.safety import DEFAULT_ENVIRONMENT
 from desktop.domain.supervision import Priority
 from desktop.safety.environment_names import stays_out_of_commands
+from desktop.skills.patterns import PatternError, parse_patterns
 
 MAX_TURNS = 250
 MAX_ROUNDS = 250
@@ -37,6 +40,7 @@ TOP = (
 )  # fmt: skip
 SIDE = (
     "label", "prompt", "stopOnResponse", "stopTool", "stopToolResponseProperty", "maxSteps", "endSessionTool",
+    "promptText", "allowedTools",
 )  # fmt: skip
 TOP_ALIASES = {"env": "tenvs"}
 SIDE_ALIASES = {"sessionStop": "endSessionTool"}
@@ -182,8 +186,11 @@ def _side(above: _Reader, key: str, *, needed: str) -> SideDefinition | None:
     above.problems += _doubled(data, SIDE_ALIASES, f"{key}.")
     at.known((*SIDE, *UNUSED))
     at.problems += _references(data, at.path)
+    text = _prompt_text(at)
     side = SideDefinition(
         prompt=_prompt(at),
+        prompt_text=text,
+        allowed_tools=_allowed_tools(at),
         label=at.text("label", MAX_LABEL),
         stop_on_response=at.flag("stopOnResponse", default=True),
         stop_tool=at.tool("stopTool"),
@@ -197,10 +204,42 @@ def _side(above: _Reader, key: str, *, needed: str) -> SideDefinition | None:
 
 def _prompt(at: _Reader) -> str:
     """The name of a skill; underscores count as hyphens, as tools are written too."""
-    prompt = at.text("prompt", MAX_LABEL, needed="prompt must name the skill that this side works by")
+    needed = "prompt must name the skill that this side works by, or promptText hold the prompt itself"
+    prompt = at.text("prompt", MAX_LABEL, needed="" if at.data.get("promptText") is not None else needed)
     if prompt and not PROMPT.fullmatch(prompt):
         at.wrong("prompt", "prompt.name", "prompt must be the plain name of a skill, no path and no address")
     return prompt.replace("_", "-")
+
+
+def _prompt_text(at: _Reader) -> str:
+    """The prompt itself, in place of a skill's name."""
+    if at.data.get("promptText") is None:
+        return ""
+    text = at.text("promptText", MAX_PROMPT_TEXT, needed="promptText must say what this side is and does")
+    if at.data.get("prompt") is not None:
+        at.wrong("promptText", "prompt.both", "a side has a prompt or a promptText, not both: take one of them out")
+    elif wrong := frontmatter_problem(text):
+        at.wrong("promptText", "prompt.frontmatter", wrong)
+    return text
+
+
+def _allowed_tools(at: _Reader) -> str | None:
+    """The list beside a promptText, as in a skill's frontmatter; None: there is none."""
+    given = at.data.get("allowedTools")
+    if given is None:
+        return None
+    if at.data.get("promptText") is None:
+        what = "allowedTools counts beside a promptText alone: a skill has its own list"
+        at.wrong("allowedTools", "tools.unused", what)
+    texts = given if isinstance(given, list) else [given]
+    if not all(isinstance(text, str) for text in texts):
+        at.wrong("allowedTools", "field.type", "allowedTools must be text, or a list of texts")
+        return ""
+    try:
+        return parse_patterns(" ".join(texts)).text
+    except PatternError as error:
+        at.wrong("allowedTools", "patterns.invalid", str(error))
+        return ""
 
 
 def _stops(at: _Reader, side: SideDefinition) -> None:

@@ -14,12 +14,17 @@ from desktop.conversation.masking import Mask, clean
 from desktop.domain.agent_names import file_stem_of
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.skills.editing.yaml_text import change_key
 
 
 def definition_text(definition: AgentDefinition) -> str:
-    """The file's text; what is at its default is left out. Values are JSON, which YAML reads as it is."""
-    lines = list(_lines(_fields(definition), ""))
-    return "\n".join(lines) + "\n"
+    """The file's text; what is at its default is left out. Values are JSON, which YAML reads as it is, but for prompts
+    that are written in place: they stay to be read. Blocks."""
+    text = "\n".join(_lines(_fields(definition), "")) + "\n"
+    for key, side in (("sideA", definition.side_a), ("sideB", definition.side_b)):
+        if side is not None and side.prompt_text:
+            text = change_key(text, (key, "promptText"), side.prompt_text)
+    return text
 
 
 def _fields(definition: AgentDefinition) -> dict[str, Any]:
@@ -40,7 +45,7 @@ def _side(side: SideDefinition) -> dict[str, Any]:
     return {
         "label": side.label, "prompt": side.prompt, "stopOnResponse": None if side.stop_on_response else False,
         "stopTool": side.stop_tool, "stopToolResponseProperty": side.stop_property, "maxSteps": side.max_rounds,
-        "endSessionTool": side.end_session_tool,
+        "endSessionTool": side.end_session_tool, "allowedTools": side.allowed_tools,
     }  # fmt: skip
 
 
@@ -52,7 +57,7 @@ def _lines(fields: Mapping[str, Any], indent: str) -> Iterator[str]:
                 yield from _lines(value, indent + "  ")
         elif value is False and key == "stopOnResponse":
             yield f"{indent}{key}: false"
-        elif value not in (None, "", False):
+        elif value not in (None, "", False) or (value == "" and key == "allowedTools"):  # "": no tool at all
             yield f"{indent}{key}: {json.dumps(value)}"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from desktop.conversation.agents import AgentBook
+from desktop.conversation.side_prompt import prompt_skill_now
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.agent_names import alias_of, tool_names_of
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
@@ -121,7 +122,7 @@ class AgentTools:
         return AgentTool(agent, spec, self._carry)
 
     def _params(self, agent: AgentDefinition) -> Mapping[str, Any]:
-        skill = self._world.fabric.find_tool(agent.side_a.prompt)
+        skill = prompt_skill_now(self._world, agent, agent.side_a)
         own = skill.params if skill is not None else None
         return own if own and own.get("properties") and agent.type == "ai_human" else MESSAGE
 
@@ -144,7 +145,7 @@ class AgentTools:
 
     def _category(self, agent: AgentDefinition, specs: list[ToolSpec]) -> Category:
         sides = [side for side in (agent.side_a, agent.side_b) if side is not None]
-        prompts = [self._world.fabric.find_tool(side.prompt) for side in sides]
+        prompts = [prompt_skill_now(self._world, agent, side) for side in sides]
         return max((self._of_prompt(prompt, agent, specs) for prompt in prompts), key=lambda one: one.rank)
 
     def _of_prompt(self, prompt: SkillDef | None, agent: AgentDefinition, specs: list[ToolSpec]) -> Category:

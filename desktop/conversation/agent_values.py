@@ -17,6 +17,8 @@ TOOL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,63})")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 MAX_LABEL = 80
 MAX_TEXT = 1000
+MAX_PROMPT_TEXT = 50_000
+"""Characters of a prompt in an agent's file. A longer one is a skill."""
 MAX_ENVIRONMENT = 50
 MAX_VALUE = 2000
 

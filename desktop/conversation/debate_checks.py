@@ -17,6 +17,7 @@ from desktop.conversation.debate_ends import last_turn_note
 from desktop.conversation.debate_setup import label_of, spec_of
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_prompt import frontmatter_problem, in_place
 from desktop.conversation.side_spec import (
     SIDE_LIMIT,
     Ready,
@@ -49,6 +50,8 @@ _AS_A_SIDE = re.compile(r"\(\s*side\b", re.IGNORECASE)
 """What stands behind a label where it matters which side that is: a label cannot say it itself."""
 _NO_BUDGET = ExecutionBudget()
 _NOBODY = ModelRef("", "")
+_ANY_TEXT = "(not written yet)"
+"""Which tools there are to choose from does not depend on what a prompt says."""
 
 
 class DebateChecks:
@@ -64,8 +67,12 @@ class DebateChecks:
         return [skill.name for skill in found]
 
     async def tools_of(self, prompt: str) -> list[ToolOffer]:
-        """What a prompt's skill allows at most. Raises ConfigurationError for what can be no prompt."""
-        spec = SideSpec(agent=MADE_FOR_DEBATES, shown=prompt, prompt=prompt, model=_NOBODY, where="prompt")
+        """What a prompt's skill allows at most, or with "" a prompt that is written in place. Raises
+        ConfigurationError for what can be no prompt."""
+        own = None if prompt else in_place(_ANY_TEXT, MADE_FOR_DEBATES)
+        spec = SideSpec(
+            agent=MADE_FOR_DEBATES, shown=prompt, prompt=prompt, model=_NOBODY, where="prompt", in_place=own
+        )  # fmt: skip
         return _offers(await ready(self._runtime, spec))
 
     async def modelled(self, setup: DebateSetup, usual: str = "") -> DebateSetup:
@@ -99,7 +106,7 @@ class DebateChecks:
         side, path = setup.side(name), f"side{name.upper()}."
         for problem in _fields(side, path, self._runtime.tracker().budget.max_rounds or math.inf):
             yield problem
-        if not side.prompt:
+        if not side.prompt and not side.prompt_text.strip():
             return
         try:
             at = await ready(self._runtime, _spec(setup, name))
@@ -218,7 +225,7 @@ def _whole(setup: DebateSetup) -> Iterator[DefinitionProblem]:
         text = f"without a number of turns it ends after {USUAL_TURNS}"
         yield DefinitionProblem("maxSessionTurns", "turns.unset", text, True)
     same = [(s.prompt, s.model, s.prompt_text) for s in (setup.a, setup.b)]
-    if same[0] == same[1] and setup.a.prompt:
+    if same[0] == same[1] and (setup.a.prompt or setup.a.prompt_text):
         yield DefinitionProblem("sideB.prompt", "sides.same", "both sides have the same prompt and model", True)
 
 
@@ -233,13 +240,15 @@ def _count(path: str, value: object, most: float = math.inf) -> Iterator[Definit
 
 def _fields(side: SideSetup, path: str, most_rounds: float) -> Iterator[DefinitionProblem]:
     """What can be seen of one side without looking anything up."""
-    if not side.prompt:
-        yield DefinitionProblem(f"{path}prompt", "field.missing", "choose a prompt")
+    if not side.prompt and not side.prompt_text.strip():
+        yield DefinitionProblem(f"{path}prompt", "field.missing", "choose a prompt, or write one")
     ref = ModelRef.parse(side.model)
     if not ref.connection_id or not ref.model:
         yield DefinitionProblem(f"{path}model", "field.missing", "choose a model")
     if len(side.prompt_text) > MAX_PROMPT:
         yield DefinitionProblem(f"{path}promptText", "field.length", f"at most {MAX_PROMPT} characters")
+    elif not side.prompt and (wrong := frontmatter_problem(side.prompt_text) or odd_text(side.prompt_text)):
+        yield DefinitionProblem(f"{path}promptText", "prompt.text", f"the prompt: {wrong}")
     yield from _count(f"{path}maxSteps", side.max_rounds, most_rounds)
     if odd_text(side.label) or "\n" in side.label or "\t" in side.label or _AS_A_SIDE.search(side.label):
         text = "a label is one line that can be seen, and names no side"

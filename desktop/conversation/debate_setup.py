@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from desktop.conversation.side_prompt import as_list, in_place
 from desktop.conversation.side_spec import SIDE_LIMIT, SideSpec, model_from
 from desktop.domain.debates import DebateSetup, DebateTemplate, SideSetup
 from desktop.domain.definitions import AgentDefinition, SideDefinition, SideName
+from desktop.skills.patterns import parse_patterns
 
 LABELS: Mapping[SideName, str] = {"a": "Side A", "b": "Side B"}
 """S-DEF-2."""
@@ -50,9 +52,11 @@ def spec_of(setup: DebateSetup, name: SideName) -> SideSpec:
     """A side as it runs. Requests for approval say which side asks. Raises KnownError ``model.none``."""
     side, label = setup.side(name), label_of(setup, name)
     known = f"{label} (side {name.upper()})" if side.label else label
+    own = None if side.prompt else in_place(side.prompt_text, label, as_list(side.tools))
     return SideSpec(
         agent=setup.agent or DEBATE, shown=label, prompt=side.prompt, model=model_from(side.model), side=name,
-        where=f"side{name.upper()}.prompt", chain=(known,), tools=side.tools, prompt_text=side.prompt_text,
+        where=f"side{name.upper()}.prompt", chain=(known,), tools=side.tools if own is None else None, in_place=own,
+        prompt_text=side.prompt_text if own is None else "",
         stop_on_response=side.stop_on_response, stop_tool=side.stop_tool, stop_property=side.stop_property,
         end_session_tool=side.end_session_tool, max_rounds=side.max_rounds, usual_rounds=SIDE_LIMIT,
         environment=setup.environment,
@@ -70,7 +74,7 @@ def definition_of(setup: DebateSetup, name: str, description: str) -> AgentDefin
 def _definition_side(side: SideSetup) -> SideDefinition:
     return SideDefinition(
         side.prompt, side.label, side.stop_on_response, side.stop_tool, side.stop_property, side.max_rounds,
-        side.end_session_tool,
+        side.end_session_tool, "" if side.prompt else side.prompt_text, None if side.prompt else as_list(side.tools),
     )  # fmt: skip
 
 
@@ -84,8 +88,11 @@ def setup_of(definition: AgentDefinition, topic: str, model: str) -> DebateSetup
 
 
 def _setup_side(side: SideDefinition, model: str) -> SideSetup:
+    listed = side.allowed_tools
+    tools = None if listed is None else tuple(pattern.text for pattern in parse_patterns(listed).patterns)
     return SideSetup(
-        prompt=side.prompt, label=side.label, model=model, stop_on_response=side.stop_on_response,
+        prompt=side.prompt, prompt_text=side.prompt_text, tools=tools, label=side.label, model=model,
+        stop_on_response=side.stop_on_response,
         stop_tool=side.stop_tool, stop_property=side.stop_property, end_session_tool=side.end_session_tool,
         max_rounds=side.max_rounds,
     )  # fmt: skip

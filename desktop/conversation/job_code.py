@@ -5,6 +5,7 @@ from __future__ import annotations
 from desktop.conversation.job_policy import CODE_TOOL, JobPermission
 from desktop.conversation.run_code import mode_of
 from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_prompt import prompt_skill
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import KnownError
 from desktop.domain.jobs import Job
@@ -20,7 +21,7 @@ async def code_problems(runtime: Runtime, job: Job) -> list[DefinitionProblem]:
         return []
     try:
         agent = runtime.agents.get(job.agent)
-        skill = await runtime.skills.find(agent.side_a.prompt)
+        skill = await prompt_skill(runtime.skills, agent, agent.side_a)
         mode = mode_of(skill.metadata, runtime.tool_mode(job.agent)) if skill is not None else "direct"
         permission = JobPermission(job.policy, lambda: False, Where())
     except (KnownError, PatternError):

@@ -14,6 +14,7 @@ from desktop.agents.discovery import not_itself
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.reach_judge import Judge, rows
 from desktop.conversation.reach_proof import lines_of, summary_of
+from desktop.conversation.side_prompt import prompt_skill
 from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.trust import RuleSet, TrustRules
 from desktop.domain.audit import ActivityLog, AuditFilter
@@ -119,7 +120,7 @@ class ReachDesk:
         if name == ANY_AGENT:
             return None
         agent = self._s.agents.get(name)
-        skill = await self._s.skills.find(agent.side_a.prompt)
+        skill = await prompt_skill(self._s.skills, agent, agent.side_a)
         if skill is None:
             prompt = agent.side_a.prompt
             raise ConfigurationError(f"The agent {agent.shown} needs the skill {prompt!r}, which is not there.")

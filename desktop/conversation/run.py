@@ -18,6 +18,7 @@ from desktop.conversation.job_policy import JobTerms, usual_priority
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
 from desktop.conversation.runtime import Runtime
+from desktop.conversation.side_prompt import in_place_of
 from desktop.conversation.side_spec import SideSpec, model_from
 from desktop.conversation.side_stops import NUDGE, as_text
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
@@ -291,7 +292,7 @@ class RunExecution:
             chain=(*above.chain, agent.name) if above else (), within=above.allowed if above else None,
             stop_on_response=side.stop_on_response, stop_tool=side.stop_tool, stop_property=side.stop_property,
             end_session_tool=side.end_session_tool, prompt_text=above.prompt_text if above else "",
-            environment={**agent.environment, **order.environment},
+            environment={**agent.environment, **order.environment}, in_place=in_place_of(agent, side),
             max_rounds=side.max_rounds,
             usual_rounds=Limit("max_rounds", terms.max_rounds, terms.set_by) if terms else self._runtime.usual_rounds(),
             terms=terms,

@@ -40,7 +40,8 @@ class SideSpec:
     the field that names its prompt; ``chain`` are who a request for approval names before the prompt's skill
     (R-AAT-9); ``tools`` are patterns that narrow what that skill allows (None: all of it), ``within`` the caller's own
     list, for an agent that is called as a tool (R-AAT-4); ``terms`` are those of a job (R-CRON-2); ``prompt_text``
-    stands for the skill's body; ``usual_rounds`` hold where there are no ``max_rounds``."""
+    stands for the skill's body; ``in_place`` is the prompt where it is written in place of a skill's name;
+    ``usual_rounds`` hold where there are no ``max_rounds``."""
 
     agent: str
     shown: str
@@ -53,6 +54,7 @@ class SideSpec:
     within: AllowedTools | None = None
     terms: JobTerms | None = None
     prompt_text: str = ""
+    in_place: SkillDef | None = None
     stop_on_response: bool = True
     stop_tool: str = ""
     stop_property: str = ""
@@ -96,7 +98,7 @@ async def ready(runtime: Runtime, spec: SideSpec) -> Ready:
     if spec.terms is not None and listed is None:
         allowed = ReadOnly(allowed)  # here, so that it holds for the agents below too
     above = spec.chain or (spec.agent,)
-    chain = above if above[-1] == skill.name else (*above, skill.name)
+    chain = above if spec.in_place is not None or above[-1] == skill.name else (*above, skill.name)
     caller = Caller("native", chain, not_itself(allowed, skill.name))
     room = runtime.offers().room(runtime.context_window(spec.model))
     visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name, room=room)
@@ -105,6 +107,8 @@ async def ready(runtime: Runtime, spec: SideSpec) -> Ready:
 
 async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
     """The skill that is the side's prompt. Raises ConfigurationError when it is not there or not usable."""
+    if spec.in_place is not None:
+        return spec.in_place
     found = await runtime.skills.find(spec.prompt)
     if found is None or found.kind not in ("markdown", "folder"):
         raise ConfigurationError(

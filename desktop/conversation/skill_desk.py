@@ -16,9 +16,11 @@ from typing import Any
 
 from desktop.agents.host import HOST, PERMISSIONS, Host
 from desktop.conversation.agents import AgentBook
+from desktop.conversation.side_prompt import prompt_skill_now
 from desktop.conversation.skill_imports import SkillImports
 from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import EventSink
 from desktop.domain.ids import new_id
@@ -192,9 +194,9 @@ class SkillDesk:
         off = _OFF.get(definition.state, "")
         for agent in self._agents.agents.values():
             for side in filter(None, (agent.side_a, agent.side_b)):
-                prompt = self._world.fabric.find_tool(side.prompt)
+                prompt = prompt_skill_now(self._world, agent, side)
                 if prompt is not None:
-                    shown = agent.shown if agent.side_b is None else f"{agent.shown}, {side.label or side.prompt}"
+                    shown = _side_of(agent, side)
                     found.append(_judged("agent", shown, self._world.allowed_of(prompt), spec, off))
         for other in self._world.fabric.list_tools():
             if other.allowed_tools is not None and other.name != definition.name:
@@ -337,6 +339,13 @@ _OFF = {
     "changed": "It has changed since you last looked at it.",
     "broken": "It has problems that keep it from running.",
 }
+
+
+def _side_of(agent: AgentDefinition, side: SideDefinition) -> str:
+    """An agent by name, with its side where it has two."""
+    if agent.side_b is None:
+        return agent.shown
+    return f"{agent.shown}, {side.label or side.prompt or agent.label_of('a' if side is agent.side_a else 'b')}"
 
 
 def _judged(kind: str, name: str, allowed: Any, spec: ToolSpec, off: str = "") -> MayCall:

@@ -194,7 +194,7 @@ class SkillWorld:
     ) -> dict[str, Resolver]:  # fmt: skip
         safety = self._safety() if self._safety is not None else None
         allowed = {*(safety.environment_allowlist if safety is not None else ()), *environment}
-        folder, of = os.path.dirname(definition.path), self._directives
+        folder, of = self._folder(definition), self._directives
         return {
             "arg": of.value_resolver(args),
             "config": of.value_resolver(config),
@@ -205,6 +205,12 @@ class SkillWorld:
             "path": lambda call: os.path.normpath(os.path.join(folder, call.arg)),
             "inline": lambda call: self._inline(definition, call.arg),
         }
+
+    def _folder(self, definition: SkillDef) -> str:
+        """Where relative paths of its text begin: beside its file, else in the workspace."""
+        if definition.path or self._safety is None:
+            return os.path.dirname(definition.path)
+        return self._safety().workspace
 
     async def _named(self, call: DirectiveCall) -> str | None:
         """``:skill[ref]`` and ``:tool[ref]``: its name and what it does."""
@@ -223,7 +229,7 @@ class SkillWorld:
 
     def _read(self, definition: SkillDef, given: str) -> bytes:
         """What is denied is denied beside a skill too (R-FS-3). Never waits for a pipe: see ``open_read``."""
-        path = os.path.join(os.path.dirname(definition.path), given)
+        path = os.path.join(self._folder(definition), given)
         try:
             real = os.path.realpath(path)
         except ValueError as error:

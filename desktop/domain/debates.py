@@ -32,8 +32,9 @@ NO_RESPONSE = "(no response: step limit)"
 @dataclass(frozen=True, slots=True)
 class SideSetup:
     """One side as a person sets it up. ``tools`` are patterns that narrow what the prompt's skill allows (None: all of
-    it, () none); ``prompt_text`` replaces the skill's body in this debate alone ("": the skill's own); ``stop_tool``
-    with its ``stop_property`` ends a turn instead of a reply; ``model`` is ``connection/model``."""
+    it, () none); ``prompt_text`` replaces the skill's body in this debate alone ("": the skill's own), and without a
+    skill it is the prompt, written in place; ``stop_tool`` with its ``stop_property`` ends a turn instead of a reply;
+    ``model`` is ``connection/model``."""
 
     prompt: str
     label: str = ""

@@ -20,7 +20,8 @@ SIDES: tuple[SideName, SideName] = ("a", "b")
 @dataclass(frozen=True, slots=True)
 class SideDefinition:
     """One side, with S4's fields and defaults (R-DEF-1). ``prompt`` names a skill: its body is the system text, its
-    frontmatter says tools and model (C-20). ``max_rounds`` is ``maxSteps``; None: not set."""
+    frontmatter says tools and model (C-20); or it is "", and ``prompt_text`` is what such a body would be, with
+    ``allowed_tools`` as in a frontmatter (None: no list). ``max_rounds`` is ``maxSteps``; None: not set."""
 
     prompt: str
     label: str = ""
@@ -29,6 +30,8 @@ class SideDefinition:
     stop_property: str = ""
     max_rounds: int | None = None
     end_session_tool: str = ""
+    prompt_text: str = ""
+    allowed_tools: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

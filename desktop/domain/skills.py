@@ -63,6 +63,7 @@ class SkillDef:
     ``mcp://…``, ``inline://…``) or None; ``root`` the search-path folder it came from; ``entry`` the fragment in a
     multi-skill file or the function of a code skill. ``metadata`` is the mapping of that name with ``params`` and
     ``returns`` in it; ``extras`` are top-level keys that are not ours. ``allowed_tools`` None: not given (R-PAT-5).
+    ``text`` is the body of one that is in no file (a side's prompt written in place).
     ``category`` is as declared, or "" (Q-2 decides then). ``stamp`` is ``size:mtime_ns:inode`` of the file as it was
     read, ``body_at`` the character offset of the body in the text, and -1 where there is none; ``body_end`` is where it
     ends, -1 for the end of the file. ``fn`` and ``tool`` are set for programmatic ones only, and so
@@ -92,6 +93,7 @@ class SkillDef:
     fn: SkillFunction | None = None
     tool: Tool | None = None
     aliases: tuple[str, ...] = ()
+    text: str = ""
 
     @property
     def params(self) -> Mapping[str, Any] | None:

@@ -24,6 +24,8 @@ def body(globals: Globals, definition: SkillDef) -> str:
 
     Raises KnownError when the file has gone, when anything but the body is different from the definition, or when the
     skill is pinned and its file is not what the person has seen (``skills.changed``)."""
+    if definition.text:
+        return definition.text
     if not definition.path:
         raise NotFound(f"{definition.name} is not in a file.")
     root, path = _owner_of(globals, definition)
