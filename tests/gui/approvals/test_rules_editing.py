@@ -155,6 +155,18 @@ async def test_a_suggestion_lets_no_trick_through_and_is_taken_over_with_one_pre
     assert room.foot.save.label == "Save"
 
 
+async def test_of_programs_without_a_table_the_page_says_that_their_options_are_not_known(room: Room) -> None:
+    """A rule for one of them lets all its options pass; for a known program only those that stand in the rule."""
+    room.page.show_rules(new=True)
+    QTest.keyClicks(room.field, "bash(command=frobnicate *)")
+    await room.tried()
+    assert "does not know the options of frobnicate" in words(room.tab.panel)
+    room.field.setText("bash(command=git log *)")
+    room.field.textEdited.emit(room.field.text())
+    await room.tried()
+    assert "does not know the options" not in words(room.tab.panel)
+
+
 async def test_other_rules_in_force_have_the_draft_tried_again(room: Room) -> None:
     await room.write(NARROW)
     before = len(room.desk.ended)
