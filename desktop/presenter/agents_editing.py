@@ -168,8 +168,9 @@ class AgentsViewModel(YamlFileViewModel):
         self.checked.emit()
 
     def set_field(self, path: Sequence[str], value: Any) -> None:
-        """Write one field of the form into the text; None or "" takes it out."""
-        self._spawn(self._set_field(tuple(path), REMOVE if value in (None, "") else value), "change an agent")
+        """Write one field of the form into the text; None or "" takes it out, but for a prompt yet to be written."""
+        gone = value is None or (value == "" and tuple(path)[-1] != "promptText")
+        self._spawn(self._set_field(tuple(path), REMOVE if gone else value), "change an agent")
 
     async def _set_field(self, path: tuple[str, ...], value: Any) -> None:
         async with self._writing:

@@ -42,6 +42,8 @@ class DebateSetupViewModel(QObject):
         self.problems: tuple[DefinitionProblem, ...] = ()
         self.default_model = ""
         self.setup = DebateSetup("", SideSetup(""), SideSetup(""))
+        self._aside: dict[SideName, SideSetup] = {}
+        """Of a side whose kind of prompt was changed: what it had with the other kind."""
         self._number = 0
         self.starting = False
         self._later = QTimer(self, singleShot=True, interval=DELAY)
@@ -98,6 +100,7 @@ class DebateSetupViewModel(QObject):
 
     def take(self, setup: DebateSetup) -> None:
         """Another set-up as a whole."""
+        self._aside.clear()
         self.setup = setup
         self.changed.emit()
         for side in SIDES:
@@ -119,6 +122,21 @@ class DebateSetupViewModel(QObject):
             self.read_offers(side)
         self._later.start()
 
+    def write_here(self, side: SideName, here: bool) -> None:
+        """A prompt that is written in the set-up, or again a skill. What the side had with the other kind comes back; a
+        prompt that is written has no tools until a person adds some."""
+        before = self.setup.side(side)
+        if here == (not before.prompt):
+            return
+        fresh = SideSetup("", tools=()) if here else SideSetup(next(iter(self.prompts), ""))
+        known = self._aside.get(side, fresh)
+        self._aside[side] = before
+        changed = replace(before, prompt=known.prompt, prompt_text=known.prompt_text, tools=known.tools)
+        self.setup = self.setup.with_side(side, changed)
+        self.changed.emit()
+        self.read_offers(side)
+        self._later.start()
+
     def set_end_tool(self, tool: str) -> None:
         """The tool with which any side that has it ends everything, or none."""
         for side in SIDES:
@@ -131,12 +149,12 @@ class DebateSetupViewModel(QObject):
         return tuple(offer.name for offer in self.offers[side]) if chosen is None else chosen
 
     def read_offers(self, side: SideName) -> None:
-        """What the prompt's skill allows at most."""
+        """What the prompt's skill allows at most, or a prompt that is written here."""
         prompt = self.setup.side(side).prompt
 
         async def work() -> None:
             try:
-                found = tuple(await self._desk.tools_of(prompt)) if prompt else ()
+                found = tuple(await self._desk.tools_of(prompt))
             except KnownError:
                 found = ()  # the check says what is wrong with the prompt
             if prompt == self.setup.side(side).prompt:

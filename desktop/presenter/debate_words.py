@@ -28,6 +28,11 @@ def label_of(side: SideSetup, name: SideName) -> str:
     return side.label.strip() or f"Side {name.upper()}"
 
 
+def prompt_words(side: SideSetup) -> str:
+    """What a side works by: its skill's name, or that its prompt is written in the set-up."""
+    return side.prompt or "its own prompt"
+
+
 def fork_words(row: DebateRow | DebateState) -> str:
     """What tells a fork from its origin, which has the same title; "" for what is none."""
     if not row.forked_from:

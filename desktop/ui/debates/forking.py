@@ -12,7 +12,7 @@ from desktop.domain.definitions import SIDES, SideName
 from desktop.presenter.debate_items import TurnItem, common_item
 from desktop.presenter.debate_open import OpenDebate
 from desktop.presenter.debate_setup import DebateSetupViewModel
-from desktop.presenter.debate_words import label_of
+from desktop.presenter.debate_words import label_of, prompt_words
 from desktop.presenter.debates import DebatesViewModel
 from desktop.presenter.transcript_items import TranscriptItem
 from desktop.ui.debates.lanes import debate_view
@@ -25,6 +25,8 @@ from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Segmented
 
 Models = list[tuple[str, object]]
+WRITTEN = "Written below"
+"""In place of a skill's name, for a side whose prompt is the text."""
 
 
 class ForkDialog(Dialog):
@@ -77,7 +79,7 @@ class ForkDialog(Dialog):
 
     def _fill_prompts(self, chosen: str) -> None:
         names = dict.fromkeys((self._state.setup.side(self.side).prompt, *self._offers.prompts))
-        self.prompt_box.fill([(name, name) for name in names], chosen)
+        self.prompt_box.fill([(name or WRITTEN, name) for name in names], chosen)
 
     @property
     def turn(self) -> int:
@@ -148,8 +150,8 @@ class Branch(QFrame):
 def side_words(state: DebateState, name: SideName) -> str:
     """A side's label with its model, prompt, and whether it has a text of its own."""
     side = state.setup.side(name)
-    own = " with its own text" if side.prompt_text else ""
-    return f"{label_of(side, name)}: {side.model.partition('/')[2] or 'default model'}, {side.prompt}{own}"
+    own = " with its own text" if side.prompt and side.prompt_text else ""
+    return f"{label_of(side, name)}: {side.model.partition('/')[2] or 'default model'}, {prompt_words(side)}{own}"
 
 
 class Comparison(QFrame):

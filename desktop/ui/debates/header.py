@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.debates import DebateState, SideMeter
 from desktop.domain.definitions import SIDES, SideName
-from desktop.presenter.debate_words import STATUS, label_of, meter_facts, status_words
+from desktop.presenter.debate_words import STATUS, label_of, meter_facts, prompt_words, status_words
 from desktop.ui.chat.header import TitleField, TitleText
 from desktop.ui.debates.marks import Pips, SideMark
 from desktop.ui.run_panel.head import AGENTS_KEYS
@@ -120,7 +120,7 @@ class _SideStrip(QWidget):
         self._label.setText(label_of(side, self._side))
         self._label.updateGeometry()
         model = side.model.partition("/")[2] or side.model or "the default model"
-        self._who.setText(f"{side.prompt}, {model}")
+        self._who.setText(f"{prompt_words(side)}, {model}")
         facts = meter_facts(state.meters.get(self._side, SideMeter()))
         for name, figure in facts:
             if self._facts[name].text() != figure:

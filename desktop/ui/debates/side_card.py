@@ -22,6 +22,7 @@ from desktop.ui.widgets.buttons import IconButton
 from desktop.ui.widgets.fields import Combo, Field, Labelled
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.marks import Icon
+from desktop.ui.widgets.prompt_choice import PromptChoice
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Paragraph, Text
 
@@ -78,7 +79,9 @@ class SideCard(QFrame):
         self.setAccessibleName(f"Side {side.upper()}")
         self.label = Field(f"Label of side {side.upper()}")
         self.label.setMaxLength(60)
-        self.prompt, self.model = Combo(f"Prompt of side {side.upper()}"), Combo(f"Model of side {side.upper()}")
+        of = f"of side {side.upper()}"
+        self.choice = PromptChoice(f"Prompt {of}", f"Kind of prompt {of}", f"Text of the prompt {of}")
+        self.prompt, self.model = self.choice.skill, Combo(f"Model {of}")
         self.ends = Combo(f"A turn of side {side.upper()} ends with")
         self.read = Field("Property of its result that is read", hint="whole result", mono=True)
         self.rounds = NumberField(f"Rounds a turn of side {side.upper()}", 1, MOST_ROUNDS, hint="default")
@@ -100,13 +103,12 @@ class SideCard(QFrame):
         head.addWidget(Text("speaks first" if self.side == "a" else "answers", "small", "3"))
         column.addLayout(head)
         self.places = {
-            "label": Labelled("Label", self.label), "prompt": Labelled("Prompt", self.prompt),
+            "label": Labelled("Label", self.label), "prompt": Labelled("Prompt", self.choice),
             "model": Labelled("Model", self.model), "stopTool": Labelled("A turn ends with", self.ends),
             "stopToolResponseProperty": Labelled("Property read", self.read),
             "maxSteps": Labelled("Rounds a turn", self.rounds),
         }  # fmt: skip
-        column.addWidget(self.places["label"])
-        for names in (("prompt", "model"), ("stopTool", "stopToolResponseProperty", "maxSteps")):
+        for names in (("label", "model"), ("prompt",), ("stopTool", "stopToolResponseProperty", "maxSteps")):
             row = Row(spacing=12)
             for name in names:
                 row.addWidget(self.places[name], 3 if name == "stopTool" else 2, Qt.AlignmentFlag.AlignTop)
@@ -128,7 +130,9 @@ class SideCard(QFrame):
     def _connect(self) -> None:
         change = self._change
         self.label.textEdited.connect(lambda text: change(label=text))
-        self.prompt.activated.connect(lambda _: change(prompt=str(self.prompt.currentData())))
+        self.choice.picked.connect(lambda name: change(prompt=name))
+        self.choice.switched.connect(lambda here: self._setup.write_here(self.side, here))
+        self.choice.typed.connect(lambda: change(prompt_text=self.choice.text))
         self.model.activated.connect(lambda _: self._model_chosen())
         self.ends.activated.connect(lambda _: self._ends_chosen())
         self.read.textEdited.connect(lambda text: change(stop_property=text.strip()))
@@ -156,6 +160,9 @@ class SideCard(QFrame):
             self.label.setText(side.label)
         names = dict.fromkeys((*([side.prompt] if side.prompt else []), *self._setup.prompts))
         self.prompt.fill([(name, name) for name in names], side.prompt)
+        self.choice.show_here(not side.prompt)
+        if not side.prompt:
+            self.choice.show_text(side.prompt_text)
         models: list[tuple[str, object]] = [(model.title, str(model.ref)) for model in self._models.models]
         if side.model not in {data for _, data in models}:
             models.insert(0, (side.model.partition("/")[2] or side.model or "The default model", side.model))
@@ -200,6 +207,8 @@ class SideCard(QFrame):
         problems, prefix = self._setup.problems, f"side{self.side.upper()}"
         for name, place in self.places.items():
             place.set_error(problem_of(problems, f"{prefix}.{name}"))
+        if wrong := problem_of(problems, f"{prefix}.promptText"):
+            self.places["prompt"].set_error(wrong)
         self._tools_wrong.set_pieces(problem_of(problems, f"{prefix}.tools"))
         self._tools_wrong.setVisible(bool(self._tools_wrong.text()))
 

@@ -64,6 +64,7 @@ class AgentEditor(CliEditor):
 
     def _opened(self) -> None:
         self._said_last = ""
+        self.form.begin()
         super()._opened()
         self.source.setReadOnly(not self._agents.writable)
         self.show_view("text" if self._agents.unseen else self.choice.value)  # all of it is to be seen

@@ -9,13 +9,17 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.ui.widgets.containers import Scroller
-from desktop.ui.widgets.fields import Combo, Field, Labelled, TextArea
+from desktop.ui.widgets.fields import Field, Labelled, TextArea
+from desktop.ui.widgets.prompt_choice import HELP as PROMPT_HELP
+from desktop.ui.widgets.prompt_choice import PromptChoice
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Check, Segmented
 
 TYPES = (("ai_human", "One agent, with you"), ("dual_ai", "Two agents, with each other"))
+USUAL = "assistant"
+"""The skill of a side that had none yet."""
 HELP = {
     "icon": "An icon of Assent, as /icons/search.svg, or a picture beside this file, as /owl.png: PNG, JPEG, WebP or "
     "an SVG of plain shapes. An address is never fetched: the first letter of the title is shown instead.",
@@ -23,7 +27,7 @@ HELP = {
     "description": "What it is for. People choose it by this.",
     "maxSessionTurns": "Counts the turns of both sides.",
     "toolDescription": "What it does for other agents. Models choose it by this.",
-    "prompt": "The skill with its instructions and tools.",
+    "allowedTools": "Which tools it may call, as in a skill's allowed-tools. Empty: what agents are usually offered.",
     "label": "The name shown beside its messages.",
     "maxSteps": "How many times the model may be asked in one turn. Empty means 20.",
     "stopTool": "Calling this tool ends the turn, in place of a reply.",
@@ -45,7 +49,7 @@ class _Line(Field):
 
     def show_value(self, value: Any) -> None:
         """What the text says; a field that is being typed in keeps what stands there."""
-        text = "" if value is None else str(value)
+        text = "" if value is None else " ".join(map(str, value)) if isinstance(value, list) else str(value)
         if text != self.text() and not (self.hasFocus() and self.isModified()):
             self.setText(text)
         self._was = text
@@ -75,6 +79,7 @@ class _Side(QWidget):
     """The fields of one side."""
 
     changed = Signal(object, object)
+    typing = Signal()
 
     def __init__(self, key: str, title: str) -> None:
         super().__init__()
@@ -84,13 +89,18 @@ class _Side(QWidget):
         Column(self, spacing=0).addWidget(card)
         column = Column(card, margins=(16, 12, 16, 16), spacing=12)
         column.addWidget(Text(title, "strong"))
-        self.prompt = Combo(f"{title}: prompt")
-        self.prompt.activated.connect(lambda _index: self.changed.emit((key, "prompt"), self.prompt.currentData()))
+        self.choice = PromptChoice(f"{title}: prompt", f"{title}: kind of prompt", f"{title}: text of the prompt")
+        self.prompt, self._skill, self._written, self._list = self.choice.skill, "", "", ""
+        self.choice.picked.connect(lambda name: self.changed.emit((key, "prompt"), name))
+        self.choice.switched.connect(self._switched)
+        self.choice.typed.connect(self.typing)
+        self.choice.left.connect(self._take_text)
         self.lines = {
             name: _Line(f"{title}: {caption}", number=name == "maxSteps", mono="ool" in name)
             for name, caption in (
                 ("label", "Label"), ("maxSteps", "Most rounds"), ("stopTool", "Stop tool"),
                 ("stopToolResponseProperty", "Property"), ("endSessionTool", "End tool"),
+                ("allowedTools", "Tools"),
             )
         }  # fmt: skip
         for name, line in self.lines.items():
@@ -99,8 +109,9 @@ class _Side(QWidget):
         self.reply.clicked.connect(lambda on: self.changed.emit((key, "stopOnResponse"), None if on else False))
         labels = {name: Labelled(line.accessibleName().partition(": ")[2], line, HELP[name])
                   for name, line in self.lines.items()}  # fmt: skip
-        self.labels = {"prompt": Labelled("Prompt", self.prompt, HELP["prompt"]), **labels}
+        self.labels = {"prompt": Labelled("Prompt", self.choice, PROMPT_HELP), **labels}
         column.addWidget(self.labels["prompt"])
+        column.addWidget(self.labels["allowedTools"])
         for pair in (("label", "maxSteps"), ("stopTool", "stopToolResponseProperty"), ("endSessionTool",)):
             row = Row(spacing=16)
             for name in pair:
@@ -108,12 +119,69 @@ class _Side(QWidget):
             column.addLayout(row)
         column.addWidget(self.reply)
 
+    def _switched(self, here: bool) -> None:
+        """The other kind of prompt; what was chosen or written of this one comes back with it. The new key is written
+        first, so that its side never stands empty."""
+        if here:
+            self._written = self.choice.text
+            self.changed.emit((self.key, "promptText"), _block(self._written))
+            self.changed.emit((self.key, "prompt"), None)
+            self.changed.emit((self.key, "allowedTools"), self._list)
+        else:
+            self._list = self.lines["allowedTools"].text().strip()
+            self.changed.emit((self.key, "prompt"), self._skill or str(self.prompt.itemData(0) or USUAL))
+            self.changed.emit((self.key, "promptText"), None)
+            self.changed.emit((self.key, "allowedTools"), None)
+        self._show_kind(here)
+
+    def _show_kind(self, here: bool) -> None:
+        self.choice.show_here(here)
+        self.labels["allowedTools"].setVisible(here)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the text of the prompt has something that is not in the file's text yet."""
+        return self.choice.here and self.choice.text != self._written.strip()
+
+    def _take_text(self) -> None:
+        if self.pending:
+            self._written = self.choice.text
+            self.changed.emit((self.key, "promptText"), _block(self._written))
+
+    def finish(self) -> None:
+        """As if the person left every field."""
+        self._take_text()
+        for line in self.lines.values():
+            line.finish()
+
+    def drop(self) -> None:
+        """Every field as the text has it."""
+        self.choice.show_text(self._written)
+        for line in self.lines.values():
+            line.drop()
+
+    def begin(self) -> None:
+        """Another file: nothing of the one before comes back."""
+        self._skill = self._written = self._list = ""
+        self.choice.show_text("")
+
+    def _show_prompt(self, values: Mapping[str, Any]) -> None:
+        written = values.get("promptText")
+        if written is not None:
+            text = str(written)
+            if text.strip() != self._written.strip() or not self.choice.area.hasFocus():
+                self.choice.show_text(text)
+            self._written = text
+        self._show_kind(written is not None)
+
     def show_values(self, values: Mapping[str, Any], prompts: Sequence[str]) -> None:
         """What the text says of this side."""
+        self._show_prompt(values)
         prompt = str(values.get("prompt") or "").replace("_", "-")
         known: list[tuple[str, object]] = [(name, name) for name in prompts]
         if prompt and prompt not in prompts:
             known.insert(0, (f"{prompt} (not there)", prompt))
+        self._skill = prompt or self._skill
         if not prompt:
             known.insert(0, ("Choose a skill", ""))
         self.prompt.fill(known, prompt)
@@ -151,6 +219,7 @@ class AgentForm(Scroller):
         self.sides = (_Side("sideA", "Side A"), _Side("sideB", "Side B"))
         for side in self.sides:
             side.changed.connect(self.changed)
+            side.typing.connect(self.typing)
         for line in self._all_lines():
             line.textEdited.connect(lambda _text: self.typing.emit())
         self.description.textChanged.connect(self.typing)
@@ -175,18 +244,27 @@ class AgentForm(Scroller):
     def pending(self) -> bool:
         """Whether a field has something that is not in the text yet."""
         typed = self.description.toPlainText().strip() != self._described.strip()
-        return typed or any(line.pending for line in self._all_lines())
+        return typed or any(line.pending for line in self._all_lines()) or any(side.pending for side in self.sides)
 
     def commit(self) -> None:
         """Take over the field that is being typed in."""
-        for line in self._all_lines():
+        for line in self.lines.values():
             line.finish()
+        for side in self.sides:
+            side.finish()
         self._take_description()
+
+    def begin(self) -> None:
+        """Another file is shown from now on."""
+        for side in self.sides:
+            side.begin()
 
     def drop(self) -> None:
         """Every field as the text has it."""
-        for line in self._all_lines():
+        for line in self.lines.values():
             line.drop()
+        for side in self.sides:
+            side.drop()
         self.description.setPlainText(self._described)
 
     def _all_lines(self) -> list[_Line]:
@@ -236,6 +314,13 @@ class AgentForm(Scroller):
         for side in self.sides:
             for name, label in side.labels.items():
                 label.set_error(wrong.get(f"{side.key}.{name}", ""))
+            of_prompt = (wrong.get(f"{side.key}.{name}", "") for name in ("prompt", "promptText"))
+            side.labels["prompt"].set_error(next(filter(None, of_prompt), ""))
+
+
+def _block(text: str) -> str:
+    """A prompt as it stands in a file: with a line's end it is written as a block, also where it is one line."""
+    return f"{text}\n" if text else ""
 
 
 def _row(*parts: QWidget) -> Row:

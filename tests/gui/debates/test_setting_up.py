@@ -252,3 +252,32 @@ def test_what_the_readme_says_of_debates_is_so() -> None:
     assert f"(`{keys['Go to Debates']}`, a new one with `{keys['New debate']}`)" in told
     assert f"`{keys['Find in this thread']}` finds in its turns, and `{keys['Search all threads']}`" in told
     assert f"answers of {ANSWER} tokens" in told
+
+
+@pytest.mark.spec("R-SES-24", "R-DEF-14")
+async def test_a_sides_prompt_is_written_in_the_set_up_and_switching_keeps_it(theme: Any, tmp_path: Path) -> None:
+    model = ScriptedModel([says("tea"), says("coffee")])
+    async with watched(tmp_path, model, answering("look"), allowed="look") as w:
+        page = w.page.setup
+        card = page.sides["a"]
+        w.setup.take(setup(max_turns=2))
+        await w.until(lambda: w.setup.setup.a.prompt == "pro" and len(w.setup.offers["a"]) == 1, "the tools")
+        skill, here = (card.choice.way._group.button(number) for number in (0, 1))
+        here.click()
+        await w.until(lambda: card.places["prompt"]._below.text() == "choose a prompt, or write one", "what is missing")
+        assert (card.choice.area.isVisibleTo(card), card.prompt.isVisibleTo(card)) == (True, False)
+        assert w.setup.setup.a.tools == (), "none until a person adds one"
+        QTest.keyClicks(card.choice.area, "You are for tea.")
+        await w.until(lambda: any(offer.name == "look" for offer in w.setup.offers["a"]), "what there is to add")
+        card.add_tool("look")
+        skill.click()
+        assert (w.setup.setup.a.prompt, w.setup.setup.a.prompt_text, w.setup.setup.a.tools) == ("pro", "", None)
+        here.click()
+        assert w.setup.setup.a == replace(
+            setup().a, prompt="", prompt_text="You are for tea.", tools=("look",), model=w.setup.setup.a.model
+        )  # fmt: skip
+        await w.until(lambda: not w.setup.errors and page.start_button.isEnabled(), "all is well")
+        page.start_button.click()
+        await w.until(lambda: w.state is not None and w.state.status == "ended", "the debate ended")
+        assert "You are for tea." in model.requests[0].system
+        assert [tool["name"] for tool in model.requests[0].tools] == ["look"]

@@ -369,3 +369,65 @@ async def test_the_name_of_a_title_is_one_that_a_file_can_have(shown: Shown) -> 
     ):  # fmt: skip
         assert shown.desk.name_for(title) == name
     assert len(shown.desk.name_for("long " * 40)) <= 64
+
+
+@pytest.mark.spec("R-DEF-1", "R-DEF-16")
+async def test_a_prompt_is_written_in_place_and_saved_by_key(shown: Shown) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    editor = shown.page.editor
+    side = editor.form.sides[0]
+    side.choice.way._group.button(1).click()
+    await shown.rest()
+    assert (side.choice.area.isVisible(), side.prompt.isVisible(), side.labels["allowedTools"].isVisible()) == (
+        True, False, True,
+    )  # fmt: skip
+    assert "promptText must say what this side is and does" in shown.words
+    shown.page.activateWindow()
+    side.choice.area.setFocus()
+    QTest.keyClicks(side.choice.area, "You count owls.")
+    QTest.keyClick(side.choice.area, Qt.Key.Key_Return)
+    QTest.keyClicks(side.choice.area, "Only by night.")
+    assert "30 characters" in shown.words
+    assert "Not saved" in shown.words
+    QTest.keyClick(side.choice.area, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert side.choice.text != "You count owls.\nOnly by night."
+    QTest.keyClick(side.choice.area, Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(side.choice.area, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: "Saved as night_watch_agent.yaml" in shown.words, "saved")
+    await shown.rest()
+    agent = shown.files.book.get("night_watch_agent")
+    assert (agent.side_a.prompt, agent.side_a.prompt_text) == ("", "You count owls.\nOnly by night.")
+    text = (shown.mine / "night_watch_agent.yaml").read_text()
+    assert "  promptText: |\n    You count owls.\n    Only by night.\n" in text
+    assert "# my own words stay" in text
+    assert shown.agents.previews["a"].system.startswith("You count owls.\nOnly by night.")
+    shown.shoot("written")
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_switching_the_kind_of_prompt_keeps_what_was_written_and_discarding_brings_the_file_back(
+    shown: Shown,
+) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    side = shown.page.editor.form.sides[0]
+    skill, here = (side.choice.way._group.button(number) for number in (0, 1))
+    here.click()
+    await shown.rest()
+    side.choice.area.setFocus()
+    QTest.keyClicks(side.choice.area, "You count owls.")
+    side.lines["allowedTools"].setFocus()
+    QTest.keyClicks(side.lines["allowedTools"], "read-file")
+    skill.setFocus()
+    skill.click()
+    await shown.rest()
+    assert shown.agents.values["sideA"] == {"prompt": "assistant", "maxSteps": 12}
+    here.click()
+    await shown.rest()
+    assert shown.agents.values["sideA"] == {
+        "promptText": "You count owls.\n", "maxSteps": 12, "allowedTools": "read-file"
+    }  # fmt: skip
+    assert [tool.name for tool in shown.agents.previews["a"].tools] == ["read-file"]
+    shown.press("Discard changes")
+    await shown.rest()
+    assert shown.agents.text == MINE
+    assert (side.choice.here, side.prompt.currentData(), side.choice.text) == (False, "assistant", "")
