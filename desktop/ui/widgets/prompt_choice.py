@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop.ui.theme import theme
@@ -96,6 +98,8 @@ class PromptChoice(QWidget):
 
     def _fit(self) -> None:
         lines = min(max(int(self.area.document().size().height()), LEAST), MOST)
-        wanted = lines * QFontMetrics(self.area.font()).lineSpacing() + theme().px(_FRAME)
+        margins = 2 * ceil(self.area.document().documentMargin()) + 2
+        around = max(self.area.height() - self.area.viewport().height() + margins, theme().px(_FRAME))
+        wanted = lines * ceil(QFontMetricsF(self.area.font()).lineSpacing()) + around
         if wanted != self.area.height():
             self.area.setFixedHeight(wanted)

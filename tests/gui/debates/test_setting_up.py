@@ -281,3 +281,10 @@ async def test_a_sides_prompt_is_written_in_the_set_up_and_switching_keeps_it(th
         await w.until(lambda: w.state is not None and w.state.status == "ended", "the debate ended")
         assert "You are for tea." in model.requests[0].system
         assert [tool["name"] for tool in model.requests[0].tools] == ["look"]
+        assert w.running.meters.sides["a"]._who.text().startswith("its own prompt, ")
+        w.running._act(w.turns[1].message_id, "branch")
+        dialog = w.running.fork_dialog
+        assert (dialog.prompt_box.currentText(), dialog.text.toPlainText()) == ("Written below", "You are for tea.")
+        dialog.text.setPlainText("You are for milk.")
+        assert (dialog.setup.a.prompt, dialog.setup.a.prompt_text) == ("", "You are for milk.")
+        dialog.answer("cancel")
