@@ -8,6 +8,7 @@ from pathlib import Path
 from desktop.conversation.skill_world import SkillWorld
 from desktop.safety.environment import needs_admin
 from desktop.supervision.tasks import TaskOwner
+from desktop.tools.cli_reads import nothing_opens
 from desktop.tools.cli_tool import CliServices, CliTool
 from desktop.tools.cli_tools import CliTools
 from desktop.tools.registry import ToolRegistry
@@ -23,7 +24,10 @@ def cli_tools(
     found = CliTools(
         home / TOOLS, registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin,
         reserved=lambda name: reserved_by(skills, name),
+        opens=services.places.judge if services.places is not None else nothing_opens,
     )  # fmt: skip
+    if services.places is not None:
+        services.places.on_change(found.retell)
     found.on_change(lambda _state: skills.shown.refresh())
     owner.spawn(asyncio.to_thread(found.reload), "tools.yaml: read")
     return found

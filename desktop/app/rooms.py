@@ -54,6 +54,7 @@ from desktop.pipeline.pipeline import Settings as CallSettings
 from desktop.safety.audit_lines import RedactedLog
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.confinement import Confinement
+from desktop.safety.consents import Consents
 from desktop.safety.environment import EnvironmentBuilder
 from desktop.safety.grants import SessionGrants
 from desktop.safety.late_shell import LateShellReader
@@ -64,7 +65,7 @@ from desktop.safety.process import ProcessRunner
 from desktop.safety.program_cache import FOLDER as CACHES
 from desktop.safety.redaction import Redactor
 from desktop.safety.secrets import KeyringSecrets
-from desktop.safety.tool_secrets import ToolSecrets
+from desktop.safety.tool_secrets import Kept, ToolSecrets
 from desktop.settings import SettingsService
 from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
@@ -185,9 +186,10 @@ class _Walls:
     tools: ToolRegistry
     cli: CliServices
     reading: FilesWithSkills
+    consents: Consents
 
 
-def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyRooms) -> _Walls:
+async def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyRooms, kept: Kept) -> _Walls:
     """The boundary and the tools that live inside it."""
     policy = PathPolicy(str(home), safety)
     files = GuardedFiles(policy)
@@ -199,8 +201,10 @@ def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyRooms) -> 
     bash = Bash(reader, policy, confinement, environment, runner, safety)
     reading = FilesWithSkills(files)
     tools = ToolRegistry([ReadFile(reading, safety), ListDirectory(reading), WriteFile(files), bash])
-    cli = CliServices(reader, policy, confinement, environment, runner, safety)
-    return _Walls(policy, files, confinement, tools, cli, reading)
+    consents = Consents(policy, kept)
+    await consents.load()
+    cli = CliServices(reader, policy, confinement, environment, runner, safety, consents)
+    return _Walls(policy, files, confinement, tools, cli, reading, consents)
 
 
 async def open_rooms(
@@ -239,11 +243,11 @@ async def _rooms(
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
     context = ContextDesk(store, redactor.mask_known)
     safety = safety_of(settings, home, grants := SessionGrants())
-    walls = _walls(home, safety, keys)
+    walls = await _walls(home, safety, keys, store.state)
     rules = await open_rules(store, redactor, walls.tools, safety, walls.policy, allowed)
     log = RedactedLog(store.audit, redactor)
     store.audit.mask = redactor.mask_known
-    gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor)
+    gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor, consents=walls.consents)
     skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety, keys)
     live = _live(store, bus, redactor)
     pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from desktop.domain.consents import Consent
 from desktop.domain.tools import Category, Judgement
 
 Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run", "done", "stop"]
@@ -24,7 +25,8 @@ class PermissionRequest:
     ``barred`` is why such a call cannot be made again, or empty.
     ``place`` is the line of model-written code that made the call, as ``line 3: await …``, ``made while it ran`` where
     no line of it did, or empty. ``rule`` is the pattern of the rule that says to ask, or empty. ``above``: the threads
-    of the agents that this one works for, the person's own first. ``node`` as in ``RunMeta``.
+    of the agents that this one works for, the person's own first. ``node`` as in ``RunMeta``,
+    ``consent`` as in ``PreCheck``.
     """
 
     request_id: str
@@ -50,6 +52,7 @@ class PermissionRequest:
     above: tuple[str, ...] = ()
     node: str = ""
     barred: str = ""
+    consent: Consent | None = None
 
     @property
     def seen_in(self) -> str:

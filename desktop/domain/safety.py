@@ -281,13 +281,14 @@ class Confinement(Protocol):
 
     def wrap(
         self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None,
-        writes: bool = True, grants: bool = True, cache: str = "",
+        writes: bool = True, grants: bool = True, cache: str = "", opened: tuple[str, ...] = (),
     ) -> ProcessSpec:  # fmt: skip
         """The same process, confined; blocking. ``narrow``: it sees only the allowed folders, the system's libraries
         and these paths; ``network`` instead of the setting's. Not ``writes``: it only reads the allowed folders, and
         can write in a temporary folder alone, which ``TMPDIR`` names. Not ``grants``: what is open for this session
         only is closed to it, as to every call of a job (R-FS-8). ``cache`` names whose cache it gets: a folder that
-        only processes of that name write, for what npx, uvx and pip fetch."""
+        only processes of that name write, for what npx, uvx and pip fetch. ``opened``: resolved paths inside denied
+        folders that it reads and does not write, because a person agreed (D-4)."""
         ...
 
     def drop_caches(self, prefix: str, kept: Iterable[str]) -> list[str]:

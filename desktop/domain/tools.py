@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from desktop.domain.cancellation import RunMeta
+from desktop.domain.consents import Consent
 from desktop.domain.messages import MediaBlock
 
 
@@ -84,6 +85,7 @@ class PreCheck:
     ``denied`` is None, or the refusal (R-INV-17). ``constraint`` is the normalised object of the call (a resolved path,
     the command) that "allow for this run" is scoped to; empty: the exact arguments (R-PRM-3). For rules: ``parts`` are
     all the commands of a shell command, ``resolved`` where arguments that are paths really lead (name -> absolute).
+    ``consent``: what a person agrees to for later calls, too, by allowing this one.
     """
 
     category: Category
@@ -96,6 +98,7 @@ class PreCheck:
     constraint: str = ""
     parts: tuple[CommandPart, ...] = ()
     resolved: Mapping[str, str] = field(default_factory=dict)
+    consent: Consent | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CliRow:
-    """One tool in force. ``command`` is its vector with placeholders; ``note`` why all its calls are admin."""
+    """One tool in force. ``command`` is its vector with placeholders; ``note`` why all its calls are admin;
+    ``reads`` the denied folders that it names, ``agreed`` those that it really reads since a person agreed."""
 
     name: str
     alias: str
@@ -33,6 +34,8 @@ class CliRow:
     command: tuple[str, ...]
     note: str
     line: int
+    reads: tuple[str, ...] = ()
+    agreed: tuple[str, ...] = ()
 
 
 class CliToolsViewModel(YamlFileViewModel):
@@ -73,6 +76,10 @@ class CliToolsViewModel(YamlFileViewModel):
         self.changed.emit()
         self._reopen()
 
+    def take_back(self, name: str) -> None:
+        """The tool reads no denied folder any more, until a person agrees again. Raises NotFound."""
+        self._spawn(self._state.tool(name).reads.take_back(), f"take back what {name} reads")
+
     # -- trying -------------------------------------------------------------------------------------------------------
 
     def fields(self, name: str) -> tuple[FormField, ...]:
@@ -93,5 +100,5 @@ def _row(tool: CliTool) -> CliRow:
     command = (definition.cmd, *map(str, definition.args), *groups)
     return CliRow(
         definition.name, tool.spec.provider_name, tool.spec.category.value, definition.description, command,
-        tool.always_admin, definition.line,
+        tool.always_admin, definition.line, definition.reads, tool.reads.agreed,
     )  # fmt: skip

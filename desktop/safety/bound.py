@@ -16,7 +16,7 @@ MAX_RUNS = 1000
 
 _SHOWN = (
     "argv", "command", "confined_by", "cwd", "environment", "hosts", "kind", "network", "network_asked",
-    "network_offered", "path", "program", "server", "source", "tool", "where",
+    "network_offered", "opened", "path", "program", "server", "source", "tool", "where",
 )  # fmt: skip
 """Of what a request shows, the part that says how and where the call would run; ``identity`` has the files."""
 
@@ -40,7 +40,7 @@ def digest_of(tool: str, arguments: Mapping[str, Any], category: Category, check
 Alike = tuple[str, str, str, str]
 """Calls for which one "for this run" counts: tool, where that comes from, its object, and how it would run."""
 
-_ALIKE = ("confined_by", "cwd", "environment", "network", "program", "server", "source", "where")
+_ALIKE = ("confined_by", "cwd", "environment", "network", "opened", "program", "server", "source", "where")
 _DECLARED = ("argv", "mcp")
 """Kinds of calls whose object does not say what was declared; that of a skill names its file's content."""
 

@@ -67,7 +67,7 @@ def _temporary(walls: Walls) -> str:
 def _bare(walls: Walls) -> tuple[str, ...]:
     """Folders of /tmp and /run that the process finds only because something that it may reach lies in them. They hold
     nothing else, and what it wrote there would be gone with it while it was told of success: so they are read-only."""
-    reached = (*walls.allowed, *walls.again_writable, *walls.of_program(*_APART), *(walls.seen or ()))
+    reached = (*walls.allowed, *walls.again_writable, *walls.of_program(*_APART), *walls.opened, *(walls.seen or ()))
     found = set()
     for path in reached:
         place = next((place for place in _APART if path != place and is_within(path, place)), None)
@@ -115,9 +115,21 @@ def _layers(walls: Walls) -> list[str]:
     argv += _pins(walls.again_writable, closed)
     for path in walls.sealed:
         argv += ["--ro-bind", path, path]
-    for path in walls.hidden:
-        argv += ["--tmpfs", path, "--remount-ro", path] if os.path.isdir(path) else ["--ro-bind", os.devnull, path]
-    return argv
+    return argv + _hidden(walls)
+
+
+def _hidden(walls: Walls) -> list[str]:
+    """Empty folders over what is hidden, and what is opened in them; they are closed last."""
+    argv, empty = [], []
+    for path in walls.laid_over:
+        if path in walls.opened:
+            argv += ["--ro-bind", path, path]
+        elif os.path.isdir(path):
+            argv += ["--tmpfs", path]
+            empty.append(path)
+        else:
+            argv += ["--ro-bind", os.devnull, path]
+    return argv + [word for path in empty for word in ("--remount-ro", path)]
 
 
 def _pins(roots: tuple[str, ...], closed: tuple[str, ...]) -> list[str]:

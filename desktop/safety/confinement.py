@@ -110,17 +110,17 @@ class Confinement:
 
     def wrap(
         self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None,
-        writes: bool = True, grants: bool = True, cache: str = "",
+        writes: bool = True, grants: bool = True, cache: str = "", opened: tuple[str, ...] = (),
     ) -> ProcessSpec:  # fmt: skip
         """The same process inside the walls of this moment. Raises ToolFailure when they cannot be built.
 
         ``narrow``: beside the allowed folders it sees only the system's programs and libraries and these paths (code
         skills, R-SK-14). ``network`` instead of the setting's. Not ``writes``: what it may write otherwise it can only
         read (calls that are judged as reading). Not ``grants``: what was opened for this session is not open to it.
-        ``cache``: whose cache it gets; what only reads gets none.
+        ``cache``: whose cache it gets; what only reads gets none. ``opened``: denied paths that this process reads.
         """
         kind = self.probe().kind
-        walls = walls_of(self._policy, self._settings, grants=grants)
+        walls = walls_of(self._policy, self._settings, grants=grants, opened=opened)
         if network is not None:
             walls = replace(walls, network=network)
         if narrow is not None:

@@ -47,13 +47,19 @@ def in_landlock(launcher: tuple[str, ...], private: str, spec: ProcessSpec, wall
     read += [path for root in walls.of_program(apart) for path in readable(root, walls.hidden)]
     also = (*walls.readable, *walls.read_only, *walls.sealed)
     read += [path for root in also for path in readable(root, walls.hidden)]
-    read, write = list(dict.fromkeys(_apart_from(read, walls.hidden))), list(dict.fromkeys(write))
+    opened = [path for root in walls.opened for path in readable(root, _inside(root, walls.still_hidden))]
+    read = [*_apart_from(read, walls.hidden), *_apart_from(opened, walls.still_hidden)]
+    read, write = list(dict.fromkeys(read)), list(dict.fromkeys(write))
     held = syscall_filter.in_landlock(walls.network, frozen=walls.seen is not None)
     code = syscall_filter.program(os.uname().machine, held).hex()
     ports = closed_ports(os.environ) if walls.network else "all"
     numbers = (ports, str(len(read)), str(len(write)))
     argv = (*launcher, "landlock", spec.cwd, code, *numbers, *read, *write, *spec.argv)
     return replace(spec, argv=argv, env={**spec.env, "TMPDIR": private}, contained=True)
+
+
+def _inside(root: str, found: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(path for path in found if path != root and is_within(path, root))
 
 
 def closed_ports(environment: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.consents import ClosedPlaces
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import Unattended
 from desktop.domain.permission import Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
@@ -125,6 +126,7 @@ class PermissionGate:
         *,
         redactor: Redactor | None = None,
         clock: Callable[[], float] = time.time,
+        consents: ClosedPlaces | None = None,
     ) -> None:
         self._asker = asker
         self._rules = rules
@@ -132,6 +134,7 @@ class PermissionGate:
         self._settings = settings
         self._redactor = redactor
         self._clock = clock
+        self._consents = consents
         self._memory = RunMemory()
         self._waiting: dict[str, tuple[str, Callable[[DecidedBy, str], None]]] = {}
         self._closed = False
@@ -216,7 +219,7 @@ class PermissionGate:
             return _deny_by(rule, request, reason)
         if self._memory.denied(request.run_id):
             return _deny(request, "remembered", "everything from this run is denied")
-        refused = job.refusal(facts)
+        refused = _unconsented(request) or job.refusal(facts)
         if request.paths and not refused:
             opened = await asyncio.to_thread(only_granted, self._settings(), request.paths)
             refused = f"only a folder opened for this session allows {opened}, and jobs use none" if opened else ""
@@ -226,7 +229,7 @@ class PermissionGate:
         """A denial where there is nobody to ask (R-PRM-6)."""
         if self._closed:
             return _deny(request, "closed", "Assent is closing")
-        return _deny(request, "no_handler", "") if self._asker is None else None
+        return _deny(request, "no_handler", _unconsented(request)) if self._asker is None else None
 
     # -- asking ---------------------------------------------------------------------------------
 
@@ -294,6 +297,8 @@ class PermissionGate:
 
     async def _keep(self, decision: Decision, request: PermissionRequest, facts: CallFacts, alike: Alike) -> Decision:
         """Remember what the person wants remembered. Admin never is (R-PRM-3)."""
+        if request.consent is not None and _says_yes(decision) and self._consents is not None:
+            await self._consents.agree(request.consent)
         if decision.choice == "deny_run":
             self.deny_run(request.run_id, decision.reason)
         elif request.category is Category.ADMIN and decision.choice in ("allow_run", "allow_always"):
@@ -334,6 +339,7 @@ class PermissionGate:
             place=call.place,
             unknown=call.request.again,
             barred=call.barred,
+            consent=check.consent,
         )
 
     async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:
@@ -392,6 +398,17 @@ def _known_outcome(decision: Decision) -> str:
     if not decision.allowed:
         return "denied"
     return "" if decision.edited_arguments is None else ASKED_AGAIN
+
+
+def _says_yes(decision: Decision) -> bool:
+    """Whether a person allowed the call exactly as it was shown."""
+    return decision.by == "user" and decision.choice in ("allow_once", "allow_run", "allow_always")
+
+
+def _unconsented(request: PermissionRequest) -> str:
+    """Why a call that reads what is closed needs a person, or ""."""
+    consent = request.consent
+    return f"it {consent.sentence}, and nobody has agreed to that yet" if consent is not None else ""
 
 
 def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:

@@ -42,6 +42,8 @@ def profile(walls: Walls, temporary: str) -> str:
     rules.append(_rule("allow file-write*", walls.again_writable))
     rules.append(_rule("deny file-write*", walls.sealed))
     rules.append(_rule("deny file-read* file-write*", walls.hidden))
+    for path in (one for one in walls.laid_over if one not in walls.hidden or one in walls.opened):
+        rules.append(_rule("allow file-read*" if path in walls.opened else "deny file-read* file-write*", (path,)))
     rules.append("(deny file-write-setugid)")
     rules.append("(deny network*)")
     if walls.network:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from desktop.domain.safety import ConfinementKind, SettingsProvider
 from desktop.safety.boundary import Lists, PathPolicy
+from desktop.safety.closed_places import judged_path
 from desktop.safety.installation import without_inner
 from desktop.safety.mounts import Mounts
 from desktop.safety.paths import Identity, identity_of, is_within
@@ -35,6 +36,8 @@ class Walls:
     own files. Nothing writes or reads what is ``hidden``. ``seen``: all that it may read beside those; None: everything
     that is not hidden. ``installed``: the app's program, which can be read (unless hidden) also where everything around
     it is put out of sight, as in /tmp. ``readable``: the allowed folders of a process that writes in none.
+    ``opened``: what it reads, and never writes, although it is ``hidden`` or lies in what is; ``still_hidden`` is
+    hidden in those.
     """
 
     writable: tuple[str, ...]
@@ -46,11 +49,18 @@ class Walls:
     installed: tuple[str, ...] = ()
     sealed: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
+    still_hidden: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> tuple[str, ...]:
         """The allowed folders, whether it writes in them or not."""
         return (*self.writable, *self.readable)
+
+    @property
+    def laid_over(self) -> tuple[str, ...]:
+        """What is hidden and what is opened in it, outer paths first: the inner one decides."""
+        return by_depth({*self.hidden, *self.opened, *self.still_hidden})
 
     def reading(self) -> Walls:
         """The same for a process that changes nothing in them."""
@@ -81,8 +91,11 @@ class Walls:
         return True, inside and not closed
 
 
-def walls_of(policy: PathPolicy, settings: SettingsProvider, *, grants: bool = True) -> Walls:
-    """The walls of this moment; not ``grants``: without what was opened for this session. Blocks: some tens of system
+def walls_of(
+    policy: PathPolicy, settings: SettingsProvider, *, grants: bool = True, opened: tuple[str, ...] = ()
+) -> Walls:
+    """The walls of this moment; not ``grants``: without what was opened for this session. ``opened``: resolved paths
+    that this process reads although they are denied; of those only what may be opened is. Blocks: some tens of system
     calls."""
     lists = policy.lists()
     granted = lists.granted if grants else ()
@@ -96,6 +109,8 @@ def walls_of(policy: PathPolicy, settings: SettingsProvider, *, grants: bool = T
         if secret or not _is_closed(path, own, again):
             (hidden if secret else sealed).add(path)
     out_of_sight = without_inner(hidden)
+    opened = tuple(path for path in opened if judged_path(lists, path).comes_to == "opens")
+    inner = {path for path in hidden - set(opened) if any(is_within(path, outer) for outer in opened)}
 
     def seen(found: Iterable[str]) -> tuple[str, ...]:
         return by_depth({path for path in found if not any(is_within(path, place) for place in out_of_sight)})
@@ -103,6 +118,7 @@ def walls_of(policy: PathPolicy, settings: SettingsProvider, *, grants: bool = T
     return Walls(
         seen(writable), seen(own), seen(again), out_of_sight, settings().shell_network == "always",
         installed=without_inner((*(rule.resolved for rule in lists.installed), *lists.around)), sealed=seen(sealed),
+        opened=opened, still_hidden=by_depth(inner),
     )  # fmt: skip
 
 

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from desktop.domain.consents import Opening
 from desktop.domain.near import nearest
 from desktop.domain.skills import Severity, SkillProblem
 from desktop.domain.tools import Category
 from desktop.tools import cli_yaml
 from desktop.tools.cli_environment import no_argument, read_env
 from desktop.tools.cli_parameters import read_parameters
+from desktop.tools.cli_reads import nothing_opens, read_reads
 from desktop.tools.cli_template import NotATemplate, Template, template
 from desktop.tools.cli_values import Parameter, schema_of
 from desktop.tools.cli_yaml import Node, Unreadable
@@ -30,7 +32,7 @@ MAX_NAME = 64
 MAX_TIMEOUT_S = 86_400
 KEYS = (
     "name", "description", "category", "cmd", "args", "optional_args", "parameters", "env", "timeout", "cwd",
-    "network",
+    "network", "reads",
 )  # fmt: skip
 
 _BARE_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -43,7 +45,8 @@ _META = re.compile(r"[;&|<>$`\"'*?()\[\]{}!#~\x00-\x1f\x7f]")
 class CliDefinition:
     """One declared tool. ``name`` is canonical (``kubectl-get``), the alias for models follows from it (C-30);
     ``params`` is the schema, one object for its whole life (R-TOOL-7). ``network``: unless it says
-    false, or asks nobody about a free text and does not say true."""
+    false, or asks nobody about a free text and does not say true. ``reads``: denied folders that it needs, as
+    written."""
 
     name: str
     description: str
@@ -57,16 +60,19 @@ class CliDefinition:
     timeout_s: float | None = None
     cwd: str = ""
     network: bool = True
+    reads: tuple[str, ...] = ()
     line: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class CliRules:
     """What the app knows and this file does not: ``needs_admin`` says whether only an admin tool may set a variable
-    (R-ENV-7), ``taken`` who has a name already, or "" (R-TOOL-8)."""
+    (R-ENV-7), ``taken`` who has a name already, or "" (R-TOOL-8), ``opens`` what an entry of
+    ``reads`` comes to (D-4)."""
 
     needs_admin: Callable[[str], bool]
     taken: Callable[[str], str] = lambda _: ""
+    opens: Callable[[str], Opening] = nothing_opens
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +210,8 @@ class _Entry:
         return CliDefinition(
             name, self._description(cmd), category or Category.ADMIN, cmd, tuple(t for _, t in args),
             tuple((key, tuple(t for _, t in group)) for key, _, group in groups), parameters, schema_of(parameters),
-            env, self._timeout(), self._cwd(), network, node.line,
+            env, self._timeout(), self._cwd(), network,
+            read_reads(node.get("reads"), self._rules.opens, notes), node.line,
         )  # fmt: skip
 
     def _text(self, key: str) -> str | None:

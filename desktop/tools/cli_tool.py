@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from desktop.domain.consents import ClosedPlaces
 from desktop.domain.errors import Denied, ToolFailure, ValidationFailure
 from desktop.domain.safety import (
     Access,
@@ -35,6 +36,7 @@ from desktop.domain.safety import (
 from desktop.domain.tools import Category, Judgement, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.cli_category import always_admin
 from desktop.tools.cli_definitions import SOURCE, CliDefinition
+from desktop.tools.cli_reads import ToolReads
 from desktop.tools.cli_template import Template, canonical
 from desktop.tools.cli_values import Parameter, Values
 from desktop.tools.process_result import NETWORK_IS_OFF_FOR_TOOL, assigned, result_of
@@ -58,6 +60,7 @@ class CliServices:
     environment: EnvironmentBuilder
     runner: ProcessRunner
     settings: SettingsProvider
+    places: ClosedPlaces | None = None
 
 
 _OPTION = re.compile(r"-(?![0-9.]*$)")
@@ -89,6 +92,7 @@ class CliTool:
             name=definition.name, description=definition.description, params=definition.params, category=category,
             tags=("cli",), source=SOURCE, version=_version(definition),
         )  # fmt: skip
+        self.reads = ToolReads(definition.name, self._spec.version, definition.reads, services.places)
 
     @property
     def always_admin(self) -> str:
@@ -151,6 +155,7 @@ class CliTool:
         try:
             words = self.words(args)
             built = await self._environment(environment, ready=False)
+            reads = await asyncio.to_thread(self.reads.now)
         except ToolFailure as error:
             return PreCheck(definition.category, denied=error)
         place, program = await asyncio.to_thread(self._place_and_program, built.get("PATH", os.defpath))
@@ -164,7 +169,8 @@ class CliTool:
         if blocked is not None:
             refusal = Denied(blocked.sentence, code="denied.blocklist")
             return PreCheck(Category.ADMIN, judgements=_parts(readings.filled), denied=refusal)
-        return await asyncio.to_thread(self._judged, words, program, place, readings, self._shown(environment))
+        check = await asyncio.to_thread(self._judged, words, program, place, readings, self._shown(environment))
+        return reads.shown_in(check)
 
     def _shown(self, environment: Mapping[str, str]) -> list[str]:
         """The variables that it gets: by their names, and with the value where that is the thread's."""
@@ -304,10 +310,11 @@ class CliTool:
             argv=(program, *words[1:]), cwd=place.resolved, env=environment, timeout_s=timeout_s,
             output_limit=settings.output_limit,
         )  # fmt: skip
+        opened = (await asyncio.to_thread(self.reads.now)).opened()
         grants = context.meta.unattended is None
         cache = f"tool-{self.definition.name} {program}"
         confined = await asyncio.to_thread(
-            services.confinement.wrap, plain, network=network, grants=grants, cache=cache
+            services.confinement.wrap, plain, network=network, grants=grants, cache=cache, opened=opened
         )
         outcome = await services.runner.run(confined, token, context.progress)
         uses_network = not network and (await self._read(words, place.resolved)).uses_network

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from desktop.domain.consents import Opening
 from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.skills import SkillProblem
 from desktop.tools.cli_definitions import SOURCE, CliDefinition, CliFile, CliRules, parse, problem
+from desktop.tools.cli_reads import nothing_opens
 from desktop.tools.cli_tool import CliTool
 from desktop.tools.cli_yaml import MAX_BYTES
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
@@ -39,17 +41,18 @@ class CliState:
 
 class CliTools:
     """``make`` turns a definition into a tool; ``needs_admin`` and ``reserved`` are rules that other rooms have: which
-    variables only admin tools may set, and which names are the app's own."""
+    variables only admin tools may set, which names are the app's own, and what of the denied folders may be opened."""
 
     def __init__(
         self, path: Path, registry: ToolRegistry, make: Callable[[CliDefinition], CliTool], *,
         needs_admin: Callable[[str], bool], reserved: Callable[[str], str] = lambda _: "",
+        opens: Callable[[str], Opening] = nothing_opens,
     ) -> None:  # fmt: skip
         self.path = path
         self._file = PersonFile(path, MAX_BYTES)
         self._registry = registry
         self._make = make
-        self._rules = CliRules(needs_admin, self._taken)
+        self._rules = CliRules(needs_admin, self._taken, opens)
         self._reserved = reserved
         self._lock = threading.RLock()
         self._state = CliState()
@@ -106,6 +109,10 @@ class CliTools:
 
     def _keep(self, found: CliFile) -> CliState:
         return self._tell(CliState(self._state.tools, found.problems, kept=True))
+
+    def retell(self) -> None:
+        """What a person agreed to changed: nothing is read, but what is shown may differ."""
+        self._tell(self._state)
 
     def _tell(self, state: CliState) -> CliState:
         self._state = state

@@ -77,11 +77,11 @@ _WRONG = SkillProblem(
 _RAISED = "python3 runs what {{script}} says"
 ROWS = (
     CliRow("kubectl-get", "kubectl_get", "read", "Get Kubernetes resources",
-           ("kubectl", "get", "{{resource}}", "[-n  {{namespace}}]"), "", 2),
+           ("kubectl", "get", "{{resource}}", "[-n  {{namespace}}]"), "", 2, ("~/.kube",), ("/home/ida/.kube",)),
     CliRow("deploy-app", "deploy_app", "admin", "Deploy the app to an environment",
            ("deploy", "--env", "{{environment}}"), "", 12),
     CliRow("run-script", "run_script", "admin", "Run a script of the workspace", ("python3", "{{script}}"), _RAISED,
-           20),
+           20, ("~/.config/reports",)),
 )  # fmt: skip
 
 

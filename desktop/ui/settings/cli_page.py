@@ -109,7 +109,23 @@ class CliPage(QFrame):
         column.addWidget(Text(shown_line("  ".join(row.command)), "code", "2", elide="right"))
         if row.note:
             column.addWidget(Paragraph(f"Every call asks you, as an admin call: {shown(row.note)}.", "small", "2"))
+        if row.reads:
+            column.addLayout(self._reads(row))
         return card
+
+    def _reads(self, row: CliRow) -> Row:
+        """The denied folders that it names, and the way back where a person agreed."""
+        line = Row(spacing=8)
+        if row.agreed:
+            words = f"You agreed that it reads {', '.join(row.agreed)}, closed to every other tool."
+        else:
+            words = f"It names {', '.join(row.reads)}. A call that would read there asks you once."
+        line.addWidget(Paragraph(shown(words), "small", "2"), 1)
+        if row.agreed:
+            back = Button("Take back", "quiet", small=True, tip=f"Close it to {row.name} again")
+            back.clicked.connect(lambda: self._cli.take_back(row.name))
+            line.addWidget(back)
+        return line
 
     def try_tool(self, name: str) -> None:
         """Show the form of a tool."""

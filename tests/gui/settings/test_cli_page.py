@@ -16,6 +16,7 @@ from desktop.conversation.agents import load_agents
 from desktop.conversation.skill_desk import SkillDesk
 from desktop.conversation.skill_world import SkillWorld
 from desktop.conversation.trust import TrustRules
+from desktop.domain.consents import Consent
 from desktop.pipeline.pipeline import Pipeline
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.bridge import Bridge
@@ -23,6 +24,7 @@ from desktop.presenter.cli_example import EXAMPLE
 from desktop.presenter.cli_tools import CliToolsViewModel
 from desktop.presenter.skills_trying import SkillTrials
 from desktop.safety.confinement import Confinement
+from desktop.safety.consents import Consents
 from desktop.safety.environment import EnvironmentBuilder, needs_admin
 from desktop.safety.permission import PermissionGate
 from desktop.safety.process import ProcessRunner
@@ -37,6 +39,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.fields import Field, TextArea
 from tests.harness.patience import PATIENCE_S
+from tests.unit.safety.test_closed_places import State
 from tests.unit.safety.world import World
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -86,13 +89,17 @@ class Shown:
             return world.settings
 
         self.confinement = Confinement(world.policy, settings)
+        self.consents = Consents(world.policy, State())
         services = CliServices(
-            world.reader, world.policy, self.confinement, EnvironmentBuilder(settings), ProcessRunner(), settings
-        )
+            world.reader, world.policy, self.confinement, EnvironmentBuilder(settings), ProcessRunner(), settings,
+            self.consents,
+        )  # fmt: skip
         registry = ToolRegistry()
         self.service = CliTools(
-            self.path, registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin
-        )
+            self.path, registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin,
+            opens=self.consents.judge,
+        )  # fmt: skip
+        self.consents.on_change(self.service.retell)
         self.fabric = SkillFabric.open([SearchRoot(str(ROOT / "skills"), "library", "skills")])
         skills = SkillWorld(self.fabric, registry)
         gate = PermissionGate(self.bridge, TrustRules(), self._audit, settings)
@@ -160,6 +167,23 @@ async def test_tools_in_force_and_entries_that_are_left_out_are_listed(shown: Sh
     assert "Some entries of tools.yaml have mistakes" in shown.words
     assert "bad (tools[2]).category" in shown.words
     assert "Every call asks you, as an admin call: sh runs what {{code}} says." in shown.words
+
+
+async def test_a_consent_to_read_a_denied_folder_is_shown_and_taken_back(
+    shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(shown.world.person))
+    await shown.open(qtbot, SAY.replace("    cmd: printf\n", "    cmd: printf\n    reads: [~/.ssh]\n"))
+    assert "It names ~/.ssh. A call that would read there asks you once." in shown.words
+    tool = shown.service.state.tool("say-it")
+    given = Consent("say-it", tool.spec.version, (str(shown.world.ssh),))
+    await shown.consents.agree(given)
+    await shown.rest()
+    assert f"You agreed that it reads {shown.world.ssh}, closed to every other tool." in shown.words
+    shown.button("Take back").click()
+    await shown.rest()
+    assert not shown.consents.agreed(given)
+    assert "asks you once" in shown.words
 
 
 @pytest.mark.spec("R-CLI-1")

@@ -4,7 +4,10 @@ import re
 from pathlib import Path
 
 from desktop.conversation.agent_text import read_text
+from desktop.domain.consents import Opening
+from desktop.safety.environment import needs_admin
 from desktop.skills.formats import load_from_bytes
+from desktop.tools.cli_definitions import CliRules, parse
 
 README = Path(__file__).resolve().parents[3] / "README.md"
 
@@ -17,6 +20,15 @@ def test_the_skills_that_the_readme_shows_load_without_a_problem() -> None:
         loaded = load_from_bytes(text.encode(), path, source="mine", root="/x")
         assert [definition.name for definition in loaded.definitions] == [path.split("/")[2].split(".")[0]]
         assert not loaded.problems
+
+
+def test_the_tools_that_the_readme_shows_are_ones() -> None:
+    blocks = re.findall(r"```yaml\n(tools:.*?)```", README.read_text("utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        found = parse(block, CliRules(needs_admin, opens=lambda entry: Opening(entry, entry, "opens")))
+        assert found.problems == ()
+    assert found.definitions[0].reads == ("~/.kube",)
 
 
 def test_the_agent_that_the_readme_shows_is_one() -> None:
