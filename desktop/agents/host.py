@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 from desktop.agents.discovery import Offers
 from desktop.agents.retry import RetryPolicy
+from desktop.domain.cancellation import RunMeta
 from desktop.domain.code import CodeEngine
-from desktop.domain.middleware import ChatContext, Middleware
+from desktop.domain.middleware import ChatContext, Middleware, Start, StartedBy
 from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
@@ -24,6 +25,10 @@ from desktop.supervision.live_runs import LiveRuns
 
 HOST = "host"
 PERMISSIONS = "permissions"
+
+
+async def _at_once(_start: Start, _meta: RunMeta) -> None:
+    """Where nothing bounds starts."""
 
 
 
@@ -40,8 +45,8 @@ class Host:
     that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds; ``asked`` hears of
     questions that an agent's provider puts to the model itself: False before, when it may raise LimitReached, True
     when there is an answer; ``summaries``: whether older messages are summarised; ``live`` has the tree in which each
-    agent has its place; ``offers`` is how much is offered to a model beside what its list names; ``started`` counts a
-    start of a skill's agent by its name, and may raise LimitReached."""
+    agent has its place; ``offers`` is how much is offered to a model beside what its list names; ``begins`` counts a
+    start of a skill's agent, and waits until there is room for it; ``by`` is who calls the first skill."""
 
     pipeline: Pipeline
     client: ModelClient
@@ -61,4 +66,5 @@ class Host:
     summaries: Callable[[], bool] = lambda: False
     live: LiveRuns | None = None
     offers: Callable[[], Offers] = Offers
-    started: Callable[[str], None] = lambda _name: None
+    begins: Callable[[Start, RunMeta], Awaitable[None]] = _at_once
+    by: StartedBy = "model"

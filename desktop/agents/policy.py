@@ -27,6 +27,7 @@ from desktop.agents.trace import Delivery, Trace, Whose
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
+from desktop.domain.middleware import Start
 from desktop.pipeline.context import Call, CallRequest, Outcome
 from desktop.pipeline.names import Caller
 from desktop.pipeline.nested import NestedSink
@@ -36,6 +37,8 @@ from desktop.supervision.topics import Subscription
 
 AGENT = "agent"
 TASK = "Execute the task."
+OF_FIRST = 2
+"""How deep the agent works of a skill that is called first."""
 
 
 async def run_agent(ctx: Context, args: Mapping[str, Any]) -> Any:
@@ -77,7 +80,8 @@ class _Agent:
 
     async def work(self) -> Any:
         served = self._served.run.tool.name
-        self._host.started(served)
+        first = self._call.invocation.depth <= OF_FIRST
+        await self._host.begins(Start(served, self._host.by if first else "model", "skill"), self._call.meta)
         window = self._host.context_window(self._host.model)
         room = self._host.offers().room(window)
         visible = await visible_tools(self._host.pipeline.table, self._allowed, serving=served, room=room)

@@ -1,4 +1,4 @@
-"""What the library's middleware around agents does: their turn to begin, and lines in the log (D-7)."""
+"""What the library's middleware around agents does: the limit of their starts, and lines in the log (D-7, S-DEF-1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from desktop.domain.middleware import AgentContext
+from desktop.domain.middleware import AgentContext, Start
 from desktop.domain.scopes import Interrupt
 
 MINUTE = 60.0
@@ -19,26 +19,28 @@ MAX_SAID = 300
 _log = logging.getLogger(__name__)
 
 
-class Turns:
-    """A sliding minute for each agent, in which only so many of it begin. ``clock`` is monotonic seconds, ``minute``
-    how many of them count."""
+class Starts:
+    """A sliding minute for each agent and each skill that one works on, in which only so many starts have room. Every
+    start counts; what a person starts is never held. ``clock`` is monotonic seconds, ``minute`` how many of them
+    count."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic, minute: float = MINUTE) -> None:
         self._clock = clock
         self._minute = minute
-        self._begun: dict[str, deque[float]] = {}
+        self._begun: dict[tuple[str, str], deque[float]] = {}
 
     async def turn(self, most: int, context: AgentContext) -> None:
         """Wait until it may begin, and say so. Raises CancellationError as soon as the run is cancelled."""
-        said = False
+        start, said = context.start, False
+        if start is None:
+            return
         try:
-            while (wait := self._wait(context.agent, most)) > 0:
+            while (wait := self._wait(start, most)) > 0:
                 if not said:
                     said = True
-                    seconds = math.ceil(wait)
                     context.waits(
-                        f"{context.agent or 'The agent'} began {most} times within a minute; it goes on in {seconds} s "
-                        "(Settings, Middleware)."
+                        f"{start.name or 'the agent'} was started {_times(most)} within a minute; it goes on in "
+                        f"{math.ceil(wait)} s (Settings, Middleware)"
                     )
                 async with Interrupt(context.meta.cancellation):
                     await asyncio.sleep(wait)
@@ -46,18 +48,22 @@ class Turns:
             if said:
                 context.waits("")
 
-    def _wait(self, name: str, most: int) -> float:
+    def _wait(self, start: Start, most: int) -> float:
         """Seconds; 0: it begins now, and counts."""
         now = self._clock()
-        begun = self._begun.setdefault(name, deque())
+        begun = self._begun.setdefault((start.kind, start.name), deque())
         while begun and now - begun[0] >= self._minute:
             begun.popleft()
-        if len(begun) >= most:
+        if start.by != "person" and len(begun) >= most:
             return max(0.001, self._minute - (now - begun[len(begun) - most]))
         begun.append(now)
         while len(self._begun) > MAX_NAMES:
             del self._begun[next(iter(self._begun))]
         return 0.0
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
 
 
 class RunLog:

@@ -71,7 +71,6 @@ from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
-from desktop.supervision.start_rate import StartRate
 from desktop.supervision.tasks import RunSlots, TaskOwner
 from desktop.tools.cli_tool import CliServices
 from desktop.tools.cli_tools import CliTools
@@ -258,7 +257,7 @@ async def _rooms(
     runtime = Runtime(
         store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
         skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
-        starts=_start_rate(settings), thread_rounds=lambda: _thread_rounds(settings), live=live, safety=safety,
+        thread_rounds=lambda: _thread_rounds(settings), live=live, safety=safety,
         agent_layers=(skills.levels.agent,), chat_layers=(live.models, skills.levels.chat), set_by=BOUNDS_ARE,
         context=context, summaries=lambda: settings.current.chat.summaries, mask=redactor.mask_known, priced=priced,
         context_window=known_windows, redact=redactor.redact_text, bounds=lambda: settings.current.limits.run,
@@ -332,7 +331,7 @@ def _live(store: Store, bus: Bus, redactor: Redactor) -> LiveRuns:
 def _host(runtime: Runtime, model: str) -> Host | None:
     """What a skill that a person calls has of a model, if one is chosen."""
     ref = ModelRef.parse(model)
-    return host_of(runtime, ref, runtime.tracker()) if ref.connection_id and ref.model else None
+    return host_of(runtime, ref, runtime.tracker(), by="person") if ref.connection_id and ref.model else None
 
 
 def _usual_rounds(settings: SettingsService) -> Limit:
@@ -346,12 +345,6 @@ def _thread_rounds(settings: SettingsService) -> Limit:
     """Of a chat with all of its answers."""
     where = BOUNDS_ARE if settings.is_changed("limits.thread_rounds") else THREAD_LIMIT.where
     return Limit(THREAD_LIMIT.name, settings.current.limits.thread_rounds, where)
-
-
-def _start_rate(settings: SettingsService) -> StartRate:
-    return StartRate(
-        lambda: settings.current.limits.starts_per_minute, lambda: settings.current.limits.skill_starts_per_minute
-    )
 
 
 def _offers(settings: SettingsService) -> Offers:

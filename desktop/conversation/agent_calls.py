@@ -104,7 +104,6 @@ class AgentCalls:
             return ToolResult(f"{agent.shown} has taken over this conversation.", facts=facts)
         if node.depth + 1 >= MAX_DEPTH:
             raise Denied(f"Agents call each other more than {MAX_DEPTH} deep.", code="denied.limit")
-        self._runtime().starts.start(agent.name)
         begun = await begun_by(self._runtime().store, call.meta.call)
         place = self._place(agent, call, host, node, begun)
         ended: list[Answer] = []

@@ -27,7 +27,7 @@ from desktop.conversation.debate_ends import (
 from desktop.conversation.debate_place import DebatePlace
 from desktop.conversation.debate_setup import DEBATE, label_of
 from desktop.conversation.debate_state import Debate, moderated
-from desktop.conversation.debate_turn import bounds, meta_of, spec_below, take_in_turn
+from desktop.conversation.debate_turn import bounds, meta_of, spec_below, start_of, take_in_turn
 from desktop.conversation.endings import CLOSING, Ending, aborted, failed
 from desktop.conversation.perspectives import Perspectives
 from desktop.conversation.recorder import RunRecorder
@@ -91,8 +91,6 @@ class DebateRun:
 
     async def go(self) -> None:
         """Run and store how it ended. Raises what the store raises at the very end, and CancelledError."""
-        if self._above is None:
-            self._runtime.starts.count(self.debate.setup.agent or DEBATE)
         try:
             await self._begin()
             self._stop = self._place.judged(await self._ended())
@@ -134,6 +132,7 @@ class DebateRun:
 
     async def _ended(self) -> Stop:
         try:
+            await self._runtime.skills.levels.begins(start_of(self._runtime, self.debate, self._meta, self._above))
             return await self._alternate()
         except CancellationError as error:
             return stop_for(aborted(error.reason))

@@ -13,16 +13,15 @@ from functools import partial
 from desktop.conversation.debate_setup import DEBATE, spec_of
 from desktop.conversation.debate_state import Debate
 from desktop.conversation.run import CalledBy
-from desktop.conversation.runtime import Runtime
+from desktop.conversation.runtime import Runtime, waits
 from desktop.conversation.side_spec import SideSpec
 from desktop.conversation.side_turn import Given, SideResult, SideTurn
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.debates import DebateSetup
 from desktop.domain.definitions import SideName
-from desktop.domain.events import RunWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.jobs import Unattended
-from desktop.domain.middleware import AgentContext, MiddlewareTermination
+from desktop.domain.middleware import AgentContext, MiddlewareTermination, Start, StartedBy
 from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Supervision
 from desktop.pipeline.compose import compose
@@ -35,7 +34,7 @@ async def take_in_turn(turn: SideTurn, given: Given, *, slot: bool = True) -> Si
     layers = turn.runtime.agent_layers
     if not layers:
         return await _taken(turn, given, turn.meta, slot)
-    context = AgentContext(turn.meta, agent=turn.spec.agent, waits=partial(_waits, turn))
+    context = AgentContext(turn.meta, agent=turn.spec.agent, waits=partial(waits, turn.runtime.bus, turn.meta))
 
     async def core() -> None:
         context.result = await _taken(turn, given, context.meta, slot)
@@ -44,12 +43,6 @@ async def take_in_turn(turn: SideTurn, given: Given, *, slot: bool = True) -> Si
     if not isinstance(context.result, SideResult):
         raise MiddlewareTermination("A middleware kept this turn from being taken.")
     return context.result
-
-
-def _waits(turn: SideTurn, why: str) -> None:
-    """A layer has the turn wait, or lets it go on."""
-    where = {"thread_id": turn.meta.thread_id, "run_id": turn.meta.run_id}
-    turn.runtime.bus.publish(RunWaiting(**where, waiting=bool(why), why=why))
 
 
 async def _taken(turn: SideTurn, given: Given, meta: RunMeta, slot: bool) -> SideResult:
@@ -94,3 +87,14 @@ def meta_of(
         spawn_budget=runtime.spawn_budget,
     )  # fmt: skip
     return RunMeta(run_id, token, thread_id, node, unattended=unattended)
+
+
+def start_of(runtime: Runtime, debate: Debate, meta: RunMeta, above: CalledBy | None) -> AgentContext:
+    """That a whole debate begins; its turns are no starts."""
+    agent = debate.setup.agent or DEBATE
+    by: StartedBy = "person"
+    if above is not None:
+        by = "model"
+    elif meta.unattended is not None:
+        by = "job"
+    return AgentContext(meta, agent=agent, waits=partial(waits, runtime.bus, meta), start=Start(agent, by))

@@ -18,6 +18,7 @@ from desktop.skills.cascade.order import OrderCycle, Placement, ordered
 from desktop.skills.resolution.fabric import SkillFabric
 
 State = Literal["needed", "on", "off"]
+RATE_LIMIT = "rate-limit"
 
 _UNREADY = {
     "untrusted": "it is in a project folder that is not trusted",
@@ -78,7 +79,17 @@ class Levels:
             return runs.pipeline
 
         self.agent: LevelLayer[AgentContext] = LevelLayer(lambda: self.entries("agent"), pipeline, runs.library, shared)
+        self._limiter: LevelLayer[AgentContext] = LevelLayer(self._of_starts, pipeline, runs.library, shared)
         self.chat: LevelLayer[ChatContext] = LevelLayer(lambda: self.entries("chat"), pipeline, runs.library, shared)
+
+    async def begins(self, context: AgentContext) -> None:
+        """A start around which the chain of agents does not stand: a skill's agent, a whole debate. The rate limit
+        holds for it, too. Raises CancellationError while it waits."""
+        await self._limiter.process(context, _nothing)
+
+    async def _of_starts(self) -> list[LevelEntry]:
+        found = await self.entries("agent")
+        return [one for one in found if (one.definition.source, one.definition.name) == ("library", RATE_LIMIT)]
 
     def chosen(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What a cascade depends on beside its skills."""
@@ -156,12 +167,18 @@ class Levels:
         choice = self._choice()
         of_filter, of_cache = choice.content_filter, choice.response_cache
         return {
-            "rate-limit": {"perMinute": choice.rate_limit.per_minute},
+            RATE_LIMIT: {
+                "perMinute": choice.rate_limit.per_minute, "skillsPerMinute": choice.rate_limit.skills_per_minute,
+            },
             "content-filter": {
                 "patterns": of_filter.patterns, "action": of_filter.action, "instead": of_filter.replacement,
             },
             "response-cache": {"minutes": of_cache.minutes, "entries": of_cache.entries},
         }  # fmt: skip
+
+
+async def _nothing() -> None:
+    """What stands inside of a start that is only counted."""
 
 
 def _placement(one: SkillDef) -> Placement:

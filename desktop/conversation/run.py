@@ -17,7 +17,7 @@ from desktop.conversation.history import Above, messages_up_to, task_above
 from desktop.conversation.job_policy import JobTerms, usual_priority
 from desktop.conversation.masking import masked
 from desktop.conversation.recorder import RunRecorder, texts
-from desktop.conversation.runtime import Runtime
+from desktop.conversation.runtime import Runtime, waits
 from desktop.conversation.side_prompt import in_place_of
 from desktop.conversation.side_spec import SideSpec, model_from
 from desktop.conversation.side_stops import NUDGE, as_text
@@ -30,7 +30,7 @@ from desktop.domain.events import RunStarted, RunWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
-from desktop.domain.middleware import AgentContext, MiddlewareTermination
+from desktop.domain.middleware import AgentContext, MiddlewareTermination, Start, StartedBy
 from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord
@@ -184,8 +184,11 @@ class RunExecution:
 
     async def _within_agent_layers(self) -> Ending:
         """The run inside its agent-level chain (R-MW-6)."""
-        order, waits = self._order, partial(_waits, self._runtime, self._order)
-        context = AgentContext(self._meta(), agent=order.thread.agent, inbox=order, waits=waits)
+        order, agent = self._order, self._order.thread.agent
+        context = AgentContext(
+            self._meta(), agent=agent, inbox=order, waits=partial(_waits, self._runtime, order),
+            start=Start(agent, _starter(order)),
+        )  # fmt: skip
 
         async def core() -> None:
             async with AsyncExitStack() as held:
@@ -208,19 +211,14 @@ class RunExecution:
 
     async def _take_place(self, held: AsyncExitStack) -> None:
         """Among the runs that work at once; one that has to wait says so."""
-        order, slots, starts = self._order, self._runtime.slots, self._runtime.starts
-        job, agent = order.terms is not None, order.thread.agent
-        waits = slots.full(self._priority) or (job and starts.full(agent))
+        order, slots = self._order, self._runtime.slots
+        queued = slots.full(self._priority)
         where = {"thread_id": order.thread.thread_id, "run_id": order.run_id}
-        if waits:
+        if queued:
             self._runtime.bus.publish(RunWaiting(**where, waiting=True))
-        if not job:
-            starts.count(agent)
         async with Interrupt(order.token):
-            if job:
-                await starts.turn(agent)
             await held.enter_async_context(slots.slot(self._priority))
-        if waits:
+        if queued:
             self._runtime.bus.publish(RunWaiting(**where, waiting=False))
 
     def _meta(self) -> RunMeta:
@@ -356,10 +354,19 @@ def _handed(shown: str) -> NoticeBlock:
     return NoticeBlock(f"{shown} has handed this conversation over.", "agent.handoff", back, "info")
 
 
+def _starter(order: RunOrder) -> StartedBy:
+    """Who has it begin."""
+    if order.called_by is not None:
+        return "model"
+    return "job" if order.terms is not None else "person"
+
+
 def _waits(runtime: Runtime, order: RunOrder, why: str) -> None:
-    """A layer has the run wait, or lets it go on."""
-    thread_id = order.thread.thread_id
+    """A layer has the run wait, or lets it go on; who has called it says so, too."""
+    thread_id, above = order.thread.thread_id, order.called_by
     runtime.bus.publish(RunWaiting(thread_id=thread_id, run_id=order.run_id, waiting=bool(why), why=why))
+    if above is not None and above.below is not None:
+        waits(runtime.bus, above.below.meta, why)
 
 
 def _used_up(budget: BudgetTracker) -> Ending | None:

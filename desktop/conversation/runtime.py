@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from desktop.agents.discovery import Offers
@@ -15,9 +16,11 @@ from desktop.conversation.agents import AgentBook
 from desktop.conversation.context_desk import ContextDesk
 from desktop.conversation.prompts import system_text
 from desktop.conversation.skill_world import SkillWorld
+from desktop.domain.cancellation import RunMeta
 from desktop.domain.code import CodeEngine
+from desktop.domain.events import RunWaiting
 from desktop.domain.limits import Limit
-from desktop.domain.middleware import AgentContext, ChatContext, Middleware
+from desktop.domain.middleware import AgentContext, ChatContext, Middleware, Start, StartedBy
 from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.safety import SettingsProvider
 from desktop.domain.supervision import ExecutionBudget, SpawnBudget
@@ -27,7 +30,6 @@ from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
-from desktop.supervision.start_rate import StartRate
 from desktop.supervision.tasks import RunSlots
 
 THREAD_LIMIT = Limit("rounds of a chat", 5_000, "the default")
@@ -44,7 +46,7 @@ class Runtime:
     one's cost will be told; ``safety`` gives the boundaries that the
     system text names; ``mask`` takes known secrets out of what a person wrote; ``bounds`` and ``spawn_budget`` bound
     each run tree from its start (``set_by`` says where a person finds the former), ``usual_rounds`` an
-    answer, ``thread_rounds`` all answers of a thread, ``starts`` how often agents are started;
+    answer, ``thread_rounds`` all answers of a thread;
     ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``live`` has the trees and journals of
     runs; ``spawn`` starts an owned task; ``offers`` is how much is offered to a model beside what its list names.
     """
@@ -56,7 +58,6 @@ class Runtime:
     agents: AgentBook
     skills: SkillWorld
     slots: RunSlots = field(default_factory=RunSlots)
-    starts: StartRate = field(default_factory=StartRate)
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
     priced: Callable[[ModelRef], bool] = lambda _ref: True
     safety: SettingsProvider | None = None
@@ -89,9 +90,15 @@ class Runtime:
         return BudgetTracker(self.bounds(), parent=parent, where=self.set_by)
 
 
+def waits(bus: Bus, meta: RunMeta, why: str) -> None:
+    """A layer has what runs there wait, or, "", lets it go on."""
+    bus.publish(RunWaiting(thread_id=meta.thread_id, run_id=meta.run_id, waiting=bool(why), why=why))
+
+
 def host_of(
-    runtime: Runtime, model: ModelRef, budget: BudgetTracker, environment: Mapping[str, str] | None = None
-) -> Host:
+    runtime: Runtime, model: ModelRef, budget: BudgetTracker, environment: Mapping[str, str] | None = None,
+    by: StartedBy = "model",
+) -> Host:  # fmt: skip
     """What a run, or a skill that a person tries, lends to the agents in it: this model, and the app's own limits."""
     skills = runtime.skills
 
@@ -99,9 +106,13 @@ def host_of(
         safety = runtime.safety() if runtime.safety is not None else None
         return system_text(prompt, tools, safety, environment or {})
 
+    async def begins(start: Start, meta: RunMeta) -> None:
+        context = AgentContext(meta, agent=start.name, waits=partial(waits, runtime.bus, meta), start=start)
+        await skills.levels.begins(context)
+
     return Host(
         pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=system,
         allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
         retry=runtime.retry, layers=runtime.chat_layers, code=runtime.code, redact=runtime.redact, spawn=runtime.spawn,
-        summaries=runtime.summaries, live=runtime.live, offers=runtime.offers, started=runtime.starts.start_skill,
+        summaries=runtime.summaries, live=runtime.live, offers=runtime.offers, begins=begins, by=by,
     )  # fmt: skip

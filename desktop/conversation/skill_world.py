@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from desktop.agents.response_cache import Account, ResponseCache, nobody
 from desktop.agents.sessions import SessionConfig, Sessions
-from desktop.agents.starting import RunLog, Turns
+from desktop.agents.starting import RunLog, Starts
 from desktop.conversation.activation import chosen, fitting
 from desktop.conversation.levels import Levels
 from desktop.conversation.shown_tools import ShownTools
@@ -81,7 +81,7 @@ class SkillWorld:
         self.shown.refresh()
         self.shared: dict[str, Any] = {
             "tools": self.table, "topics": self.topics, "skills": fabric, "data": data,
-            "sessions": Sessions(data), "cached": {}, "answers": ResponseCache(account), "starts": Turns(),
+            "sessions": Sessions(data), "cached": {}, "answers": ResponseCache(account), "starts": Starts(),
             "run_log": RunLog(mask),
         }  # fmt: skip
         self.levels = Levels(fabric, self.runs, self.shared, middleware)

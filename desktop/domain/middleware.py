@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import AssentError
@@ -30,15 +30,29 @@ class MiddlewareContext:
     metadata: MutableMapping[str, Any] = field(default_factory=dict)
 
 
+StartedBy = Literal["person", "job", "model"]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """An agent, or a skill that one works on, begins anew; ``by`` whom decides whether it may have to wait."""
+
+    name: str
+    by: StartedBy
+    kind: Literal["agent", "skill"] = "agent"
+
+
 @dataclass(slots=True)
 class AgentContext(MiddlewareContext):
-    """Around one ``agent.run``. ``waits`` says to the person what a layer waits for, and "" when it goes on."""
+    """Around one ``agent.run``. ``waits`` says to the person what a layer waits for, and "" when it goes on. Without a
+    ``start`` it goes on with what has begun before, as a turn of a debate does."""
 
     level: ClassVar[str] = "agent"
     agent: str = ""
     inbox: Any = None
     result: Any = None
     waits: Callable[[str], None] = lambda _why: None
+    start: Start | None = None
 
 
 @dataclass(slots=True)

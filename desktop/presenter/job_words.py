@@ -41,7 +41,7 @@ def place_of(zone: str) -> str:
 def state_of(row: JobRow, now: float) -> str:
     """One line below a job's name."""
     if row.running:
-        return "Waiting for other runs to finish" if row.waiting else "Running now"
+        return "Waiting for its turn" if row.waiting else "Running now"
     if row.problem or not row.job.enabled:
         return f"Cannot run: {row.problem}" if row.problem else "Paused"
     following = "No more runs planned"

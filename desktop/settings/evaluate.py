@@ -12,10 +12,13 @@ from desktop.settings.spec import Problem
 
 Place = tuple[int, int]
 
-RENAMES: dict[str, str] = {}
+RENAMES: dict[str, str] = {
+    "limits.starts_per_minute": "middleware.rate_limit.per_minute",
+    "limits.skill_starts_per_minute": "middleware.rate_limit.skills_per_minute",
+}
+"""Keys that an older version wrote, with their name today. Read as the new one, renamed when it is saved."""
 VALUES: Mapping[str, Mapping[bool, str]] = {"tools.bash.network": {True: "always", False: "never"}}
 """What older versions wrote as true and false, and is a choice by now."""
-"""Keys that an older version wrote, with their name today. Read as the new one, renamed when it is saved."""
 
 
 @dataclass(frozen=True, slots=True)

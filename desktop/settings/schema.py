@@ -206,15 +206,6 @@ class Limits:
     concurrent_runs: int = setting(
         4, "Runs at the same time", "whole", "Further runs wait for their turn.", "Chats", minimum=1, maximum=32
     )
-    starts_per_minute: int = setting(
-        10, "Starts of one agent a minute", "whole",
-        "Yours count and never wait; a job waits, and a model is told that it may not call the agent more often.",
-        "Chats", minimum=1, maximum=600,
-    )  # fmt: skip
-    skill_starts_per_minute: int = setting(
-        60, "Starts of one skill a minute", "whole", "More often a model may not call a skill that an agent works on.",
-        "Chats", minimum=1, maximum=6_000,
-    )  # fmt: skip
     run_tokens: int = setting(
         0, "Tokens of a run", "whole",
         "What one message may use with all agents that work on it; the Run panel can give more. 0: no limit.", "Chats",
@@ -267,8 +258,12 @@ class RateLimit:
     """The library's ``rate-limit``."""
 
     per_minute: int = setting(
-        120, "Starts a minute", "whole",
-        "So often one agent may begin, whoever starts it. The next one waits, says so, and can be stopped.",
+        10, "Starts of one agent a minute", "whole",
+        "Yours count and never wait. A job, and a model that calls the agent, wait, say so, and can be stopped.",
+        "Middleware", minimum=1, maximum=10_000,
+    )  # fmt: skip
+    skills_per_minute: int = setting(
+        60, "Starts of one skill a minute", "whole", "Of a skill that an agent works on; the next one waits.",
         "Middleware", minimum=1, maximum=10_000,
     )  # fmt: skip
 

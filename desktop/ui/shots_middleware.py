@@ -30,7 +30,7 @@ def sample_chains() -> dict[Level, tuple[MiddlewareRow, ...]]:
     """As in the app, with two of a person's own."""
     return {
         "agent": (
-            _shipped("rate-limit", "Lets an agent begin so often a minute; the next one waits for its turn.",
+            _shipped("rate-limit", "Bounds how often a minute one agent starts. What you start never waits.",
                      settings="rate_limit"),
             _shipped("run-log", "Notes in Assent's log when an agent begins and how it ends; what it says is masked."),
             MiddlewareRow("office-hours", "Nothing begins before eight.", _MINE, f"{_MINE}#run", False, True),

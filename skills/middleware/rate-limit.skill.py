@@ -1,10 +1,11 @@
-"""Keeps one agent from being started too often."""
+"""Keeps one agent, or one skill that an agent works on, from being started too often."""
 
 from desktop.agents.given import number, options
 
 frontmatter = {
     "name": "rate-limit",
-    "description": "Lets an agent begin so often a minute, whoever starts it; the next one waits for its turn.",
+    "description": "Lets an agent, or a skill that one works on, start so often a minute. What you start counts and "
+        "never waits; a job and a model wait for their turn.",
     "metadata": {
         "role": "middleware",
         "level": "agent",
@@ -18,7 +19,9 @@ frontmatter = {
 
 async def run(ctx, args):
     """The agent's work, once it is its turn."""
-    given = options(ctx.locals["config"], "perMinute")
-    most = number(given.get("perMinute"), "rate-limit.perMinute", 120, least=1, whole=True)
-    await ctx.globals["starts"].turn(int(most), ctx.envelope.target.call)
+    given, context = options(ctx.locals["config"], "perMinute"), ctx.envelope.target.call
+    skill = context.start is not None and context.start.kind == "skill"
+    key, usual = ("skillsPerMinute", 60) if skill else ("perMinute", 10)
+    most = number(given.get(key), f"rate-limit.{key}", usual, least=1, whole=True)
+    await ctx.globals["starts"].turn(int(most), context)
     await ctx.manager.next()

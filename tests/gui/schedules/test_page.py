@@ -181,7 +181,7 @@ def test_a_time_of_another_zone_is_said_in_both_and_one_of_this_machine_s_once()
     row = JobRow(Job("1", "n", "m", "0 9 * * *", zone="Asia/Tokyo"), at, None, next_ahead_s=here + 9 * 3600)
     assert state_of(row, now) == "Next: Tomorrow 00:00 (09:00 in Tokyo)"
     assert state_of(replace(row, problem="No such zone."), now) == "Cannot run: No such zone."
-    assert state_of(replace(row, running=True, waiting=True), now) == "Waiting for other runs to finish"
+    assert state_of(replace(row, running=True, waiting=True), now) == "Waiting for its turn"
 
 
 def test_times_that_have_passed_are_looked_up_again(page):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, Recovery
 from desktop.pipeline.pipeline import Pipeline, Settings
 from desktop.pipeline.table import Registered
+from desktop.settings.schema import Middleware
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.store import Store
@@ -34,11 +35,13 @@ ROOT = Path(__file__).resolve().parents[3]
 MODEL = "test/scripted"
 
 
-def skill_world(registered: Registered, *roots: SearchRoot) -> SkillWorld:
+def skill_world(
+    registered: Registered, *roots: SearchRoot, middleware: Callable[[], Middleware] = Middleware
+) -> SkillWorld:
     """The skills of these folders, beside tools that code registered."""
     fabric = SkillFabric.open(roots)
     fabric.refresh()
-    return SkillWorld(fabric, registered)
+    return SkillWorld(fabric, registered, middleware=middleware)
 
 
 class World:
@@ -55,7 +58,11 @@ class World:
         registered = options.pop("registered", None) or Table(*tools)
         levelled: Any = options.pop("levels", None)
         roots = options.pop("roots", (SearchRoot(str(ROOT / "skills"), "library"),))
-        self.skills = levelled.skills() if levelled is not None else skill_world(registered, *roots)
+        middleware: Middleware | None = options.pop("middleware", None)
+        chosen = (lambda: middleware) if middleware is not None else Middleware
+        self.skills = levelled.skills() if levelled is not None else skill_world(registered, *roots, middleware=chosen)
+        if middleware is not None:
+            options |= {"agent_layers": (self.skills.levels.agent,)}
         self.live = LiveRuns(self.store.effects, call_journal(), self.bus.publish, queue=options.pop("queue", None))
         self.bus.listen(self.live.hear)
         if options.pop("supervised", False):

@@ -15,7 +15,6 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.supervision.start_rate import StartRate
 from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
@@ -165,17 +164,6 @@ async def test_what_is_done_with_a_side_that_waits_holds_for_its_next_turn(tmp_p
             assert state.end_reason == ("cancelled" if act == "cancel" else "budget")
             assert ended == ([NodeState.CANCELLED] if act == "cancel" else [])
             assert ("max_rounds 1 (set by you)" in state.end_detail) is (act == "budget")
-
-
-async def test_a_model_that_starts_an_agent_too_often_is_told_so(tmp_path: Path) -> None:
-    asked = [step for number in range(2) for step in calls("helper_agent", {"message": "go"}, call_id=str(number))]
-    model = ScriptedModel([asked, says("helped"), says("done")])
-    starts = StartRate(lambda: 1)
-    async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), starts=starts) as h:
-        _, (first, second) = await h.ask()
-        assert (first.text, second.facts["state"]) == ("helped", "failed")
-        assert "starts a minute 1 (set by the settings)" in second.text
-        assert len(await h.children()) == 1
 
 
 @pytest.mark.spec("R-SUP-13", "R-AAT-6")

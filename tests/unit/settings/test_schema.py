@@ -17,10 +17,11 @@ security.denied_paths
 security.auto_approve_workspace_writes security.auto_approve_reading_commands
 security.blocklist_extra security.rm_without_recursion
 security.admin_jobs security.approval_timeout_s chat.max_iterations chat.summaries chat.model_titles
-chat.agent_threads chat.send_on_enter limits.concurrent_runs limits.starts_per_minute limits.skill_starts_per_minute
+chat.agent_threads chat.send_on_enter limits.concurrent_runs
 limits.run_tokens limits.run_cost_usd limits.run_rounds limits.thread_rounds limits.run_minutes
 skills.projects skills.trusted_projects
-middleware.switched_on middleware.switched_off middleware.rate_limit.per_minute middleware.content_filter.patterns
+middleware.switched_on middleware.switched_off middleware.rate_limit.per_minute
+middleware.rate_limit.skills_per_minute middleware.content_filter.patterns
 middleware.content_filter.action middleware.content_filter.replacement middleware.response_cache.minutes
 middleware.response_cache.entries notifications.desktop
 """.split()
