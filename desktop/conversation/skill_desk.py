@@ -66,7 +66,8 @@ class SkillDetail:
     """All that the page shows of one skill. ``definition`` is None for a file without a usable skill in it.
 
     ``category`` is the effective one; ``cascade`` the metadata in force with the skill that set each key;
-    ``middleware`` what stands around its calls, outermost first; ``shadowed_by`` a path, or "".
+    ``middleware`` what stands around its calls, outermost first; ``shadowed_by`` a path, or ""; ``peers``
+    by way of which it can call itself.
     """
 
     key: Key
@@ -83,6 +84,7 @@ class SkillDetail:
     shadows: tuple[str, ...] = ()
     files: tuple[FolderFile, ...] = ()
     may_call: tuple[MayCall, ...] = ()
+    peers: tuple[str, ...] = ()
     writable: bool = False
     pinned: bool = False
 
@@ -185,6 +187,7 @@ class SkillDesk:
             spec=spec, cascade=cascade, cascade_problem=problem,
             middleware=tuple(entry.name for entry in cascade.chain) if cascade is not None else (),
             files=folder_files(definition).files, may_call=tuple(self._may_call(spec, definition)),
+            peers=self._world.fabric.peers_of(definition) if not detail.shadowed_by else (),
         )  # fmt: skip
 
     def _may_call(self, spec: ToolSpec, definition: SkillDef) -> list[MayCall]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from desktop.domain.skills import SkillSource
+from desktop.pipeline.context import MAX_DEPTH
 from desktop.skills.resolution.rows import SkillRow
 
 SOURCES: tuple[tuple[str, str, str], ...] = (
@@ -30,6 +31,7 @@ KINDS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
 )
 """(group, word, icon, kinds in it)."""
 
+MOST_PEERS = 5
 KIND_WORDS = {
     "markdown": "instructions, one file",
     "folder": "instructions, a folder with files",
@@ -132,3 +134,11 @@ def _row(name: str, part: Any, required: bool) -> tuple[str, str, str]:
     if "default" in schema:
         words.append(f"else {_json(schema['default'])}")
     return name, ", ".join(words), str(schema.get("description", ""))
+
+
+def calls_itself(name: str, peers: Sequence[str]) -> str:
+    """That a skill can come to call itself, by way of which others, and where that ends."""
+    others = [one for one in peers if one != name]
+    more = f" and {len(others) - MOST_PEERS:,} more" if len(others) > MOST_PEERS else ""
+    how = f"by way of {', '.join(others[:MOST_PEERS])}{more}" if others else "its own list names it"
+    return f"{how}; calls are nested at most {MAX_DEPTH} deep"

@@ -1,4 +1,7 @@
-"""The twelve caches of resolution and what is evicted when (S2 "Cache"; R-RES-13 … R-RES-17).
+"""The caches of resolution and what is evicted when (S2 "Cache"; R-RES-13 … R-RES-17).
+
+Of the twelve of S2 there are eleven: ``cyclic_peers`` is worked out from the lists in the index, which is there at
+once, so that no folder is seeded with a part of it from the build-time index (``cyclic_peers_seeded_dirs``).
 
 Entries live as long as the process; nothing expires by time. ``find_tool`` runs in worker threads and ``find_cached``
 on the loop, so the lock is held for dictionary work only, never while a file is read. What a thread worked out before
@@ -45,8 +48,7 @@ class Caches:
         self.cascade: dict[tuple[Any, ...], Any] = {}
         self.file: dict[str, tuple[SkillDef, ...]] = {}
         self.authority: dict[str, SkillDef | None] = {}
-        self.cyclic_peers: dict[str, frozenset[str]] | None = None
-        self.cyclic_peers_seeded_dirs: set[str] | None = None
+        self.cyclic_peers: Mapping[str, frozenset[str]] | None = None
         self.main_in_dir: dict[str, SkillDef | None] = {}
         self.name_index: dict[str, NameIndex] = {}
         self.promotions: Any = None
@@ -60,6 +62,13 @@ class Caches:
                     cache.clear()
                 cache[key] = value
         return value
+
+    def keep_peers(self, began: int, peers: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
+        """As ``keep``, for the one cache that is made as a whole."""
+        with self.lock:
+            if began == self.generation:
+                self.cyclic_peers = peers
+        return peers
 
     def evict(self, change: Callable[[], None]) -> None:
         """Run ``change`` on the caches; whatever is being worked out right now will not be kept."""
@@ -106,7 +115,7 @@ class Caches:
         self.evict(change)
 
     def clear(self) -> None:
-        """All twelve, ``promotions`` too (R-RES-15)."""
+        """All of them, ``promotions`` too (R-RES-15)."""
 
         def change() -> None:
             for cache in (self.tool, self.dir, self.file, self.name_index):
@@ -122,7 +131,6 @@ class Caches:
         self.main_in_dir.clear()
         self.authority.clear()
         self.cyclic_peers = None
-        self.cyclic_peers_seeded_dirs = None
 
     def _forget_cascades(self) -> None:
         """Any cascade may inherit from a skill that changed."""

@@ -15,6 +15,14 @@ def list_tools(globals: Globals, *, paths: Iterable[PathEntry] | None = None) ->
     """Programmatic ones first, then each folder in order, each name once. Blocks where the caches do not know.
 
     Registered tools come and go with every run, so ``list`` keeps the part that is on the disk."""
+    found = list_on_disk(globals, paths=paths)
+    registered = all_programmatic(globals)
+    taken = {definition.name for definition in registered}
+    return [*registered, *(definition for definition in found if definition.name not in taken)]
+
+
+def list_on_disk(globals: Globals, *, paths: Iterable[PathEntry] | None = None) -> tuple[SkillDef, ...]:
+    """Those of files alone. Blocks where the caches do not know."""
     path = search_path(globals, paths)
     found = globals.cache.list.get(path.key)
     if found is None:
@@ -22,9 +30,7 @@ def list_tools(globals: Globals, *, paths: Iterable[PathEntry] | None = None) ->
             current(globals, root, path.ignore)
         began = globals.cache.generation
         found = globals.cache.keep(began, globals.cache.list, path.key, _on_disk(globals, path))
-    registered = all_programmatic(globals)
-    taken = {definition.name for definition in registered}
-    return [*registered, *(definition for definition in found if definition.name not in taken)]
+    return found
 
 
 def _on_disk(globals: Globals, path: SearchPath) -> tuple[SkillDef, ...]:

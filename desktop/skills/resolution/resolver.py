@@ -6,7 +6,7 @@ from typing import Any
 
 from desktop.domain.skills import SkillDef, SkillFunction
 from desktop.domain.tools import Tool
-from desktop.skills.resolution import authority, content, find, listing, near, programmatic
+from desktop.skills.resolution import authority, content, find, listing, near, peers, programmatic
 from desktop.skills.resolution.globals import Globals
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 
@@ -36,6 +36,12 @@ class Resolver:
     def find_authority(self, definition: SkillDef) -> SkillDef | None:
         """The main skill that a tool stands under; see ``authority.find_authority``."""
         return authority.find_authority(definition, self.globals)
+
+    def peers_of(self, definition: SkillDef) -> tuple[str, ...]:
+        """The skills by way of which this one can come to call itself, itself alone where it names itself; see
+        ``peers.cyclic_peers``. Blocks."""
+        found = peers.cyclic_peers(self.globals).get(definition.name, frozenset())
+        return tuple(sorted(found - {definition.name})) or tuple(found)
 
     def near_names(self, ref: str, count: int = 3) -> list[str]:
         """For "did you mean" (R-RES-20)."""

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 from desktop.domain.skills import SkillProblem
 from desktop.domain.words import size_words
 from desktop.presenter.skills import SkillDetail, SkillsViewModel
-from desktop.presenter.skills_words import KIND_WORDS, OFF, source_word, table_of
+from desktop.presenter.skills_words import KIND_WORDS, OFF, calls_itself, source_word, table_of
 from desktop.ui.skills.cards import fact, linked, problem_rows, row_card, schema_card, titled
 from desktop.ui.skills.markdown_view import MarkdownView
 from desktop.ui.widgets.buttons import Button
@@ -215,6 +215,8 @@ def _origin(detail: SkillDetail) -> QWidget:
         rows.append(fact("May call", "every skill that is not hidden"))
     else:
         rows.append(fact("May call", allowed or "nothing", mono=bool(allowed)))
+    if detail.peers:
+        rows.append(fact("Calls itself", calls_itself(definition.name, detail.peers)))
     if spec is not None and spec.timeout_s:
         rows.append(fact("Time limit", f"{spec.timeout_s:g} s"))
     if definition.tags:

@@ -121,6 +121,18 @@ async def test_the_page_says_what_it_takes_where_it_is_from_and_who_may_call_it(
     assert "scripts/run.py" in words(window.skill.overview)
 
 
+async def test_a_skill_that_can_come_to_call_itself_says_by_way_of_which(open_page: Any, filled: Desk) -> None:
+    for name, other in (("ebb", "flow"), ("flow", "ebb"), ("round", "round")):
+        filled.put(name, f"---\nname: {name}\ndescription: x\nallowed-tools: {other}\n---\nGo.\n")
+    window = await open_page(filled)
+    await window.show("ebb")
+    assert "by way of flow; calls are nested at most 32 deep" in words(window.skill.overview)
+    await window.show("round")
+    assert "its own list names it; calls are nested" in words(window.skill.overview)
+    await window.show("clean")
+    assert "calls are nested" not in words(window.skill.overview)
+
+
 async def test_shadowing_is_said_on_both_sides_and_one_leads_to_the_other(open_page: Any, filled: Desk) -> None:
     filled.put("clean", skill("clean", "The installed one."), filled.shared)
     window = await open_page(filled)

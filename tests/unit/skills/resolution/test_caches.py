@@ -1,4 +1,4 @@
-"""The twelve caches: their keys, what is kept in them and what is evicted when."""
+"""The caches: their keys, what is kept in them and what is evicted when."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from desktop.skills.resolution.globals import (
 from desktop.skills.resolution.listing import list_tools
 from tests.unit.skills.resolution.kit import skill, write
 
-TWELVE = {
-    "tool", "list", "dir", "cascade", "file", "authority", "cyclic_peers", "cyclic_peers_seeded_dirs", "main_in_dir",
-    "name_index", "promotions", "cascade_deps",
+CACHES = {
+    "tool", "list", "dir", "cascade", "file", "authority", "cyclic_peers", "main_in_dir", "name_index",
+    "promotions", "cascade_deps",
 }  # fmt: skip
 
 
@@ -43,16 +43,16 @@ def used(root: Path) -> Globals:
     caches = globals.cache
     caches.cascade[("tool", "key")] = "cascade"
     caches.cascade_deps[("tool", "key")] = ("args.path",)
-    caches.cyclic_peers, caches.cyclic_peers_seeded_dirs = {"tool": frozenset({"chief"})}, {str(root)}
+    caches.cyclic_peers = {"tool": frozenset({"chief"})}
     caches.promotions = {"local": {}, "global": {}}
     return globals
 
 
 @pytest.mark.spec("R-RES-13", "R-RES-14")
-def test_there_are_twelve_caches_with_the_keys_of_the_table(root: Path) -> None:
+def test_there_are_these_caches_with_the_keys_of_the_table(root: Path) -> None:
     globals = used(root)
     caches, key = globals.cache, search_path(globals).key
-    assert set(vars(caches)) - {"lock", "generation"} == TWELVE
+    assert set(vars(caches)) - {"lock", "generation"} == CACHES
     assert caches.tool[("missing", key)] is None
     assert caches.tool[("tool", key)].name == "tool"
     assert [definition.name for definition in caches.list[key]] == ["chief", "tool"]
@@ -79,7 +79,7 @@ def test_other_search_paths_have_other_entries(root: Path, tmp_path: Path) -> No
 def test_clearing_everything_leaves_nothing_promotions_included(root: Path) -> None:
     globals = used(root)
     clear_all_caches(globals)
-    assert not any(getattr(globals.cache, name) for name in TWELVE)
+    assert not any(getattr(globals.cache, name) for name in CACHES)
     assert find_tool("tool", globals).name == "tool"
 
 
