@@ -51,7 +51,6 @@ def waits(w: World) -> list[tuple[str, str]]:
     return [(one.thread_id, one.why) for one in w.events if isinstance(one, RunWaiting) and one.waiting and one.why]
 
 
-@pytest.mark.spec("S-DEF-1")
 async def test_what_a_person_starts_counts_and_never_waits_and_a_model_waits_and_can_be_stopped(tmp_path: Path) -> None:
     model = ScriptedModel([says("1"), says("2"), says("3"), calls("helper_agent", {"message": "go"}), says("never")])
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), middleware=limit(2)) as h:
@@ -140,7 +139,6 @@ async def test_a_job_waits_for_its_turn_says_why_and_can_be_stopped(tmp_path: Pa
         assert [end.reason for end in w.ends()] == ["response", "cancelled"]
 
 
-@pytest.mark.spec("S-DEF-1")
 async def test_the_next_starts_when_the_first_of_the_same_kind_and_name_is_a_minute_old() -> None:
     now, said = [100.0], list[str]()
     starts = Starts(clock=lambda: now[0])
