@@ -312,8 +312,9 @@ class EnvironmentBuilder(Protocol):
         ``thread`` are the thread's variables: what ``${NAME}`` means before the host's are looked at (D-6)."""
         ...
 
-    def for_commands(self, thread: Mapping[str, str]) -> dict[str, str]:
-        """The thread's variables that its commands get: none that a command has anyway, or that changes programs."""
+    def for_commands(self, command: str, thread: Mapping[str, str]) -> dict[str, str]:
+        """The thread's variables that a command gets: those that it names as ``$NAME``, none that a command has
+        anyway, or that changes programs."""
         ...
 
 

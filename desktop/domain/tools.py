@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -74,6 +74,13 @@ class CommandPart:
         """The text without the assignments."""
         return self.text[sum(len(one) + 1 for one in self.assigns) :]
 
+    def behind(self, assigned: Sequence[str]) -> CommandPart:
+        """The same with these assignments in front: variables that it gets although its own text sets none."""
+        if not assigned:
+            return self
+        text = " ".join((*assigned, self.text))
+        return replace(self, text=text, spellings=(*self.spellings, self.text), assigns=(*assigned, *self.assigns))
+
 
 @dataclass(frozen=True, slots=True)
 class PreCheck:
@@ -124,8 +131,11 @@ class ToolCallContext:
 class CommandTool(Protocol):
     """A tool whose argument ``command`` is a shell command, taken apart for whoever compares it with a pattern."""
 
-    def parts_of(self, args: Mapping[str, Any]) -> Awaitable[tuple[CommandPart, ...]]:
-        """The commands of a call, whatever its arguments are; never empty, for what cannot be read is hidden."""
+    def parts_of(
+        self, args: Mapping[str, Any], environment: Mapping[str, str]
+    ) -> Awaitable[tuple[CommandPart, ...]]:
+        """The commands of a call in a thread with this environment, whatever its arguments are; never empty, for what
+        cannot be read is hidden."""
         ...
 
 

@@ -14,7 +14,7 @@ from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.middleware import CallNext, Middleware
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.recall import VALUE_UNKNOWN
-from desktop.domain.tools import Category, CommandTool, EnvironmentTool, PreCheck, ToolResult
+from desktop.domain.tools import Category, CommandPart, CommandTool, EnvironmentTool, PreCheck, ToolResult
 from desktop.pipeline.context import Call, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 
@@ -35,7 +35,9 @@ class AllowedToolsGate:
     async def check(self, call: Call) -> None:
         """Raise Denied ``denied.allowed_tools``. A command is taken apart first: a list may look at it."""
         spec, arguments = call.target.spec, call.arguments or {}
-        parts = await call.target.parts_of(arguments) if isinstance(call.target, CommandTool) else ()
+        parts: tuple[CommandPart, ...] = ()
+        if isinstance(call.target, CommandTool):
+            parts = await call.target.parts_of(arguments, call.meta.environment)
         if not call.request.caller.allowed.permits(spec, arguments, parts):
             raise Denied(f"{spec.name} is not among the tools allowed here.", code="denied.allowed_tools")
 

@@ -19,6 +19,7 @@ WINDOWS_NAMES = (
 _LAUNCHER = re.compile(r"^(_PYI|_MEI|APPIMAGE$|APPDIR$|ARGV0$|OWD$)|_ORIG$")
 _LOOKS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_EXPANDED = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
 _HOST_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 __all__ = ["EnvironmentBuilder", "KeyringLookup", "MayRead", "needs_admin", "warning_for"]
@@ -84,12 +85,14 @@ class EnvironmentBuilder:
                 built[name] = await self._from_keyring(name, entry)
         return built
 
-    def for_commands(self, thread: Mapping[str, str]) -> dict[str, str]:
-        """The thread's variables that its commands get; what the allowlist names stays as it is (D-6)."""
+    def for_commands(self, command: str, thread: Mapping[str, str]) -> dict[str, str]:
+        """The thread's variables that a command gets: those that its own text names as ``$NAME``. Programs read far
+        more variables than any list can hold, so the others stay out; and what the allowlist names stays as it is."""
+        named = set(_EXPANDED.findall(command))
         taken = {*self._settings().environment_allowlist, *DEFAULT_ENVIRONMENT}
         return {
             name: value for name, value in thread.items()
-            if _NAME.fullmatch(name) and name not in taken and not stays_out_of_commands(name) and "\0" not in value
+            if name in named and name not in taken and not stays_out_of_commands(name) and "\0" not in value
         }  # fmt: skip
 
     def _inherited(self) -> dict[str, str]:

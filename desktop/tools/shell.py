@@ -95,19 +95,21 @@ class Bash:
         """What models see, with the time limit in force."""
         return replace(BASH, timeout_s=self._settings().timeout_of("bash") + _AHEAD_OF_US_S)
 
-    async def parts_of(self, args: Mapping[str, Any]) -> tuple[CommandPart, ...]:
+    async def parts_of(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[CommandPart, ...]:
         """Its commands for patterns. Implements ``CommandTool``: no argument has been checked yet."""
         command = args.get("command")
         if not isinstance(command, str) or len(command) > MAX_COMMAND or "\0" in command or _has_surrogates(command):
             return (_UNREAD,)
-        return (await self._reader.read(command)).parts or (_UNREAD,)
+        variables = assigned(self._environment.for_commands(command, environment))
+        return _parts(await self._reader.read(command), variables)
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
         """Read the command: blocked, or what it does and why it may be admin."""
         return await self.precheck_within(args, {})
 
     async def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> PreCheck:
-        """The same in a thread with variables, which the command gets and its request shows (D-6)."""
+        """The same in a thread with variables. Those that the command names it gets, its request shows, and it is
+        judged as if it set them itself: no rule covers it that does not write them (D-6)."""
         command = args["command"]
         settings = self._settings()
         if find_bash(settings) is None:
@@ -131,7 +133,7 @@ class Bash:
         report = self._confinement.probe()
         network = network_of(settings.shell_network, reading, report.kind)
         said = "" if report.kind == "none" else network.sentence
-        variables = assigned(self._environment.for_commands(environment))
+        variables = assigned(self._environment.for_commands(command, environment))
         return PreCheck(
             category=reading.category,
             raised_because=reading.raised_because,
@@ -145,11 +147,11 @@ class Bash:
                 "confined_by": report.kind,
                 **network.preview,
                 **({"environment": variables} if variables else {}),
-                "reads_only": reading.reads_only,
+                "reads_only": reading.reads_only and not variables,
             },
             identity={**reading.states, place.resolved: _which(place.identity)},
             constraint=command.strip(),
-            parts=reading.parts or (_UNREAD,),
+            parts=_parts(reading, variables),
         )
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
@@ -164,11 +166,14 @@ class Bash:
         if again.blocked is not None:
             raise Denied(again.blocked.sentence, code="denied.blocklist")
         timeout_s = settings.timeout_of("bash")
+        variables = self._environment.for_commands(args["command"], context.meta.environment)
+        if variables and context.unasked:
+            raise Denied("It gets variables of the chat, so it is asked about.")
         place = await asyncio.to_thread(self._policy.require, settings.workspace, Access.LIST)
         plain = ProcessSpec(
             argv=(bash, "--noprofile", "--norc", "-c", args["command"]),
             cwd=place.resolved,
-            env={**self._environment.for_commands(context.meta.environment), **await self._environment.build({})},
+            env={**variables, **await self._environment.build({})},
             timeout_s=timeout_s,
             output_limit=settings.output_limit,
         )
@@ -204,6 +209,11 @@ class Bash:
         written = dict.fromkeys(path for one in reading.judgements if one.effect != "reads" for path in one.touches)
         inside = (path for path in written if any(path.startswith(place + os.sep) for place in fleeting))
         return [path for path in inside if not self._policy.explain(path, Access.WRITE).allowed]
+
+
+def _parts(reading: ShellReading, variables: list[str]) -> tuple[CommandPart, ...]:
+    """Its commands as patterns compare them, with the variables that all of them get."""
+    return tuple(part.behind(variables) for part in reading.parts or (_UNREAD,))
 
 
 def _which(identity: str) -> str:

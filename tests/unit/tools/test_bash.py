@@ -13,6 +13,7 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import BoundaryViolation, Denied, ToolAborted, ToolFailure, ToolTimeout
 from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.domain.tools import Category, ToolCallContext
+from desktop.skills.patterns.commands import command_glob
 from desktop.tools.shell import find_bash, why_absent
 from tests.unit.tools.conftest import Bench, context
 
@@ -37,6 +38,42 @@ async def test_a_command_gets_the_threads_variables_shows_them_and_keeps_its_own
     assert result.text.splitlines()[0] == "Oslo; rm -rf /"
     assert "/evil" not in result.text
     assert "Oslo" not in (await bench.run(bench.bash, **command)).text
+
+
+_OF_PROGRAMS = ("COMPILER_PATH", "GCC_EXEC_PREFIX", "ZIPOPT", "APT_CONFIG", "BC_ENV_ARGS", "NOBODY_LISTED_IT")
+
+
+@pytest.mark.spec("R-DEF-15", "R-ENV-7")
+async def test_a_command_gets_no_variable_that_it_does_not_name_whatever_programs_read(bench: Bench) -> None:
+    alone, variables = context(), {**dict.fromkeys(_OF_PROGRAMS, "/evil"), "CITY": "Oslo", "UNIT": "metre"}
+    meta = replace(alone.meta, environment=variables)
+    for command in ("env", "env; echo CITY", "let CITY; env"):
+        asked = {"command": command}
+        assert "environment" not in (await bench.bash.precheck_within(asked, variables)).preview
+        result = await bench.bash.execute(asked, replace(alone, meta=meta))
+        assert "/evil" not in result.text
+        assert "Oslo" not in result.text
+    result = await bench.bash.execute({"command": "env; : ${CITY:-x} ${#UNIT}"}, replace(alone, meta=meta))
+    assert {"CITY=Oslo", "UNIT=metre"} < set(result.text.splitlines())
+    assert "/evil" not in result.text
+
+
+@pytest.mark.spec("R-DEF-15", "R-PRM-11", "R-INV-3")
+async def test_a_command_with_a_variable_of_the_thread_is_covered_only_where_a_rule_writes_it(bench: Bench) -> None:
+    asked, variables = {"command": "ls '$ZIPOPT'; ls"}, {"ZIPOPT": "-TT x"}
+    plain, check = await bench.bash.precheck(asked), await bench.bash.precheck_within(asked, variables)
+    assert plain.preview["reads_only"]
+    assert not check.preview["reads_only"]
+    for parts in (check.parts, await bench.bash.parts_of(asked, variables)):
+        assert [part.assigns for part in parts] == [("ZIPOPT='-TT x'",)] * 2
+        for glob in ("ls*", "*", "ls", "ls '$ZIPOPT'"):
+            assert not any(command_glob(glob).covers(part) for part in parts)
+        assert all(command_glob("ZIPOPT=* ls*").covers(part) for part in parts)
+        assert all(command_glob("ls*").meets(part) for part in parts)
+    alone = context()
+    unasked = replace(alone, meta=replace(alone.meta, environment=variables), unasked=True)
+    with pytest.raises(Denied, match="variables of the chat"):
+        await bench.bash.execute(asked, unasked)
 
 
 @pytest.mark.spec("R-BLT-2")
