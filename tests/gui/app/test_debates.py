@@ -10,6 +10,7 @@ import pytest
 
 from desktop.app.debate_drafts import DebateDrafts, draft_of
 from desktop.domain.debates import DebateSetup, SideSetup
+from desktop.ui.theme import theme
 from tests.gui.app.kit import call
 from tests.gui.debates.kit import said
 
@@ -67,7 +68,8 @@ async def test_the_palette_begins_a_debate_with_an_agent_of_two_sides(start: Any
     shell.palette_query("code reviewer")
     row = next(row for row in found if row.id == "debate-agent:code_reviewer_agent")
     assert row.title.startswith("Start a debate: ")
-    assert row.icon == "code", "the one that its definition names"
+    drawn, named = (theme().pixmap(icon).toImage() for icon in (row.icon, "code"))
+    assert drawn == named, "the icon that its definition names"
     shell.run_command(row.id)
     setup = run.models.debates.setup
     await run.until_true(lambda: setup.setup.agent == "code_reviewer_agent", "its set-up")
