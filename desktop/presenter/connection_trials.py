@@ -33,6 +33,11 @@ class Saved:
     keyring_note: Callable[[], Awaitable[str]]
 
 
+def found_models(models: Sequence[ModelInfo]) -> str:
+    """How many there are, in words."""
+    return "1 model" if len(models) == 1 else f"{len(models):,} models"
+
+
 class ConnectionTrials:
     """Raises KnownError for what does not work; then nothing has changed."""
 
@@ -51,7 +56,7 @@ class ConnectionTrials:
         kept = await self._keep(info, connection, secrets)
         await self._saved.keep_connections([*self._saved.connections(), connection])
         title = connection.title
-        found = f"{title} works: {len(models)} models." if models else f"{title} works."
+        found = f"{title} works: {found_models(models)}." if models else f"{title} works."
         if not kept:
             found += " No keyring took the key, so it is forgotten when Assent is closed."
         return found, connection, models
@@ -61,7 +66,7 @@ class ConnectionTrials:
         models = await self._ask(info, connection, secrets)
         await self._keep(info, connection, secrets)
         await self._catalogue.forget(connection.connection_id)
-        return f"The new key works: {len(models)} models."
+        return f"The new key works: {found_models(models)}."
 
     async def edit(self, info: ProviderInfo, connection: Connection, fields: dict[str, str]) -> str:
         """Change what is given; a secret that is empty stays as it is."""
@@ -82,7 +87,7 @@ class ConnectionTrials:
         await self._keep(info, wanted, {**kept, **given})
         await self._catalogue.forget(connection.connection_id)
         await self._replace(wanted)
-        return f"It works: {len(models)} models."
+        return f"It works: {found_models(models)}."
 
     async def _kept_secrets(self, info: ProviderInfo, connection: Connection) -> dict[str, str]:
         names = info.secret_names(connection.secret_name)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ProviderInfo, SecretStore
-from desktop.presenter.connection_trials import ConnectionTrials, Saved, wrong_field
+from desktop.presenter.connection_trials import ConnectionTrials, Saved, found_models, wrong_field
 
 if TYPE_CHECKING:
     import asyncio
@@ -205,7 +205,7 @@ class ModelSetupViewModel(QObject):
 
         async def work() -> str:
             models = await self._catalogue.test_saved(connection_id)
-            return f"It works: {len(models)} models."
+            return f"It works: {found_models(models)}."
 
         self._run_test(connection_id, work)
 

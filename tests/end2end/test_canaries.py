@@ -212,7 +212,7 @@ def everything_once(home: Home, death: str) -> None:
         for address in [life.wait("address")]:
             assert address["outcome"] == [False, "The address holds a key or a password. Take it out there, and put it "
                                           "into the field for keys. Nothing was kept."]  # fmt: skip
-        assert life.wait("connected")["outcome"] == [True, "Other server that speaks OpenAI's format works: 1 models."]
+        assert life.wait("connected")["outcome"] == [True, "Other server that speaks OpenAI's format works: 1 model."]
         secrets = life.wait("secrets")
         assert secrets["told"][1:] == [True, f"It is in the keyring: {len(home.canaries['tool secret'])} characters."]
         assert secrets["rows"] == {

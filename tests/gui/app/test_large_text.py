@@ -13,6 +13,7 @@ from desktop.ui.approvals.reading import UnreadNotice
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import call
 from tests.harness.patience import PATIENCE_S
+from tests.harness.windows import activated
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -86,3 +87,15 @@ async def test_the_settings_of_models_are_as_wide_as_their_page(start: Any, them
     await app.until_true(
         lambda: default.visibleRegion().boundingRect().width() == default.width() > 400, "the whole of the choice"
     )
+
+
+@pytest.mark.parametrize(("keys", "scale"), [("+", 1.1), ("=", 1.1), ("-", 0.9)])
+async def test_control_with_plus_and_minus_changes_the_size_of_all_text_and_nought_takes_it_back(
+    start: Any, theme: Theme, keys: str, scale: float
+) -> None:
+    app = await start([{"text": "unused"}])
+    await activated(app.window)
+    QTest.keyClick(app.window, keys, Qt.KeyboardModifier.ControlModifier)
+    await app.until_true(lambda: theme.scale == pytest.approx(scale), "another size")
+    QTest.keyClick(app.window, "0", Qt.KeyboardModifier.ControlModifier)
+    await app.until_true(lambda: theme.scale == 1.0, "the usual size")

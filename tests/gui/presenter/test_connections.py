@@ -30,7 +30,7 @@ async def test_a_connection_is_named_changed_and_keeps_its_key(page: Page, provi
     outcome = await page.done(lambda: page.setup.test_and_keep("openai_compatible", fields))
     assert outcome == (
         "new:openai_compatible", True,
-        "The lab works: 1 models. No keyring took the key, so it is forgotten when Assent is closed."
+        "The lab works: 1 model. No keyring took the key, so it is forgotten when Assent is closed."
     )
     (made,) = page.connections
     assert (made.title, made.base_url) == ("The lab", provider.openai_url), "the address was completed"

@@ -99,7 +99,7 @@ async def test_an_access_key_lies_in_the_keyring_in_parts_and_goes_with_its_conn
         page.connections = (here,)
         given = {"access_key_id": ACCESS_KEY_ID, "secret_access_key": SECRET_ACCESS_KEY, "session_token": ""}
         outcome = await page.done(lambda: page.setup.replace_key(kind, given))
-        assert outcome[1:] == (True, "The new key works: 1 models.")
+        assert outcome[1:] == (True, "The new key works: 1 model.")
         assert page.secrets.values == {
             f"connection/{kind}": SECRET_ACCESS_KEY, f"connection/{kind}/access_key_id": ACCESS_KEY_ID,
         }  # fmt: skip

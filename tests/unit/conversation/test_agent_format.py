@@ -183,6 +183,27 @@ def test_a_name_that_only_sounds_like_a_secret_is_none() -> None:
     }, "which commands keep as they are"
 
 
+@pytest.mark.spec("R-DEF-15")
+@pytest.mark.parametrize(
+    "value",
+    [
+        "redis://:hunter22@cache:6379", "npm_0123456789abcdefghijABCDEFGHIJ012345", "pypi-AgEIcHlwaS5vcmcCJDAwMDAwMDAw",
+        "SG.abcdefghijklmnop.qrstuvwxyz012345", "dop_v1_0123456789abcdef0123456789abcdef", "AccountKey=abcdEFGH0123+",
+        "https://hooks.slack.com/services/T000/B000/XXXXXXXX", "https://x.example/v1?api_key=0123456789abcdef",
+    ],
+)  # fmt: skip
+def test_a_value_that_looks_like_a_secret_is_refused_under_any_name(value: str) -> None:
+    assert ("tenvs.PLACE", "environment.secret") in codes({**LEAST, "tenvs": {"PLACE": value}})
+
+
+@pytest.mark.spec("R-DEF-15")
+@pytest.mark.parametrize(
+    "value", ["https://x.example/a?key=1", "notes://a:b", "SG.1", "npm_run", "C:/Users/me", "the token of my esteem"]
+)
+def test_a_value_that_only_resembles_one_is_kept(value: str) -> None:
+    assert read({**LEAST, "tenvs": {"PLACE": value}}).problems == ()
+
+
 @pytest.mark.spec("R-SUP-14")
 def test_a_definition_may_say_what_its_agent_counts_for() -> None:
     assert read(LEAST).definition.priority is None

@@ -37,6 +37,20 @@ def test_every_setting_is_there_with_all_that_a_page_needs():
         assert (setting.minimum is not None) == (setting.kind in {"number", "whole", "times"})
 
 
+CAREFUL = {
+    "tools.bash.network": "as asked", "tools.offered": 40, "tools.offered_share": 10,
+    "security.auto_approve_workspace_writes": False, "security.auto_approve_reading_commands": False,
+    "security.admin_jobs": False, "security.rm_without_recursion": "block",
+    "limits.run_rounds": 250, "limits.concurrent_runs": 4, "middleware.switched_on": (),
+}  # fmt: skip
+"""What bounds an agent before a person has changed anything: decisions, each of them."""
+
+
+@pytest.mark.parametrize("key", CAREFUL)
+def test_who_changes_nothing_has_the_careful_values(key: str):
+    assert schema()[key].default == CAREFUL[key]
+
+
 @pytest.mark.spec("R-AAT-6")
 def test_the_chat_of_a_called_agent_is_kept_until_the_run_ends_unless_somebody_says_otherwise():
     assert defaults(Path("/home")).chat.agent_threads == "run"
