@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _LOADER = ("GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "TERMINFO", "TERMINFO_DIRS", "TERMCAP",
            "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "KRB5_CONFIG", "HOSTALIASES")  # fmt: skip
 _SHELL = (
@@ -44,6 +46,11 @@ _OF_THE_SHELL = frozenset(
     "PWD OLDPWD SHLVL _ UID EUID PPID GROUPS OPTIND OPTERR RANDOM SECONDS POSIXLY_CORRECT".split()
 )
 _OF_FAMILIES = ("BASH", "GIT_", "PYTHON", "NODE_", "NPM_", "PIP_", "UV_", "CARGO_", "RUST", "XDG_")
+# Where requests go, and whose certificates count: a request names its host, and traffic shall go there.
+_OF_REQUESTS = re.compile(
+    r"\w*_PROXY|SSL_CERT_(?:FILE|DIR)|\w*_CA_(?:BUNDLE|CERT|FILE|PATH)\w*|\w*_CACERTS?|RES_OPTIONS|LOCALDOMAIN|"
+    r"NODE_TLS_REJECT_UNAUTHORIZED|NODE_EXTRA_CA_CERTS|SSLKEYLOGFILE"
+)
 _PREFIXES = ("LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "NPM_CONFIG_", "CARGO_TARGET_")
 
 
@@ -61,7 +68,9 @@ def changes_programs(name: str) -> bool:
 def stays_out_of_commands(name: str) -> bool:
     """Whether a thread's variable of this name is for its texts alone. Stricter than for what a person declares with a
     tool: a command does not say which variables it reads (D-6)."""
-    return changes_programs(name.upper()) or name in _OF_THE_SHELL or name.upper().startswith(_OF_FAMILIES)
+    upper = name.upper()
+    known = changes_programs(upper) or name in _OF_THE_SHELL or upper.startswith(_OF_FAMILIES)
+    return known or _OF_REQUESTS.fullmatch(upper) is not None
 
 
 def usable_path(value: str, separator: str = ":") -> str:

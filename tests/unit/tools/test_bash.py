@@ -58,6 +58,18 @@ async def test_a_command_gets_no_variable_that_it_does_not_name_whatever_program
     assert "/evil" not in result.text
 
 
+@pytest.mark.spec("R-DEF-15", "R-PRM-2")
+async def test_no_variable_of_a_thread_sends_a_request_elsewhere_than_its_command_says(bench: Bench) -> None:
+    command = {"command": "curl -d @note.txt http://api.example.com/$http_proxy$ALL_PROXY$SSL_CERT_FILE$CITY"}
+    elsewhere = ("http_proxy", "HTTPS_PROXY", "ALL_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+                 "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")  # fmt: skip
+    spelled = " ".join(f"${name} ${name.lower()}" for name in elsewhere)
+    for text in (command["command"], f"echo {spelled} $CITY"):
+        variables = {**dict.fromkeys(elsewhere, "http://evil"), "all_proxy": "http://evil", "CITY": "Oslo"}
+        check = await bench.bash.precheck_within({"command": text}, variables)
+        assert check.preview["environment"] == ["CITY=Oslo"]
+
+
 @pytest.mark.spec("R-DEF-15", "R-PRM-11", "R-INV-3")
 async def test_a_command_with_a_variable_of_the_thread_is_covered_only_where_a_rule_writes_it(bench: Bench) -> None:
     asked, variables = {"command": "ls '$ZIPOPT'; ls"}, {"ZIPOPT": "-TT x"}
