@@ -41,6 +41,7 @@ _LOOK = 6
 _LEAD = re.compile(r"^(?:the )?(?:title|titel|titre|t[ií]tulo|titolo)\s*[:：]\s*", re.IGNORECASE)
 _LINE = re.compile(r"^\s*(?:#+\s+|[-*+>]\s+|\d+[.)]\s+)")
 _MARKS = re.compile(r"\*\*|__|~~|`+|\[([^\]]*)\]\([^)]*\)|<[^>]{0,200}>")
+_MOST_NESTED = 8
 _EDGES = " \t\"'“”„«»‘’‚「」『』*_`#.。:;,"
 _AGENT = AgentId("title", "title")
 _log = logging.getLogger(__name__)
@@ -115,10 +116,20 @@ def _can(model: str) -> bool:
 def clean_title(said: str) -> str:
     """One line of plain words, at most ``MAX_CHARACTERS``, or "" where there are none."""
     for line in HIDDEN.sub(lambda found: " " if found.group().isspace() else "", said).splitlines():
-        plain = _MARKS.sub(lambda found: found.group(1) or "", _LINE.sub("", line)).strip(_EDGES)
+        plain = _without_marks(_LINE.sub("", line)).strip(_EDGES)
         words = " ".join(_LEAD.sub("", plain).strip(_EDGES).split())
         if any(character.isalnum() for character in words):
             return _fitting(words)
+    return ""
+
+
+def _without_marks(line: str) -> str:
+    """Also without those that stand in others, as in ``[<b>](x)``; a line that holds too many at once is no title."""
+    for _ in range(_MOST_NESTED):
+        plain = _MARKS.sub(lambda found: found.group(1) or "", line)
+        if plain == line:
+            return line
+        line = plain
     return ""
 
 

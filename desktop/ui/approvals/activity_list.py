@@ -16,6 +16,7 @@ from desktop.ui.theme.paint import badge, elided, glyph, state
 from desktop.ui.widgets.column_heads import Heads
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.tips import plain_tip
 
 ROW = int(Qt.ItemDataRole.UserRole)
 INSET, EDGE = 12, 12
@@ -112,7 +113,8 @@ class ActivityModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return spoken(row)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join(f"{fact.name}: {shown_line(fact.text[:SHOWN])}" for fact in facts(row, "")[:TIP])
+            lines = (f"{fact.name}: {shown_line(fact.text[:SHOWN])}" for fact in facts(row, "")[:TIP])
+            return plain_tip("\n".join(lines))
         return None
 
 

@@ -18,6 +18,7 @@ from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import Button, Kind, OneClickButton
 from desktop.ui.widgets.patient_button import PatientButton
 from desktop.ui.widgets.slip import last_pressed
+from desktop.ui.widgets.tips import plain_tip
 
 ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
 RUN_TIP = "Allow calls like this one until the run ends"
@@ -112,7 +113,7 @@ class Answers(QWidget):
         """There is something that nobody has seen yet: no rule can be made of it either."""
         self.always.setEnabled(not held)
         for button, tip in ((self.allow, self._allow_tip), (self.allow_run, RUN_TIP), (self.always, ALWAYS_TIP)):
-            button.setToolTip(UNREAD_TIP if held else tip)
+            button.setToolTip(plain_tip(UNREAD_TIP if held else tip))
 
     def fold(self, folded: bool) -> None:
         """Without what allows, as long as that is held anyway and its room is needed."""

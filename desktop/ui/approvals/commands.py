@@ -17,6 +17,7 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 
 FOLD_AFTER = 50
 """Judged parts shown before the rest is folded."""
@@ -36,7 +37,7 @@ class JudgedRow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         parts = (judgement.operator, self._text, judgement.effect, self._touches)
         self.setAccessibleName(", ".join(part for part in parts if part))
-        self.setToolTip(self._text if not self._touches else f"{self._text}\n{self._touches}")
+        self.setToolTip(plain_tip(self._text if not self._touches else f"{self._text}\n{self._touches}"))
 
     def sizeHint(self) -> QSize:
         """52 high with a second line, 36 without."""

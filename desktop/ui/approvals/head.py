@@ -20,6 +20,7 @@ from desktop.ui.widgets.marks import Badge, StateLabel
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import arguments_text, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 PATHS_SHOWN = 6
 ORIGINAL_SHOWN = 300
@@ -33,7 +34,7 @@ class Crumbs(QWidget):
         super().__init__()
         self._names = [shown_line(name) for name in names]
         self.setAccessibleName(" asks ".join(self._names))
-        self.setToolTip(" › ".join(self._names))
+        self.setToolTip(plain_tip(" › ".join(self._names)))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:

@@ -19,6 +19,7 @@ from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line, waited
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 REQUEST = int(Qt.ItemDataRole.UserRole)
 SUMMARY_LIMIT = 300
@@ -68,7 +69,7 @@ class InboxModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return request.tool
         if role == Qt.ItemDataRole.ToolTipRole:
-            return summary(request)
+            return plain_tip(summary(request))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             since = waited(self.clock() - request.asked_at)
             return f"{request.category} call {request.tool}, {summary(request)}, {self.origin(request)}, waits {since}"

@@ -16,6 +16,7 @@ from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 NAME = 60
 """Characters of a host or path in the line; all of them are in the parts and in the tooltip."""
@@ -42,7 +43,7 @@ class GistLine(QWidget):
         if sentence := short.sentence():
             self._lines.addWidget(Paragraph(sentence, "small", "2"), 1, Qt.AlignmentFlag.AlignVCenter)
         everything = shown_line(gist.sentence(20))
-        self.setToolTip(everything)
+        self.setToolTip(plain_tip(everything))
         self.setAccessibleName(", ".join(part for part in (gist.count, *gist.kinds, everything) if part))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -85,7 +86,8 @@ class UnreadNotice(Notice):
         """How much is left."""
         left = count_words(max(1, self._view.unread), "line")
         self.say(f"{left} not seen yet. Scroll {'to the end' if self._view.is_long else 'down'} to allow it.")
-        self.setToolTip(f"{left} of {self._noun} not seen yet. Scroll through all of it, then you can allow it.")
+        unseen = f"{left} of {self._noun} not seen yet"
+        self.setToolTip(plain_tip(f"{unseen}. Scroll through all of it, then you can allow it."))
 
     def _show_rest(self) -> None:
         """The first row that was not seen, at the top of what is in sight."""

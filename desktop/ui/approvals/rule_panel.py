@@ -27,6 +27,7 @@ from desktop.ui.widgets.fields import Field, Labelled
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 from desktop.ui.widgets.toggles import Segmented
 
 WIDTH, BAR = 384, 12
@@ -196,7 +197,7 @@ class RuleFoot(QFrame):
             self.save.set_awake(look)
         else:
             self.save.set_kind(look)
-        self.save.setToolTip(_why_not(editor))
+        self.save.setToolTip(plain_tip(_why_not(editor)))
         self.save.setEnabled(editor.can_save)
         if editor.can_save and not self._was_savable:
             self._arm()

@@ -5,12 +5,12 @@ None of it is trusted: a command comes from a model, a pattern perhaps from a pr
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Sequence
 
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Piece
+from desktop.ui.widgets.tips import as_markup
 
 PATTERN_SHOWN = 400
 """Characters of a pattern in a row."""
@@ -30,7 +30,7 @@ def pattern_line(text: str) -> str:
 def tip(*lines: str) -> str:
     """For a tooltip, which would otherwise guess whether its text is markup."""
     text = "\n".join(shown(line[:TIP_SHOWN]) for line in lines if line)
-    return f"<p style='white-space: pre-wrap'>{html.escape(text)}</p>" if text else ""
+    return as_markup(text) if text else ""
 
 
 def marked_line(text: str, marked: Sequence[tuple[int, int]], limit: int = CALL_SHOWN) -> tuple[str, Ranges]:

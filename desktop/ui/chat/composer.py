@@ -19,6 +19,7 @@ from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 
 SMALLEST = 300
 """Narrower than this many pixels (at 100 %) it never gets; its bar then shows only what is needed."""
@@ -142,9 +143,9 @@ class Composer(QFrame):
         self.agent.set_label(_short(meters.agent_title))
         self.agent.set_icon(agent_icon(meters.agent))
         self.model.set_label(_short(meters.model_title) or "Choose a model")
-        self.agent.setToolTip(f"{meters.agent_title}: choose the agent")
+        self.agent.setToolTip(plain_tip(f"{meters.agent_title}: choose the agent"))
         model = f"{meters.model_title}: choose the model" if meters.model_title else "Choose a model"
-        self.model.setToolTip(f"{model} (Ctrl+M)")
+        self.model.setToolTip(plain_tip(f"{model} (Ctrl+M)"))
 
     def show_mode(self, words: str, *, in_code: bool) -> None:
         """A mark beside the agent while it may write code."""

@@ -16,6 +16,7 @@ from desktop.ui.widgets.buttons import Button, IconButton
 from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 
 TRACE_KEYS = "Ctrl+Shift+T"
 LEAST_TITLE = 140
@@ -124,7 +125,7 @@ class ThreadHeader(QFrame):
             self.job.set_icon("schedules" if icon == "allow" else icon)
             self.job.set_label(chip_words(job))
             self.job.setEnabled(not job.deleted)
-            self.job.setToolTip("" if job.deleted else f"Open {shown_line(short(job.name))} in Schedules")
+            self.job.setToolTip(plain_tip("" if job.deleted else f"Open {shown_line(short(job.name))} in Schedules"))
         self._fit()
 
     def show_side(self, name: str) -> None:

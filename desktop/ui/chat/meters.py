@@ -13,6 +13,7 @@ from desktop.ui.widgets.marks import MeterBar
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 
 TIP = "What the model reads of this thread"
 GAP = 8
@@ -34,7 +35,7 @@ class ContextText(Text):
         if self.text() != words:
             self.setText(words)
             self.updateGeometry()
-        self.setToolTip(f"{whole}. {TIP}" if whole else TIP)
+        self.setToolTip(plain_tip(f"{whole}. {TIP}" if whole else TIP))
         self.setAccessibleName(f"Context {whole}")
 
     def resizeEvent(self, event: QResizeEvent) -> None:

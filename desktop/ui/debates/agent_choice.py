@@ -11,6 +11,7 @@ from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 
 NONE = "Choose an agent"
 
@@ -44,5 +45,5 @@ class AgentChoice(QWidget):
         self.box.fill([(NONE, ""), *((shown_line(one.title), one.name) for one in agents)], chosen)
         about = next((one.hint for one in agents if one.name == chosen), "")
         self._icon.set_icon(agent_icon(chosen), "text-2")
-        self.box.setToolTip(shown_line(about))
+        self.box.setToolTip(plain_tip(shown_line(about)))
         self.setVisible(bool(agents))

@@ -15,6 +15,7 @@ from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Paragraph
+from desktop.ui.widgets.tips import plain_tip
 from desktop.ui.widgets.toggles import Chip
 
 HINT = "Speak as moderator; both sides read it before the next turn"
@@ -26,7 +27,7 @@ class WaitingChip(Chip):
     def __init__(self, text: str) -> None:
         super().__init__(" ".join(text.split())[:60], checked=True)
         self.setAccessibleName(f"Waiting: {text}. Take it back")
-        self.setToolTip(f"Take back: {text[:400]}")
+        self.setToolTip(plain_tip(f"Take back: {text[:400]}"))
 
     def sizeHint(self) -> QSize:
         """Not wider than half a lane."""

@@ -16,6 +16,7 @@ from desktop.ui.widgets.buttons import IconButton
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 from desktop.ui.widgets.toggles import Segmented
 
 VIEWS = (("lanes", "Lanes"), ("column", "Column"), ("a", "● As A"), ("b", "■ As B"))
@@ -79,7 +80,7 @@ class DebateHeader(QFrame):
         self.title.setText(" ".join((state.title or state.setup.topic or "Untitled debate").split()))
         words = "judging" if state.judging else STATUS[state.status]
         self.state.set_state("running" if state.judging else _LOOKS[state.status], words)
-        self.state.setToolTip("" if state.judging else status_words(state))
+        self.state.setToolTip(plain_tip("" if state.judging else status_words(state)))
         turns = state.setup.turn_limit
         self._count.setText(f"{state.turn} / {turns}")
         self._count.updateGeometry()

@@ -29,6 +29,7 @@ from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 SIDE_BY_SIDE = 680
 """Below this width at 100 % the sides stand under each other."""
@@ -46,7 +47,7 @@ class TemplateCard(Ringed, QAbstractButton):
         self.template = template
         self.setCheckable(True)
         self.setAccessibleName(f"{template.title}. {template.hint}")
-        self.setToolTip(template.hint)
+        self.setToolTip(plain_tip(template.hint))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -232,7 +233,7 @@ class SetupPage(QFrame):
         else:
             self._note.set_pieces("")
         self.start_button.setEnabled(not wrong)
-        self.start_button.setToolTip(errors[0].text if wrong else "Ctrl+Enter")
+        self.start_button.setToolTip(plain_tip(errors[0].text if wrong else "Ctrl+Enter"))
 
     def _asking_words(self, asking: Sequence[tuple[SideName, str]]) -> list[tuple[str, str]]:
         """Who may use what that waits for the person: each side with all of its tools."""

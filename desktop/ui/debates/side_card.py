@@ -25,6 +25,7 @@ from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.prompt_choice import PromptChoice
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 REPLY = "a reply without tool calls"
 MOST_ROUNDS = 500
@@ -37,7 +38,7 @@ class ToolChip(Ringed, QAbstractButton):
         super().__init__()
         self._offer = offer
         self.setAccessibleName(f"{offer.name}, {offer.category}. Remove")
-        self.setToolTip(f"{offer.description}\nRemove {offer.name}".strip())
+        self.setToolTip(plain_tip(f"{offer.description}\nRemove {offer.name}".strip()))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
@@ -181,7 +182,7 @@ class SideCard(QFrame):
             chip.clicked.connect(lambda _=False, name=name: self._remove(name))
             chips.append(chip)
         self.add.setEnabled(len(chips) < len(offers))
-        self.add.setToolTip(self.add.accessibleName() if offers else "This prompt allows no tools")
+        self.add.setToolTip(plain_tip(self.add.accessibleName() if offers else "This prompt allows no tools"))
         self.chips.set_items([*chips, self.add])
         tools = dict.fromkeys((*self._setup.tools_of(self.side), *([side.stop_tool] if side.stop_tool else [])))
         self.ends.fill([(REPLY, ""), *((f"a call of {name}", name) for name in tools)], side.stop_tool)
@@ -200,7 +201,7 @@ class SideCard(QFrame):
         turn = per_turn(self._setup.setup, self.side, info)
         self._hint.set_pieces(model_hint(info, turn))
         priced = info is not None and info.input_price is not None and info.output_price is not None
-        self._hint.setToolTip(f"{model_hint(info)}\n{ASSUMED}" if priced and turn else "")
+        self._hint.setToolTip(plain_tip(f"{model_hint(info)}\n{ASSUMED}" if priced and turn else ""))
 
     def show_problems(self) -> None:
         """Each beside its field."""

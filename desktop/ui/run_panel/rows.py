@@ -29,6 +29,7 @@ from desktop.ui.theme.paint import elided, glyph, state, state_size
 from desktop.ui.trace.fixed_rows import FixedRows
 from desktop.ui.widgets.rows import Index, RowDelegate
 from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.tips import plain_tip
 
 LINE = int(Qt.ItemDataRole.UserRole)
 INDENT, INDENTED = 14, 8
@@ -87,7 +88,7 @@ class AgentModel(QAbstractListModel):
             return shown_line(spoken(line)[:SHOWN])
         if role == Qt.ItemDataRole.ToolTipRole:
             head = shown_line(f"{line.facts.agent}: {word_of(line)}"[:SHOWN])
-            return f"{head}\n{shown_line(figures(line.facts)[:SHOWN])}"
+            return plain_tip(f"{head}\n{shown_line(figures(line.facts)[:SHOWN])}")
         return None
 
 

@@ -25,6 +25,7 @@ from desktop.ui.widgets.properties import pane, set_property
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 ALLOWED = "security.allowed_paths"
 MARKS = 2
@@ -74,7 +75,7 @@ class EntryRow(QFrame):
         clear(self._marks)
         for look, word in facts.marks[:MARKS]:
             mark = StateLabel(look, word) if look else Text(word, "small", "2")
-            mark.setToolTip(warning or word)
+            mark.setToolTip(plain_tip(warning or word))
             self._marks.addWidget(mark, 0, Qt.AlignmentFlag.AlignRight)
         self.cross.setAccessibleDescription(warning)
 

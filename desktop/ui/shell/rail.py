@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QLayout, QToolButton, QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.tips import plain_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -52,7 +53,7 @@ class RailButton(QToolButton):
         self.setCheckable(True)
         self.setText(title)
         self.setAccessibleName(title)
-        self.setToolTip(f"{title} ({shortcut})")
+        self.setToolTip(plain_tip(f"{title} ({shortcut})"))
         sized(self, width=56, icon=20)
         self.toggled.connect(self.dress)
 
@@ -72,7 +73,7 @@ class RailButton(QToolButton):
         self._count = number
         waiting = f", {number} waiting" if number else ""
         self.setAccessibleName(self._title + waiting)
-        self.setToolTip(f"{self._title}{waiting} ({self._shortcut})")
+        self.setToolTip(plain_tip(f"{self._title}{waiting} ({self._shortcut})"))
         self._place_badge()
 
     @property

@@ -15,6 +15,7 @@ from desktop.ui.theme.paint import elided, state
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.tips import plain_tip
 
 CALLER = int(Qt.ItemDataRole.UserRole)
 TITLES = {"agent": "Agents", "skill": "Skills that call others"}
@@ -45,8 +46,11 @@ class CallersModel(QStringListModel):
         row = self._rows[index.row()]
         if role == CALLER:
             return row
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
-            return row if isinstance(row, str) else _spoken(row)
+        words = row if isinstance(row, str) else _spoken(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(words)
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return words
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:

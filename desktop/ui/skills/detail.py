@@ -26,6 +26,7 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.tabs import Tabs
+from desktop.ui.widgets.tips import plain_tip
 
 V = TypeVar("V", bound=QWidget)
 TABS = (("page", "Page"), ("form", "Form"), ("text", "Text"), ("callers", "Callers"), ("try", "Try it"))
@@ -198,7 +199,7 @@ class SkillPane(QFrame):
             self._badge.set_badge(detail.category.value)
         self.edit_button.setEnabled(detail.writable)
         tip = "Edit this skill (E in the list)" if detail.writable else "Duplicate it to change it"
-        self.edit_button.setToolTip(tip)
+        self.edit_button.setToolTip(plain_tip(tip))
         self._stale = {"callers", "try"}
         self.overview.show_detail(detail)
         if "edit" in self.__dict__:
@@ -214,7 +215,7 @@ class SkillPane(QFrame):
 
     def _say_name(self, name: str) -> None:
         self._name.setText(shown_line(name))
-        self._name.setToolTip(shown_line(name))
+        self._name.setToolTip(plain_tip(shown_line(name)))
         self._name.updateGeometry()
 
     def show_tab(self, name: str) -> None:

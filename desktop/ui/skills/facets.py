@@ -18,6 +18,7 @@ from desktop.ui.widgets.containers import PaneHeader, Scroller
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 from desktop.ui.widgets.toggles import Chip, Segmented
 
 WIDTH = 216
@@ -227,7 +228,7 @@ class _TagChip(Chip):
     def __init__(self, tag: str) -> None:
         super().__init__(tag)
         self._tag = tag
-        self.setToolTip(f"#{tag}")
+        self.setToolTip(plain_tip(f"#{tag}"))
 
     def set_label(self, text: str) -> None:
         """Cut in the middle of the tag, never in the figure."""

@@ -28,6 +28,7 @@ from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.media_strip import Pictures
 from desktop.ui.transcript.piece import Canvas, Piece, Spot
 from desktop.ui.transcript.pooled import Pool
+from desktop.ui.widgets.tips import plain_tip
 
 MOST = 24_000
 """Characters that are laid out (some 12 ms); of a longer text the beginning is shown, and the rest under Text."""
@@ -141,7 +142,7 @@ class MarkdownView(QWidget):
         spot, piece = self._spot_at(where), self._piece_at(where)
         link = piece.link_at(where.x(), where.y() - piece.y) if piece is not None else ""
         self.setCursor(Qt.CursorShape.PointingHandCursor if spot or link else Qt.CursorShape.ArrowCursor)
-        self.setToolTip(link)
+        self.setToolTip(plain_tip(link))
         if (key := spot.key if spot else "") != self._hover:
             self._hover = key
             self.update()

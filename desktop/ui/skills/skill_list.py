@@ -20,6 +20,7 @@ from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 
 WIDTH = 352
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
@@ -214,7 +215,7 @@ class SkillList(QFrame):
         if problems:
             more = f" And {len(problems) - 1} more." if len(problems) > 1 else ""
             self.folders.say(shown_line(f"{problems[0].path}: {problems[0].message}")[:400] + more)
-            self.folders.setToolTip(shown("\n".join(f"{p.path}: {p.message}" for p in problems[:20])))
+            self.folders.setToolTip(plain_tip(shown("\n".join(f"{p.path}: {p.message}" for p in problems[:20]))))
 
     def _say_count(self) -> None:
         shown, all_ = self._skills.model.rowCount(), len(self._skills.catalog)

@@ -25,6 +25,7 @@ from desktop.domain.skills import SkillProblem
 from desktop.ui.theme import theme
 from desktop.ui.transcript.highlight import highlight
 from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.tips import plain_tip
 
 COLOURED = 150_000
 """Characters up to which a text is coloured; longer ones open at once, in one colour."""
@@ -195,7 +196,7 @@ class SourceText(QPlainTextEdit):
         made = QTextCharFormat()
         made.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
         made.setUnderlineColor(color)
-        made.setToolTip(shown_line(problem.message[:400]))
+        made.setToolTip(plain_tip(shown_line(problem.message[:400])))
         mark.cursor, mark.format = cursor, made
         return mark
 

@@ -19,6 +19,7 @@ from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 NAMES = 72
 _CATEGORIES = frozenset(Category)
@@ -164,7 +165,7 @@ class QuoteBox(QFrame):
         if beginning != self._text.text():
             self._text.set_pieces(beginning)
             self._text.setAccessibleName(f"{quote.name}: {beginning}")
-        self.more.setToolTip(f"All {len(quote.text) + quote.omitted:,} characters")
+        self.more.setToolTip(plain_tip(f"All {len(quote.text) + quote.omitted:,} characters"))
 
 
 class _Level(QWidget):

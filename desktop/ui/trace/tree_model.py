@@ -13,6 +13,7 @@ from desktop.presenter.trace_tree import TraceTree
 from desktop.presenter.trace_words import short_summary, spoken
 from desktop.ui.widgets.rows import Index
 from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.tips import plain_tip
 
 NODE = int(Qt.ItemDataRole.UserRole)
 SHOWN = 300
@@ -97,7 +98,7 @@ class TreeModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return shown_line(spoken(node, self.axis, self.now, self.is_open(node))[:SHOWN])
         if role == Qt.ItemDataRole.ToolTipRole:
-            return shown_line(f"{node.title} {node.summary}".strip()[:SHOWN])
+            return plain_tip(shown_line(f"{node.title} {node.summary}".strip()[:SHOWN]))
         return None
 
 

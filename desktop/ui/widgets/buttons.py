@@ -14,6 +14,7 @@ from desktop.ui.theme.paint import glyph, keycap, keycap_width
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.properties import set_property
 from desktop.ui.widgets.scaling import sized
+from desktop.ui.widgets.tips import plain_tip
 
 Kind = Literal["primary", "normal", "quiet", "admin", "danger", "deaf"]
 _INK = {"primary": "on-accent", "quiet": "text-2", "admin": "admin", "danger": "deny", "deaf": "text-2"}
@@ -54,7 +55,7 @@ class Button(Ringed, QPushButton):
         self.setAutoDefault(False)
         self.set_label(text)
         if tip:
-            self.setToolTip(tip)
+            self.setToolTip(plain_tip(tip))
 
     @property
     def label(self) -> str:
@@ -192,7 +193,7 @@ class IconButton(Ringed, QToolButton):
     def set_name(self, name: str, shortcut: str = "") -> None:
         """What it does now."""
         self.setAccessibleName(name)
-        self.setToolTip(f"{name} ({shortcut})" if shortcut else name)
+        self.setToolTip(plain_tip(f"{name} ({shortcut})" if shortcut else name))
 
     def set_icon(self, icon: str, token: str = "") -> None:
         """Another icon, and another colour if given."""

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAbstractFileIconProvider, QIcon, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
 from desktop.ui.theme import theme
+from desktop.ui.widgets.tips import plain_tip
 
 BUTTONS = {
     "backButton": ("left", "Back"),
@@ -47,6 +48,6 @@ class FileDialog(QFileDialog):
             button = self.findChild(QToolButton, name)
             if button is not None:
                 button.setIcon(theme().icon(icon))
-                button.setToolTip(words)
+                button.setToolTip(plain_tip(words))
                 button.setAccessibleName(words)
         super().showEvent(event)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided
+from desktop.ui.widgets.tips import plain_tip
 
 Elide = Literal["none", "right", "middle"]
 Piece = tuple[str, str]
@@ -83,7 +84,7 @@ class Text(QLabel):
         """Name the whole text in the tooltip while it is cut."""
         if self._elide != "none":
             cut = self.sizeHint().width() > self.width() + 1
-            self.setToolTip(self.text() if cut else "")
+            self.setToolTip(plain_tip(self.text() if cut else ""))
         super().resizeEvent(event)
 
 
