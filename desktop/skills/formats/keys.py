@@ -116,8 +116,8 @@ def _wrong(place: Place, key: str, origin: tuple[str, str, str]) -> tuple[str, s
     like = _alike(key, (*ACTS[place], *MIDDLEWARE))
     if like:
         return "key.unknown", f"there is no key {key[:60]}; did you mean {like}?"
-    # A key of metadata may be that of somebody's middleware; a folder may be for other apps, too.
-    if origin[0] == "folder" or (place == "metadata" and is_bare_name(key)):
+    # A key of metadata may be that of somebody's middleware; a folder may be for other apps, too; x- is a person's own.
+    if origin[0] == "folder" or key.startswith("x-") or (place == "metadata" and is_bare_name(key)):
         return "", ""
     return "key.unknown", f"there is no key {key[:60]}, so nothing acts on it"
 

@@ -59,7 +59,7 @@ def test_a_flat_key_that_does_nothing_is_said_to_where_it_stands(key: str) -> No
     ("metadata:\n  model: {max_turns: 3}\n", [("key.unknown", 5)]),
     ("metadata:\n  model: {banana: 3}\n", [("key.unknown", 5)]),
     ("metadata:\n  someThing: 3\n", [("key.unknown", 5)]),
-    ("banana: 3\n", [("key.unknown", 4)]),
+    ("banana: 3\nx-banana: 3\n", [("key.unknown", 4)]),
     ("metadata:\n  order: {before: [x]}\n", [("key.idle", 5)]),
     ("metadata:\n  role: middleware\n  order: {before: [x]}\n  hook: $next\n", []),
     ("metadata:\n  network: true\n  retries: true\n", [("key.idle", 5), ("key.idle", 6)]),
