@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,15 +17,20 @@ from desktop.settings.schema import Middleware
 from desktop.skills.cascade.cascade import CONFIGURING
 from desktop.skills.cascade.order import OrderCycle, Placement, ordered
 from desktop.skills.resolution.fabric import SkillFabric
+from desktop.skills.resolution.roots import enclosing_root
 
 State = Literal["needed", "on", "off"]
 RATE_LIMIT = "rate-limit"
 
+_AROUND: tuple[Level, ...] = ("agent", "chat")
+"""The levels that every run goes through: there a library file is itself, whatever else has its name."""
 _UNREADY = {
     "untrusted": "it is in a project folder that is not trusted",
     "changed": "it is new or has changed since it was looked at",
     "broken": "it has problems",
 }
+_SHADOWED = "another skill of its name comes before it"
+_LOST = "its file has gone, or there is no such middleware in it any more"
 NEEDED: Mapping[Level, tuple[tuple[str, str], ...]] = {
     "agent": (
         ("A place to work", "At most so many runs at once; the limit is in Settings, Chats."),
@@ -72,6 +78,8 @@ class Levels:
         self._choice = choice
         self._found: dict[Level, tuple[SkillDef, ...]] = dict.fromkeys(LEVELS, ())
         self._problem: dict[Level, str] = {}
+        self._unready: dict[str, str] = {}
+        self._known: frozenset[str] = frozenset()
         self._lock = threading.Lock()
         self._ready = False
 
@@ -111,44 +119,76 @@ class Levels:
     def refresh(self) -> None:
         """Look for middleware anew. Blocks."""
         found: dict[Level, list[SkillDef]] = {level: [] for level in LEVELS}
-        for definition in self._fabric.list_tools():
+        named = self._fabric.list_tools()
+        places = {one.place for one in named if one.level is not None}
+        shipped = self._fabric.shipped()
+        own = [one for one in shipped if one.level in _AROUND and one not in named]
+        wanted = frozenset(self._choice().switched_on)
+        left, unready = self._left(wanted - places - {one.place for one in shipped})
+        for definition in (*named, *own, *left):
             level = definition.level
             if level is not None and definition.name not in CONFIGURING:
                 found[level].append(definition)
         with self._lock:
             for level in LEVELS:
                 self._found[level] = self._in_order(level, found[level])
+            self._unready, self._known = unready, wanted
             self._ready = True
+
+    def _left(self, places: Iterable[str]) -> tuple[list[SkillDef], dict[str, str]]:
+        """What is switched on and no name means now, with why it cannot work. What lies in no folder of ours, as of a
+        project that is closed, has no part here; of calls, resolution says whose a name is."""
+        left: list[SkillDef] = []
+        unready: dict[str, str] = {}
+        for place in sorted(places):
+            path, fragment, entry = place.rpartition("#")
+            path, entry = (path, entry) if fragment else (place, "")
+            if os.path.isabs(place) and enclosing_root(path, self._fabric.roots) is None:
+                continue
+            there = self._fabric.defined_in(path) if os.path.isabs(place) else ()
+            one = next((one for one in there if one.place == place and one.level is not None), None)
+            if one is None:
+                title = os.path.basename(path).partition(".")[0]
+                one = SkillDef(title, "", "markdown", "mine", path, entry=entry, role="middleware",
+                               metadata={"level": "agent"}, state="broken")  # fmt: skip
+                unready[place] = _LOST
+            elif one.level in _AROUND:
+                unready[place] = _UNREADY.get(one.state, _SHADOWED)
+            else:
+                continue
+            left.append(one)
+        return left, unready
 
     def _in_order(self, level: Level, found: list[SkillDef]) -> tuple[SkillDef, ...]:
         """By what they say of each other, else the library's first, by name. Ones that go in a circle stay as they are,
         and say so."""
         given = sorted(found, key=lambda one: (one.source != "library", one.name))
-        by_name = {one.name: one for one in given}
         self._problem.pop(level, None)
         try:
-            names = ordered(_placement(one) for one in given)
+            names = ordered(_placements(given))
         except OrderCycle as error:
             self._problem[level] = str(error)
             return tuple(given)
-        return tuple(by_name[name] for name in names)
+        return tuple(one for name in names for one in given if one.name == name)
 
     async def entries(self, level: Level) -> list[LevelEntry]:
         """What is switched on, outermost first. One of a person's own that cannot work now is among them: what it was
         to keep out does not go on without it."""
-        if not self._ready:
+        if not self._ready or not self._known.issuperset(self._choice().switched_on):
             await asyncio.to_thread(self.refresh)
-        problem = self._problem.get(level, "")
         values = self._values()
         return [
             LevelEntry(one, values.get(one.name, True) if one.source == "library" else True,
-                       problem or _UNREADY.get(one.state, ""))
+                       self._why_not(level, one))
             for one in self._found[level] if self.is_on(one)
         ]  # fmt: skip
 
+    def _why_not(self, level: Level, one: SkillDef) -> str:
+        return self._problem.get(level) or self._unready.get(one.place) or _UNREADY.get(one.state, "")
+
     def rows(self, level: Level) -> list[LevelRow]:
         """The chain of a level in its order, with what the kernel needs."""
-        own = [self._row(one) for one in self._found[level]]
+        own = [self._row(one) for one in self._found[level] if one.place not in self._unready or self.is_on(one)]
         needed = [LevelRow(title, about, "needed") for title, about in NEEDED[level]]
         if level == "call":
             return [*needed[:-1], *own, needed[-1]]
@@ -158,7 +198,7 @@ class Levels:
 
     def _row(self, one: SkillDef) -> LevelRow:
         level = one.level or "call"
-        problem = self._problem.get(level) or _UNREADY.get(one.state, "")
+        problem = self._why_not(level, one)
         state: State = "on" if self.is_on(one) else "off"
         path = "" if one.source == "library" else one.path
         return LevelRow(one.name, one.description, state, one.place, one.source, path, problem)
@@ -181,10 +221,16 @@ async def _nothing() -> None:
     """What stands inside of a start that is only counted."""
 
 
-def _placement(one: SkillDef) -> Placement:
-    own = one.metadata.get("order")
-    said = own if isinstance(own, Mapping) else {}
-    return Placement(one.name, _names(said.get("before")), _names(said.get("after")))
+def _placements(given: Sequence[SkillDef]) -> list[Placement]:
+    """One for each name: those that share it stand side by side."""
+    found: dict[str, Placement] = {}
+    for one in given:
+        own = one.metadata.get("order")
+        said = own if isinstance(own, Mapping) else {}
+        known = found.get(one.name, Placement(one.name))
+        before, after = _names(said.get("before")), _names(said.get("after"))
+        found[one.name] = Placement(one.name, known.before + before, known.after + after)
+    return list(found.values())
 
 
 def _names(value: Any) -> tuple[str, ...]:

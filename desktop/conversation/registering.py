@@ -58,6 +58,8 @@ class Shelf(Protocol):
     @property
     def mine(self) -> str: ...
 
+    def holder(self, name: str) -> str: ...
+
     async def register(self, name: str, text: str) -> str: ...
 
 
@@ -116,8 +118,9 @@ class SkillRegister:
         name = _name_in(text, self._desk().mine)
         folder = os.path.join(self._desk().mine, name)
         taken = next((one for one in (f"{folder}.skill.md", folder) if os.path.lexists(one)), "")
+        taken = taken or self._desk().holder(name)
         if taken:
-            raise ToolFailure(f"There is a skill {name} already: {taken}. Take another name.", code="tool.validation")
+            raise ToolFailure(f"There is {name} already: {taken}. Take another name.", code="tool.validation")
         return f"{folder}.skill.md"
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:

@@ -243,6 +243,14 @@ class SkillDesk:
             return self._files.create_file(os.path.join(self.mine, f"{name}.skill.py"), _PYTHON.format(name=name))
         return self._files.create(self.mine, name, _MARKDOWN.format(name=name), folder=kind == "folder")
 
+    def holder(self, name: str) -> str:
+        """Whose this name is now, in any folder or as a tool's name with providers; "" where it is free."""
+        catalog, tools = self._world.fabric.catalog(), self._world.table
+        for row in catalog.named(name):
+            return catalog.row(row).path or f"the skill {name}"
+        found = tools.find(name) or tools.find(name.replace("-", "_"))
+        return f"the tool {found.spec.name}" if found is not None else ""
+
     async def register(self, name: str, text: str) -> str:
         """A new skill of one's own with this text, seen by the person who agreed to it; its path. Raises CannotSave."""
         return await asyncio.to_thread(self._register, name, text)

@@ -7,8 +7,10 @@ from typing import Any
 from desktop.domain.skills import SkillDef, SkillFunction
 from desktop.domain.tools import Tool
 from desktop.skills.resolution import authority, content, find, listing, near, peers, programmatic
-from desktop.skills.resolution.globals import Globals
+from desktop.skills.resolution.folders import definitions_of
+from desktop.skills.resolution.globals import Globals, search_path
 from desktop.skills.resolution.programmatic import RegisterToolOptions
+from desktop.skills.resolution.roots import enclosing_root, search_entries
 
 
 class Resolver:
@@ -32,6 +34,17 @@ class Resolver:
     def list_tools(self) -> list[SkillDef]:
         """Everything that can be named; see ``listing.list_tools``."""
         return listing.list_tools(self.globals)
+
+    def shipped(self) -> tuple[SkillDef, ...]:
+        """The library's own skills, also those whose names mean another one."""
+        library = [root for root in self.globals.config.roots if root.source == "library"]
+        entries = search_entries(library, search_path(self.globals).ignore)
+        return listing.list_on_disk(self.globals, paths=entries) if library else ()
+
+    def defined_in(self, path: str) -> tuple[SkillDef, ...]:
+        """The skills of a file of the folders, also those whose names mean another one."""
+        root = enclosing_root(path, self.globals.config.roots)
+        return definitions_of(self.globals, root, search_path(self.globals).ignore, path) if root is not None else ()
 
     def find_authority(self, definition: SkillDef) -> SkillDef | None:
         """The main skill that a tool stands under; see ``authority.find_authority``."""

@@ -191,6 +191,63 @@ async def test_the_content_filter_refuses_an_answer_and_the_calls_in_it(tmp_path
         assert "ToolCallStarted" not in w.kinds()
 
 
+@pytest.mark.spec("R-MW-2")
+async def test_a_skill_called_as_the_content_filter_does_not_take_its_place(tmp_path: Path) -> None:
+    chosen = ContentFilter(patterns=("titan",))
+    bench = Levelled(tmp_path, ScriptedModel([says("the titan is on")]), **FILTER, content_filter=chosen)
+    text = "---\nname: content-filter\ndescription: Nice.\n---\nBe nice.\n"
+    (bench.mine / "content-filter.skill.md").write_text(text)
+    async with bench.worlds() as w:
+        assert (await w.ask(await w.thread(), "hello"))[-1].text == "the [removed] is on"
+        assert row(w.skills.levels, "chat", "content-filter").state == "on"
+
+
+async def test_ones_own_middleware_may_be_called_as_the_librarys_and_both_are_listed(tmp_path: Path) -> None:
+    bench = Levelled(tmp_path, ScriptedModel([]), **FILTER)
+    path = bench.write("content-filter", "'level': 'chat'")
+    found = [one for one in bench.skills().levels.rows("chat") if one.title == "content-filter"]
+    assert [(one.key, one.state) for one in found] == [("content-filter", "on"), (f"{path}#run", "off")]
+
+
+@pytest.mark.spec("R-MW-2")
+@pytest.mark.parametrize(
+    ("lost", "why"),
+    [("shadowed", "comes before it"), ("doubled", "problems"), ("gone", "gone"), ("plain", "no such")],
+)
+async def test_what_is_switched_on_and_cannot_be_found_ends_the_run_and_can_be_switched_off(
+    tmp_path: Path, lost: str, why: str
+) -> None:
+    bench = Levelled(tmp_path, ScriptedModel([says("hello"), says("again")]))
+    path = bench.write("watch", "'level': 'chat'")
+    key = f"{path}#run"
+    bench.choice = replace(bench.choice, switched_on=(key,))
+    if lost == "shadowed":
+        bench.programs.append(RegisterToolOptions("watch", lambda _ctx, _args: None, description="Nice."))
+    elif lost == "doubled":
+        (bench.mine / "a.skill.md").write_text("---\nname: watch\ndescription: Nice.\n---\nBe nice.\n")
+    elif lost == "gone":
+        path.unlink()
+    else:
+        path.write_text("frontmatter = {'name': 'watch', 'description': 'x'}\n" + PLAIN)
+    async with bench.worlds() as w:
+        await w.ask(await w.thread(), "hello")
+        assert w.ends()[0].reason == "terminated"
+        assert why in w.ends()[0].detail
+        found = next(one for level in ("agent", "chat") for one in w.skills.levels.rows(level) if one.key == key)
+        assert (found.title, found.state) == ("watch", "on")
+        assert why in found.problem
+        on, off = switched(bench.choice, found.key, on=False)
+        bench.choice = replace(bench.choice, switched_on=on, switched_off=off)
+        assert (await w.ask(await w.thread(), "again"))[-1].text == "hello"
+
+
+async def test_middleware_of_a_project_that_is_closed_has_no_part_elsewhere(tmp_path: Path) -> None:
+    elsewhere = (str(tmp_path / "project" / "watch.skill.py") + "#run",)
+    bench = Levelled(tmp_path, ScriptedModel([says("hello")]), switched_on=elsewhere)
+    async with bench.worlds() as w:
+        assert (await w.ask(await w.thread(), "hello"))[-1].text == "hello"
+
+
 async def test_an_expression_that_takes_for_ever_ends_the_answer_and_nothing_else(tmp_path: Path) -> None:
     chosen = ContentFilter(patterns=("(a|aa)+$",))
     script = ScriptedModel([says("a" * 80 + "b" + "c" * 5)])

@@ -145,3 +145,15 @@ async def test_a_skill_takes_no_others_place(tmp_path: Path) -> None:
         (a.mine / "tidy.skill.md").write_text("mine")
         assert "already" in (await a.result()).text
         assert (a.mine / "tidy.skill.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["content-filter", "agent-litellm", "assistant", "skill-register", "tidy"])
+async def test_a_skill_takes_no_name_that_a_skill_or_a_tool_has(tmp_path: Path, name: str) -> None:
+    async with asked(tmp_path, "skill_register", {"text": TEXT.replace("name: tidy", f"name: {name}")}) as a:
+        (a.mine / "other.skill.md").write_text(TEXT)
+        a.w.skills.fabric.refresh()
+        result = await a.result()
+        assert result.is_error
+        assert f"{name} already" in result.text
+        assert a.person.asked == []
+        assert [path.name for path in a.mine.iterdir()] == ["other.skill.md"]
