@@ -86,6 +86,7 @@ class SkillsPage(QFrame):
     def _connect(self) -> None:
         skills, editor, projects = self._skills, self._editor, self._models.projects
         self.list.picked.connect(self.pick)
+        self.list.clicked.connect(self._clicked)
         self.list.opened.connect(self._open)
         self.list.acted.connect(self.act)
         self.list.menu_wanted.connect(self._menu)
@@ -186,6 +187,11 @@ class SkillsPage(QFrame):
         """Return on a row: to the skill, with the keys."""
         self.sides.show_skill(True)
         self.skill.tabs.focusNextPrevChild(True) if self.sides.narrow else self.skill.edit_button.setFocus()
+
+    def _clicked(self) -> None:
+        """A click on a row shows its skill at every width; beside the list the keys stay where they are."""
+        if self.sides.narrow:
+            self._open()
 
     def _back(self) -> None:
         self.sides.show_skill(False)

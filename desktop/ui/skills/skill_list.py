@@ -106,9 +106,11 @@ class SkillRows(RowList):
 
 
 class SkillList(QFrame):
-    """``picked`` carries a key; ``opened`` that keys shall go to the skill; ``acted`` (act) is for the current row."""
+    """``picked`` carries a key; ``clicked`` that its row was; ``opened`` that keys shall go to the skill;
+    ``acted`` (act) is for the current row."""
 
     picked = Signal(object)
+    clicked = Signal()
     opened = Signal()
     acted = Signal(str)
     menu_wanted = Signal(QPoint)
@@ -164,6 +166,7 @@ class SkillList(QFrame):
         self._skills.listed.connect(self.refresh)
         self._skills.counted.connect(self._say_count)
         self.rows.selectionModel().currentChanged.connect(self._current)
+        self.rows.clicked.connect(lambda _: self.clicked.emit())
         self.rows.activated.connect(lambda _: self.opened.emit())
         self.rows.customContextMenuRequested.connect(
             lambda spot: self.menu_wanted.emit(self.rows.viewport().mapToGlobal(spot))

@@ -426,3 +426,14 @@ async def test_at_200_percent_nothing_is_cut(open_page: Any, filled: Desk, theme
         cut = [w for w in window.skill.findChildren(Text) if w.isVisible() and w._elide == "none"
                and w.width() < w.sizeHint().width()]  # fmt: skip
         assert not [w.text() for w in cut]
+
+
+@pytest.mark.parametrize("width", [760, 1440])
+async def test_one_click_on_a_row_opens_its_skill_at_every_width(open_page: Any, filled: Desk, width: int) -> None:
+    window = await open_page(filled, size=(width, 700))
+    rows, model = window.list.rows, filled.skills.model
+    place = rows.visualRect(model.index(model.place(filled.key("clean")))).center()
+    QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    await until(lambda: filled.skills.detail is not None, "the skill")
+    assert window.skill.isVisible()
+    assert not (width < 1040 and rows.hasFocus()), "what lies over the list has the keys, so that Escape goes back"
