@@ -35,7 +35,7 @@ _COPY = re.compile(r"(.*?)(?:_(\d+))?(_agent)?")
 _TEMPLATE = """\
 name: {name}
 title: {title}
-description: What it is for, in a sentence.
+description: ""
 sideA:
   prompt: assistant
 """

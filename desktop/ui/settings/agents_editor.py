@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.agents_editing import AgentsViewModel
@@ -28,6 +28,8 @@ class AgentEditor(CliEditor):
         self._agents = agents
         self._said_last = ""
         """Of the last save; it stands until something changes."""
+        self._fresh = False
+        """Another file was opened and its fields are not filled yet."""
         self.form, self.trial = AgentForm(), AgentTrial()
         super().__init__(agents)
         self.stack.addWidget(self.form)
@@ -64,6 +66,7 @@ class AgentEditor(CliEditor):
 
     def _opened(self) -> None:
         self._said_last = ""
+        self._fresh = True
         self.form.begin()
         super()._opened()
         self.source.setReadOnly(not self._agents.writable)
@@ -78,6 +81,15 @@ class AgentEditor(CliEditor):
         self.accept.setVisible(agents.unseen)
         name = agents.definition.shown if agents.definition is not None else agents.name
         self.title.setText(name if row is None or row.writable else f"{name} (comes with Assent or a project)")
+        if self._fresh:
+            self._fresh = False
+            self._give_keys()
+
+    def _give_keys(self) -> None:
+        """To the first field, once it can be written in: never to a button that would throw something away."""
+        first = self.form.lines["name"]
+        if self.isVisible() and self.stack.currentWidget() is self.form and first.isEnabled():
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def dirty(self) -> bool:

@@ -18,6 +18,8 @@ from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Check, Segmented
 
 TYPES = (("ai_human", "One agent, with you"), ("dual_ai", "Two agents, with each other"))
+ALONE = "The agent"
+"""What stands over the one side of an agent that talks with a person."""
 USUAL = "assistant"
 """The skill of a side that had none yet."""
 HELP = {
@@ -88,7 +90,8 @@ class _Side(QWidget):
         card = pane("card")
         Column(self, spacing=0).addWidget(card)
         column = Column(card, margins=(16, 12, 16, 16), spacing=12)
-        column.addWidget(Text(title, "strong"))
+        self._title, self._heading = title, Text(title, "strong")
+        column.addWidget(self._heading)
         self.choice = PromptChoice(f"{title}: prompt", f"{title}: kind of prompt", f"{title}: text of the prompt")
         self.prompt, self._skill, self._written, self._list = self.choice.skill, "", "", ""
         self.choice.picked.connect(lambda name: self.changed.emit((key, "prompt"), name))
@@ -118,6 +121,12 @@ class _Side(QWidget):
                 row.addWidget(self.labels[name], 1, Qt.AlignmentFlag.AlignTop)
             column.addLayout(row)
         column.addWidget(self.reply)
+
+    def show_alone(self, alone: bool) -> None:
+        """With nobody on the other side, it is no side."""
+        title = ALONE if alone else self._title
+        self._heading.setText(title)
+        self.setAccessibleName(title)
 
     def _switched(self, here: bool) -> None:
         """The other kind of prompt; what was chosen or written of this one comes back with it. The new key is written
@@ -209,7 +218,7 @@ class AgentForm(Scroller):
         }  # fmt: skip
         for name, line in self.lines.items():
             line.done.connect(lambda value, name=name: self.changed.emit((name,), value))
-        self.description = sized(TextArea("Description"), height=60)
+        self.description = sized(TextArea("Description", hint="What it is for, in a sentence."), height=60)
         self._described = ""
         self.description.installEventFilter(self)
         self.kind = Segmented("Who talks", TYPES)
@@ -300,6 +309,7 @@ class AgentForm(Scroller):
         self.labels["maxSessionTurns"].setVisible(dual)
         self.exposed.setChecked(values.get("exposeAsTool") is True)
         self.labels["toolDescription"].setVisible(values.get("exposeAsTool") is True)
+        self.sides[0].show_alone(not dual)
         self.sides[1].setVisible(dual)
         for side in self.sides:
             own = values.get(side.key)

@@ -26,6 +26,7 @@ from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.toast import Toast
 from tests.gui.settings.test_cli_page import until
+from tests.harness.windows import activated
 from tests.unit.conversation.kit import ROOT, World, world
 from tests.unit.pipeline.kit import FakeTool
 
@@ -431,3 +432,17 @@ async def test_switching_the_kind_of_prompt_keeps_what_was_written_and_discardin
     await shown.rest()
     assert shown.agents.text == MINE
     assert (side.choice.here, side.prompt.currentData(), side.choice.text) == (False, "assistant", "")
+
+
+async def test_a_new_agent_begins_in_its_first_field_with_nothing_written_for_the_person(shown: Shown) -> None:
+    await activated(shown.page)
+    shown.press("New agent")
+    await shown.rest()
+    form = shown.page.editor.form
+    assert form.lines["name"].hasFocus()
+    assert form.description.toPlainText() == ""
+    assert form.description.placeholderText()
+    assert "Side A" not in shown.words
+    form.kind.chosen.emit("dual_ai")
+    await shown.rest()
+    assert "Side A" in shown.words
