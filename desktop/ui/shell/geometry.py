@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from PySide6 import QtCore
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMainWindow
@@ -19,8 +20,9 @@ def state_of(window: QMainWindow) -> dict[str, Any]:
     return {"box": [box.x(), box.y(), box.width(), box.height()], "maximized": window.isMaximized()}
 
 
-def restore(window: QMainWindow, state: Mapping[str, Any]) -> bool:
-    """Size and place the window; anything odd gives the default size. True if it should be shown maximized.
+def restore(window: QMainWindow, state: Mapping[str, Any]) -> None:
+    """Size and place the window, and maximize it if it was, before it is first shown; anything odd gives the default
+    size. What it is when it is not maximized is kept beside that.
 
     It is never larger than the screen has room for, be that less than its smallest size.
     """
@@ -35,11 +37,12 @@ def restore(window: QMainWindow, state: Mapping[str, Any]) -> bool:
     height = max(least, min(wanted.height(), best.height()))
     if not known:
         window.resize(width, height)
-        return bool(state.get("maximized"))
-    x = min(max(wanted.x(), best.x()), max(best.x(), best.right() - width))
-    y = min(max(wanted.y(), best.y()), max(best.y(), best.bottom() - height))
-    window.setGeometry(x, y, width, height)
-    return bool(state.get("maximized"))
+    else:
+        x = min(max(wanted.x(), best.x()), max(best.x(), best.right() - width))
+        y = min(max(wanted.y(), best.y()), max(best.y(), best.bottom() - height))
+        window.setGeometry(x, y, width, height)
+    if state.get("maximized") is True:
+        window.setWindowState(QtCore.Qt.WindowState.WindowMaximized)  # Qt is named only where it is needed: it is dear
 
 
 def _area(rect: QRect) -> int:

@@ -61,7 +61,7 @@ class MainWindow(QMainWindow):
         self._warm: Callable[[], bool] | None = None
         self.setWindowTitle("Assent")
         self._build()
-        self._maximize = geometry.restore(self, shell.window_state())
+        geometry.restore(self, shell.window_state())
         self._connect()
         self.show_page(shell.page)
 
@@ -194,13 +194,6 @@ class MainWindow(QMainWindow):
             self.notifier.waiting(number, allowed=notify)
 
     # -- the window itself ------------------------------------------------------------------------------------------
-
-    def open(self) -> None:
-        """Show it as it was left."""
-        if self._maximize:
-            self.showMaximized()
-        else:
-            self.show()
 
     def close_for_good(self) -> None:
         """Close without asking the shell again."""

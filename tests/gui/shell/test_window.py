@@ -132,6 +132,14 @@ def test_place_and_page_come_back_after_a_restart(qtbot: QtBot, theme: Theme) ->
     assert again.shown == "skills"
 
 
+def test_a_window_left_maximized_is_shown_so_and_keeps_its_size_of_before(qtbot: QtBot, theme: Theme) -> None:
+    house = House(theme, {"shell.window": {"box": [40, 30, 700, 500], "maximized": True}})
+    qtbot.addWidget(house.window)
+    house.window.show()
+    assert house.window.isMaximized()
+    assert geometry.state_of(house.window) == {"box": [40, 30, 700, 500], "maximized": True}
+
+
 @pytest.mark.parametrize(
     "state",
     [{"box": box} for box in ("wide", [1, 2, 3], [99_999, 99_999, 700, 500], [0, 0, 9, 9], [None] * 4)],
