@@ -16,6 +16,7 @@ from desktop.app.debate_pages import DebatePages
 from desktop.app.late_request import LateRequest, warm_with_first_run
 from desktop.app.remembered import Remembered
 from desktop.app.rooms import Rooms
+from desktop.app.text_zoom import TextZoom
 from desktop.app.view_models import ViewModels
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.shell import ShellViewModel
@@ -29,7 +30,6 @@ from desktop.ui.theme import Theme
 OPEN_THREAD = "chat.thread"
 BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
 """What stands beside the thread, and under which name that is remembered."""
-SCALE_STEP = 0.1
 NOTIFY = "notifications.desktop"
 FONTS_TOLD = "fonts_told"
 
@@ -190,7 +190,7 @@ class Pages(QObject):
         shell.handle("thread", self._open_thread)
         shell.handle("model", m.chat.set_model)
         shell.handle("theme", lambda choice: m.settings.set("appearance.theme", choice))
-        shell.handle("text", self._scale)
+        shell.handle("text", TextZoom(m.settings, self).press)
 
     def _new_job(self) -> None:
         self._shell.go("schedules")
@@ -226,11 +226,6 @@ class Pages(QObject):
             return
         self._shell.go("chats")
         self.chat.open_call(thread_id, call_id)
-
-    def _scale(self, direction: str) -> None:
-        at = float(self._models.settings.get("appearance.text_scale"))
-        wanted = {"larger": at + SCALE_STEP, "smaller": at - SCALE_STEP}.get(direction, 1.0)
-        self._models.settings.set("appearance.text_scale", round(min(2.0, max(0.8, wanted)), 2))
 
     # -- what comes from the view-models ------------------------------------------------------------------------------
 
