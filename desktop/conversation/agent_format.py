@@ -24,7 +24,6 @@ from desktop.conversation.agent_values import (
     odd_text,
 )
 from desktop.conversation.side_prompt import frontmatter_problem
-from desktop.domain.agent_names import tool_name_of
 from desktop.domain.definitions import AgentDefinition, AgentType, DefinitionProblem, SideDefinition
 from desktop.domain.near import nearest
 from desktop.domain.safety import DEFAULT_ENVIRONMENT
@@ -158,7 +157,7 @@ def _name(at: _Reader) -> str:
         at.wrong("name", "name.invalid", wrong)
         return ""
     name = unicodedata.normalize("NFC", str(name))
-    if not tool_name_of(name).endswith("agent") and name.isascii():
+    if not name.lower().endswith("agent") and name.isascii():
         at.wrong("name", "name.suffix", "the names of agents should end in _agent", warning=True)
     return name
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.side_prompt import prompt_skill_now
 from desktop.conversation.skill_world import SkillWorld
-from desktop.domain.agent_names import alias_of, tool_names_of
+from desktop.domain.agent_names import alias_of, tool_name_of
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Category, PreCheck, Tool, ToolCallContext, ToolResult, ToolSpec
@@ -86,7 +86,7 @@ class AgentTools:
         with self._lock:
             problems: dict[str, DefinitionProblem] = {}
             exposed = [one for _, one in sorted(self._book.agents.items()) if one.expose_as_tool]
-            self._names = tool_names_of(one.name for one in exposed)
+            self._names = {one.name: tool_name_of(one.name) for one in exposed}
             free = [one for one in exposed if self._is_free(one, problems)]
             categories = self._categories(free)
             tools = {self._names[one.name]: self._tool(one, categories[one.name]) for one in free}
@@ -95,12 +95,14 @@ class AgentTools:
         self._world.shown.refresh()
 
     def _is_free(self, agent: AgentDefinition, problems: dict[str, DefinitionProblem]) -> bool:
-        """Whether nothing else has its name or alias; an agent never takes a tool's place (R-DEF-17)."""
+        """Whether nothing else has its name or alias; an agent never takes a tool's place (R-DEF-17). Of two agents
+        whose tools would be called the same, neither is one: a rule for the one would let the other through."""
         tool = self._names[agent.name]
-        for name in (tool, alias_of(agent.name, tool)):
+        twin = next((name for name, its in self._names.items() if its == tool and name != agent.name), "")
+        for name in (tool, alias_of(tool)):
             other = self._registry.find(name)
             owner = f"the tool {other.spec.name}" if other is not None and other.spec.source != SOURCE else ""
-            owner = owner or self._reserved(tool)
+            owner = owner or self._reserved(name) or (f"the agent {twin} as well" if twin else "")
             if owner:
                 text = f"as a tool it would be called {tool}, which is {owner}"
                 problems[agent.name] = DefinitionProblem("name", "tool.taken", text)
@@ -116,7 +118,7 @@ class AgentTools:
         if known is not None and known.spec.version == version:
             return known
         spec = ToolSpec(
-            tool, agent.tool_description, params, category, alias=alias_of(agent.name, tool), tags=("agent",),
+            tool, agent.tool_description, params, category, alias=alias_of(tool), tags=("agent",),
             source=SOURCE, timeout_s=AGENT_LIMIT_S, version=version, nests="thread",
         )  # fmt: skip
         return AgentTool(agent, spec, self._carry)
@@ -134,7 +136,7 @@ class AgentTools:
         found = {agent.name: Category.READ for agent in agents}
         for _ in range(_PASSES):
             others = [
-                ToolSpec(name, "", {}, found[agent.name], alias=alias_of(agent.name, name), tags=("agent",))
+                ToolSpec(name, "", {}, found[agent.name], alias=alias_of(name), tags=("agent",))
                 for agent in agents if (name := self._names[agent.name])
             ]  # fmt: skip
             now = {agent.name: self._category(agent, [*specs, *others]) for agent in agents}

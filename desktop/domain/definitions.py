@@ -85,7 +85,7 @@ class AgentDefinition:
 
     @property
     def tool_name(self) -> str:
-        """Its name as a tool, where no other agent has that (R-AAT-1)."""
+        """Its name as a tool (R-AAT-1)."""
         return tool_name_of(self.name)
 
     def label_of(self, name: SideName) -> str:
