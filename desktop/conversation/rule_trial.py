@@ -15,7 +15,8 @@ from desktop.conversation.rule_tricks_paths import path_tricks
 from desktop.conversation.rule_tricks_shell import shell_tricks
 from desktop.domain.safety import Access, CallFacts, ShellReading, Verdict
 from desktop.domain.tools import Category, ToolSpec
-from desktop.safety.shell_known import ANY_OPTION, known
+from desktop.safety.shell_builtins import WITHOUT_OPTIONS
+from desktop.safety.shell_known import known
 from desktop.safety.shell_words import base_name
 from desktop.skills.patterns.commands import ARGUMENT
 from desktop.skills.patterns.globs import compile_glob
@@ -165,7 +166,7 @@ def unlisted(pattern: Pattern) -> tuple[str, ...]:
     made = [sample for glob in globs for sample in samples(glob) if len(sample.pieces) > 1]
     words = [[word for word in sample.pieces[0].split() if not _ASSIGNED.match(word)][:1] for sample in made]
     names = dict.fromkeys(base_name(word) for found in words for word in found)
-    return tuple(name for name in names if known(name) is None and name not in ANY_OPTION and name != "git")
+    return tuple(name for name in names if known(name) is None and name not in WITHOUT_OPTIONS and name != "git")
 
 
 def _values(name: str, value: str, arguments: dict[str, object]) -> Iterator[Trick]:

@@ -55,6 +55,7 @@ FAMILIES: tuple[tuple[str, str, str], ...] = (
     ("exec", "exec {b}", _WRAPS), ("command", "command {b}", _WRAPS),
     ("builtin", "builtin eval '" + T + "'; {b}", _WRAPS),
     ("coprocess", "coproc {b}", _WRAPS), ("time", "time {b}", _WRAPS), ("watch", "watch {b}", _WRAPS),
+    ("jobs -x", "jobs -x " + T + "; {b}", _WRAPS), ("computed variable", "read X < x.txt; let X; {b}", _SUBST),
     ("sudo", "sudo {b}", _WRAPS),
     ("script", "script -c '{b}' conftest.py", _WRAPS), ("another computer", "ssh evil.example {b}", _WRAPS),
     ("function", "run() {{ " + T + "; }}; run; {b}", _NAMES),

@@ -17,6 +17,7 @@ from desktop.safety import blocklist
 from desktop.safety.boundary import PathPolicy, workspace_of
 from desktop.safety.environment_names import changes_programs
 from desktop.safety.shell_bound import Binder
+from desktop.safety.shell_builtins import computed_by
 from desktop.safety.shell_carriers import changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
 from desktop.safety.shell_names import set_by
@@ -221,7 +222,7 @@ class _Reading:
             name = re.match(r"([A-Za-z_]\w*)\+?=", word.text) if "=" in word.text else None
             if name is None:
                 continue
-            self._named(name[1], judged)
+            self._named(word.text, judged)
             if name[1] == "PATH":
                 self._binder.look_in(word)
             if (word in command.assignments or first in _SETTING) and (held := command_in(word)):
@@ -232,8 +233,8 @@ class _Reading:
                 self._binder.look_in(None)
             self._named(named.partition("[")[0], judged)
 
-    def _named(self, name: str, judged: Judged) -> None:
-        if why := _meaning_of(name):
+    def _named(self, assigned: str, judged: Judged) -> None:
+        if why := _meaning_of(assigned):
             self._note(judged, why)
 
     def _executed(self, unwrapped: Unwrapped, judged: Judged) -> None:
@@ -336,13 +337,16 @@ def _with_options(name: str, found: Found, effect: Effect) -> Effect:
     effect.obeys = found.obeys
     if effect.kind == "reads" and (found.writes or found.changes):
         effect.kind = "writes"
-    elif effect.kind == "reads" and (found.obeys or found.said or found.unlisted):
+    elif effect.kind == "reads" and (found.obeys or found.said or found.unlisted or found.hidden):
         effect.kind = "unknown"
     return effect
 
 
-def _meaning_of(name: str) -> str:
-    """Why setting a variable makes a command admin, or ""."""
+def _meaning_of(assigned: str) -> str:
+    """Why setting a variable, ``NAME`` or ``NAME=value``, makes a command admin, or ""."""
+    name = assigned.partition("=")[0].removesuffix("+")
+    if computed_by(assigned):
+        return f"bash computes what {name} is set to, which may run what a variable holds"
     meant = changes_programs(name) or changes_git(name)
     return f"setting {name} can change which programs run" if meant else ""
 

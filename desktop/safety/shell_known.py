@@ -10,16 +10,11 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from desktop.safety.shell_builtins import KNOWN_BUILTINS
 from desktop.safety.shell_known_git import KNOWN_GIT
 from desktop.safety.shell_known_options import KNOWN_OPTIONS
 from desktop.safety.shell_letters import LETTERS, Letters
 
-ANY_OPTION = frozenset(
-    "echo printf test [ [[ true false : expr type pwd return exit wait jobs shift break continue times let getopts "
-    "cd pushd popd dirs read local declare typeset readonly export unset alias unalias umask ulimit compgen set shopt "
-    "hash enable disown mapfile readarray caller trap for case select".split()
-)
-"""Built-in commands: their options change the shell at most, which the reader judges by itself."""
 _NO_LETTERS = Letters.of("")
 _COMMON = frozenset(("--help", "--version"))
 _NUMBER = re.compile(r"-\d+")
@@ -48,7 +43,8 @@ def known(name: str) -> Known | None:
 
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, Known]:
-    found = {name: _known(name, letters, words, negated=False) for name, letters, words in _entries(KNOWN_OPTIONS)}
+    plain = [*_entries(KNOWN_OPTIONS), *_entries(KNOWN_BUILTINS)]
+    found = {name: _known(name, letters, words, negated=False) for name, letters, words in plain}
     git = {name: (letters, words) for name, letters, words in _entries(KNOWN_GIT)}
     common = git.pop("@log")[1]
     for name, (letters, words) in git.items():

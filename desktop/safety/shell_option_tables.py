@@ -169,6 +169,7 @@ OPTIONS: dict[str, Options] = {
     **dict.fromkeys(("sqlite3", "sqlite"), _of(
         "", "", "-A -archive --archive --A -append --append", "-init --init",
     )),
+    **dict.fromkeys(("mapfile", "readarray"), _of("-C")), "compgen": _of("-C -F"),
     "history": _of("", "", "-w -a", "-r -n"), "jq": _of("", "", "", "-f --from-file -L"),
     "file": _of("", "", "-C --compile", "-m --magic-file"), "date": NONE, "ld": _of("-plugin"),
     "start-stop-daemon": _of("-x --exec -a --startas"),

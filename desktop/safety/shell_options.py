@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from desktop.safety.blocklist import git_command
+from desktop.safety.shell_builtins import WITHOUT_OPTIONS
 from desktop.safety.shell_git import git_words
-from desktop.safety.shell_known import ANY_OPTION, Known, known
+from desktop.safety.shell_known import Known, known
 from desktop.safety.shell_letters import Letters
 from desktop.safety.shell_option_tables import GIT, NONE, OPTIONS, Found, Options
 from desktop.safety.shell_programs import MORE
@@ -78,7 +79,7 @@ def _own(name: str, words: Sequence[Word]) -> Sequence[Word]:
 def _look_at(name: str, words: Sequence[Word], found: Found) -> None:
     options = OPTIONS.get(name) or (GIT if name.startswith("git ") else None)
     table = known(name)
-    found.unlisted = table is None and name not in ANY_OPTION and any(_is_option(word.text) for word in words)
+    found.unlisted = table is None and name not in WITHOUT_OPTIONS and any(_is_option(word.text) for word in words)
     if options is None and table is None:
         return
     options, table = options or NONE, table or Known(_NONE_KNOWN, frozenset())

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from desktop.safety.blocklist import git_command
+from desktop.safety.shell_builtins import BUILTINS
 from desktop.safety.shell_git import SUBCOMMANDS
 from desktop.safety.shell_known import known
 from desktop.safety.shell_letters import LETTERS
@@ -220,11 +221,6 @@ def _history(words: Sequence[Word], found: Found) -> None:
     found.writes += [w for w in words if not w.text.startswith("-")][-1:] if found.changes else []
 
 
-def _fc(words: Sequence[Word], found: Found) -> None:
-    if not any(word.text == "-l" for word in words):
-        found.starts.append("fc")
-
-
 def _traced(words: Sequence[Word], found: Found) -> None:
     """``strace -o '|program'``."""
     if any(re.match(r"(-\w*o|--output=)?[|!]", word.text) for word in words):
@@ -265,5 +261,5 @@ MORE: dict[str, Callable[[Sequence[Word], Found], None]] = {
     **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _compiler), "go": _go,
     **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun"), _npm), "history": _history, "strace": _traced,
     "ltrace": _traced, "gh": _gh, "exiftool": _named_value, **dict.fromkeys(("pip", "pip3"), _pip),
-    "fc": _fc, "enable": _loads,
+    "enable": _loads, **BUILTINS,
 }  # fmt: skip

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import dropwhile
 from typing import Any
 
 from desktop.safety.shell_words import UNREAD, Word, joined_by_quotes, literal, substitutions, unescaped, word_of
@@ -39,6 +40,7 @@ _PLAIN_KINDS = ("word", "number", "command_name")
 _ASSIGNS = re.compile(r"\w+\+?=")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _COMMANDS = ("command", "declaration_command", "unset_command", "test_command")
+_ONLY_NAMES = ("command", "builtin", "time", "!", "jobs")
 _EVALUATING = frozenset(
     "printf test [ [[ unset read let declare typeset local export readonly mapfile readarray getopts wait bind "
     "complete compgen enable".split()
@@ -228,8 +230,8 @@ class _Walker:
 
     def _evaluated(self, node: Any, words: list[Word]) -> None:
         """Builtins that evaluate a part of their arguments, single-quoted or not, as an array's index does."""
-        name = words[0].text if words and words[0].text not in ("command", "builtin", "time", "!") else ""
-        name = name or (words[1].text if len(words) > 1 else "")
+        own = dropwhile(lambda word: word.text in _ONLY_NAMES or word.text.startswith("-"), words)
+        name = next((word.text for word in own), "")
         assigns = any("=" in word.text and _ASSIGNS.match(word.text) for word in words)
         if (assigns or name in _EVALUATING) and _hides_a_run(node):
             self.found.problems.append(f"{name} may run what is written in its arguments")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from desktop.safety.shell_builtins import jobs_run
 from desktop.safety.shell_carriers import LOADER, after_option, carried
 from desktop.safety.shell_known import Known, known
 from desktop.safety.shell_letters import LETTERS, Letters, read_options
@@ -60,7 +61,7 @@ WRAPPERS: dict[str, Wrapper] = {
     **dict.fromkeys(
         ("faketime", "runcon", "envdir", "setlock", "numactl", "cgexec", "setpriv", "chpst", "softlimit", "eatmydata",
          "proxychains", "proxychains4", "torsocks", "torify", "tsocks", "dumb-init", "sshpass", "cpulimit", "hyperfine",
-         "npx", "bunx", "pnpx", "uvx"), _wrapper(),
+         "npx", "bunx", "pnpx", "uvx", "jobs"), _wrapper(),
     ),
     "abduco": _wrapper("-n -c -A -a"), _LOADS: _wrapper("--library-path --inhibit-rpath --audit --preload --argv0"),
 }  # fmt: skip
@@ -189,8 +190,7 @@ def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word,
     spec, table, layer = WRAPPERS[name], known(name), len(found.layers) - 1
     if name in _UNSURE_OPERANDS:
         found.unsure.add(layer)
-    if name == "command" and _only_looks(words):
-        found.lookup_only = True
+    if _starts_none(name, words, found):
         return ()
     at, operands = 0, spec.operands
     while at < len(words):
@@ -211,6 +211,12 @@ def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word,
         else:
             break
     return words[at:]
+
+
+def _starts_none(name: str, words: tuple[Word, ...], found: Unwrapped) -> bool:
+    """``command -v NAME`` only looks; ``jobs`` without ``-x`` only lists."""
+    found.lookup_only = name == "command" and _only_looks(words)
+    return found.lookup_only or (name == "jobs" and not jobs_run(words))
 
 
 def _only_looks(words: tuple[Word, ...]) -> bool:

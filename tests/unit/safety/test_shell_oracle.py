@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.safety.bash_oracle import Oracle, made_up
+from tests.unit.safety.command_patterns import Patterns
 from tests.unit.safety.world import World
 
 
@@ -42,6 +43,33 @@ def test_no_command_slips_past_the_reader(world: World, oracle: Oracle) -> None:
     wrong, ordinary = harmless_by_mistake(world, oracle, 11, 2500)
     assert wrong == []
     assert ordinary > 50  # else the reader would simply distrust everything
+
+
+COMPUTED = (
+    "let X", "let y=X", "let -- X", "builtin -- let X", "jobs -x let X", "jobs -xl let X", "declare -i y=X",
+    "declare -i X; read X < f", "typeset -i X; read X < f", "declare -ai X; mapfile -t X < f", "declare -a 'x=([X]=1)'",
+    "declare -n Y=X; let Y", "readonly -a 'x=([X]=1)'", "test -v 'a[X]'", "test 1 -a -v 'a[X]'", "[ -v 'a[X]' ]",
+    "builtin [ -v 'a[X]' ]", "printf -v 'a[X]' y", "command -p printf -v 'a[X]' y", "read 'a[X]' < f",
+    "read RANDOM < f", "read HISTCMD < f", "read OPTIND < f", "RANDOM=X", "for RANDOM in X; do :; done",
+    "export RANDOM=X", "printf -v RANDOM X", "mapfile -t RANDOM < f", ": {a[X]}<f", "compgen -W '$((X))'",
+    "mapfile -C 'eval :' -c 1 q < f", "trap 'let X' EXIT", "read X < f; let X", "declare 'a[X]=1'", "unset 'a[X]'",
+    "(( X ))", "[[ X -eq 0 ]]", "echo $((X))", "echo ${HOME:X}", "wait -p 'a[X]' -n", "shift X", "exit X",
+    "test X -eq 0", "jobs -x rm x", "compgen -C 'rm x' y", "getopts a 'a[X]' -a", "ulimit -n X", "declare -I RANDOM=X",
+    "let x=1",
+)  # fmt: skip
+"""What bash may compute. X, and the file f, hold ``a[$(rm x)]``."""
+
+
+@pytest.mark.spec("R-BLK-4", "R-BLK-8", "R-PRM-11")
+def test_no_rule_covers_what_bash_runs_while_it_computes(world: World, oracle: Oracle) -> None:
+    held = "a[$(rm x)]"
+    (oracle.folder / "work" / "f").write_text(held + "\n")
+    ran = [command for command in COMPUTED if oracle.ran(f"export X='{held}'\n{command}")]
+    assert len(ran) >= 30
+    everything = Patterns(world, ["*"])
+    readings = {command: world.reader.read_now(command) for command in ran}
+    assert [command for command in ran if everything.covering(readings[command], command)] == []
+    assert [command for command in ran if readings[command].reads_only] == []
 
 
 @pytest.mark.soak

@@ -22,7 +22,9 @@ READS = (
     "git status", "git log --oneline -5", "git branch -a", "git branch --list 'x'", "git tag", "git config --list",
     "git config user.name", "git stash list", "git remote -v", "find . -name x -type f", "timeout 5 ls", "env ls",
     "if ls; then pwd; fi", "sort -u note.txt", "sed -n 1p note.txt", "diff3 a b c", "hostname", "hostname -f",
-    "wc -l < note.txt", "find . -name x -exec cat note.txt +",
+    "wc -l < note.txt", "find . -name x -exec cat note.txt +", "jobs -l", "let x=1", "test -f note.txt",
+    "read -r x < note.txt", "printf %s -x",
+    "declare -p", "unset x", "set -e; ls", "trap 'ls' EXIT", "command -v jobs",
 )  # fmt: skip
 NOT_ONLY = (
     "git branch --edit-description", "git branch x", "git branch -m x", "git tag x", "git remote add o x", "git stash",
@@ -36,6 +38,9 @@ NOT_ONLY = (
     "nm --plugin=./x note.txt", "git -C sub status", "git log --output=x", "git st", "awk 'BEGIN{system(\"id\")}'",
     "find . -delete", "find . -fprint x", "find . -exec touch x +", "date 01010000", "rg -z x .", "ps; kill 1",
     "grep --file=/etc/passwd x", "diff --from-file=/etc/passwd note.txt", "",
+    "jobs -x touch x", "jobs -x ls", "builtin jobs -x touch x", "let X", "read X < note.txt; let X", "declare -i X",
+    "test -v 'a[X]'", "printf -v 'a[X]' y", "read RANDOM < note.txt", "declare -n X=Y", "mapfile -C ls x < note.txt",
+    "compgen -F f x", "set -k; ls", "shopt -s autocd", "declare -a x='([X]=1)'",
 )  # fmt: skip
 
 

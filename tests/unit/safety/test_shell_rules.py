@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from desktop.domain.tools import Category
+from desktop.safety.shell_builtins import WITHOUT_OPTIONS
 from desktop.safety.shell_unwrap import TOO_MANY
 from tests.unit.safety.command_patterns import Patterns
 from tests.unit.safety.test_shell import unescaped
@@ -59,6 +61,16 @@ def test_no_rule_list_or_job_covers_a_trick_and_all_cover_what_is_meant(furnishe
     ]
     assert wrong == []
     assert len({(rules, command) for _, rules, command in tried}) == len(tried)
+
+
+@pytest.mark.spec("R-PRM-11", "R-BLK-8")
+def test_an_option_that_no_table_has_is_covered_for_no_command_of_bash_itself(world: World) -> None:
+    listed = subprocess.run(["/bin/bash", "-c", "compgen -b"], capture_output=True, text=True, check=True).stdout
+    names = [name for name in listed.split() if name not in WITHOUT_OPTIONS]
+    assert len(names) > 50
+    covered = [name for name in names if answers_to(world, f"{name} *", f"{name} -Q x")]
+    reading = [name for name in names if world.reader.read_now(f"{name} -Q x").reads_only]
+    assert (covered, reading) == ([], [])
 
 
 @pytest.mark.spec("R-PRM-11")
