@@ -53,16 +53,19 @@ def _plain(facts: CallFacts) -> dict[str, Any]:
         "tags": list(facts.tags),
         "about": facts.constraint[:MAX_LINE],
         "arguments": {name: _value(name, value, 0) for name, value in facts.arguments.items()},
-        "parts": [[part.text, part.spellings, part.hidden, part.said, part.assigns] for part in parts],
+        "parts": [[part.text, part.spellings, part.hidden, part.said, part.assigns, part.hosts] for part in parts],
         "resolved": dict(facts.resolved),
         **({"above": list(facts.above)} if facts.above else {}),
         **({"network": True} if facts.network else {}),
     }
 
 
-def _part(text: str, spellings: list[str], hidden: str, said: list[str], assigns: Sequence[str] = ()) -> CommandPart:
-    """Records of older versions say nothing of assignments."""
-    return CommandPart(text, tuple(spellings), hidden, tuple(said), tuple(assigns))
+def _part(
+    text: str, spellings: list[str], hidden: str, said: list[str], assigns: Sequence[str] = (),
+    hosts: Sequence[str] = (),
+) -> CommandPart:  # fmt: skip
+    """Records of older versions say nothing of assignments and hosts."""
+    return CommandPart(text, tuple(spellings), hidden, tuple(said), tuple(assigns), tuple(hosts))
 
 
 def _value(name: str, value: Any, depth: int) -> Any:

@@ -6,7 +6,6 @@ can tell runs without, unless a person ticks it.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,23 +18,31 @@ _UNCLEAR = ("unknown", "privileged")
 @dataclass(frozen=True, slots=True)
 class NetworkUse:
     """``on``: it has the network once it is allowed; ``asked``: because the command needs it, not because the settings
-    say so; ``offered``: a person may give it. ``hosts``: where to, as far as the text says."""
+    say so; ``offered``: a person may give it. ``hosts``: where to, as far as the text says; ``all_known``: it says all.
+    """
 
     on: bool
     asked: bool = False
     offered: bool = False
     hosts: tuple[str, ...] = ()
+    all_known: bool = True
 
     @property
     def sentence(self) -> str:
         """What the request says."""
         if self.asked:
-            to = f": {', '.join(self.hosts[:3])}" if self.hosts else "; which hosts shows only when it runs"
-            more = f" and {len(self.hosts) - 3} more" if len(self.hosts) > 3 else ""
-            return f" It uses the network{to}{more}. Allowing it opens the network for this command alone."
+            return f" It uses the network{self._to}. Allowing it opens the network for this command alone."
         if self.offered:
             return " The network is off: what this command does cannot be told from its text."
         return f" The network is {'on' if self.on else 'off'}."
+
+    @property
+    def _to(self) -> str:
+        if not self.hosts:
+            return "; with which computers it talks is not in its text"
+        more = f" and {len(self.hosts) - 3} more" if len(self.hosts) > 3 else ""
+        others = "" if self.all_known else ", and perhaps others that are not in its text"
+        return f": {', '.join(self.hosts[:3])}{more}{others}"
 
     @property
     def preview(self) -> dict[str, Any]:
@@ -50,12 +57,8 @@ def network_of(mode: NetworkMode, reading: ShellReading, kind: ConfinementKind) 
     if mode != "as asked" or kind == "none":
         return NetworkUse(mode == "always" or kind == "none")
     if reading.uses_network:
-        return NetworkUse(True, asked=True, hosts=hosts_of(reading))
-    unclear = not reading.judgements or any(one.effect in _UNCLEAR for one in reading.judgements)
-    return NetworkUse(False, offered=unclear)
+        all_known = reading.hosts_known and len(reading.hosts) <= MAX_HOSTS
+        return NetworkUse(True, asked=True, hosts=reading.hosts[:MAX_HOSTS], all_known=all_known)
+    unclear = any(one.effect in _UNCLEAR for one in reading.judgements) or not reading.judgements
+    return NetworkUse(False, offered=unclear or reading.may_need_network)
 
-
-def hosts_of(reading: ShellReading) -> tuple[str, ...]:
-    """The hosts that its parts name."""
-    named = (touched for one in reading.judgements for touched in one.touches if not os.path.isabs(touched))
-    return tuple(dict.fromkeys(name for name in named if os.sep not in name))[:MAX_HOSTS]

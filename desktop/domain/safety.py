@@ -192,7 +192,8 @@ class ShellReading:
     deletes or runs, and whatever an unknown command is given. What is only read may change meanwhile. ``parts`` are
     all its commands for rules; empty when it could not be taken apart. ``states``: what the first 200 of ``bound`` are
     now, as in ``Verdict.identity``, of a folder only which one it is. ``reads_only``: all that it does is known, and
-    it only reads, without network, inside the boundary.
+    it only reads, without network, inside the boundary. ``may_need_network``: part of it is not known to do without.
+    ``hosts`` are those that its words name; ``hosts_known``: they name all.
     """
 
     category: Category
@@ -205,6 +206,9 @@ class ShellReading:
     parts: tuple[CommandPart, ...] = ()
     states: Mapping[str, str] = field(default_factory=dict)
     reads_only: bool = False
+    may_need_network: bool = False
+    hosts: tuple[str, ...] = ()
+    hosts_known: bool = True
 
 
 class ShellReader(Protocol):

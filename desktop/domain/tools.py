@@ -60,7 +60,8 @@ class CommandPart:
     same, tried by rules that ask or deny. ``hidden``: half a sentence why no rule can cover it (a word that only
     running shows, a file that it writes through a redirection), or empty. ``said``: options by which it does more than
     its name says, or that no table of the program has, such as ``--output``: only a rule that names them covers it.
-    ``assigns``: the assignments in front of it and of ``text``: covered only by rules that write ``NAME=``.
+    ``assigns``: the assignments in front of it and of ``text``: covered only by rules that write ``NAME=``. ``hosts``:
+    the computers that it names; a rule that names one covers it only if it names all of them.
     """
 
     text: str
@@ -68,6 +69,7 @@ class CommandPart:
     hidden: str = ""
     said: tuple[str, ...] = ()
     assigns: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:

@@ -20,12 +20,14 @@ from desktop.safety.shell_bound import Binder
 from desktop.safety.shell_builtins import computed_by
 from desktop.safety.shell_carriers import changes_git, command_in
 from desktop.safety.shell_effects import Effect, effect_of
+from desktop.safety.shell_hosts import hosts_in
 from desktop.safety.shell_names import set_by
 from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_options import TAKES_ORDERS
 from desktop.safety.shell_parts import parts_of, strange_part
-from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
+from desktop.safety.shell_paths import PathReader, harmless_target
 from desktop.safety.shell_syntax import Parsed, SimpleCommand, parse
+from desktop.safety.shell_talk import Talk
 from desktop.safety.shell_targets import Judged, Targets
 from desktop.safety.shell_unwrap import ONLY_STARTS, SHELLS, TOO_MANY, Unwrapped, unwrap
 from desktop.safety.shell_words import Word, base_name
@@ -91,7 +93,7 @@ class _Reading:
         self._touched: dict[str, None] = {}
         self._bound: dict[str, None] = {}
         self._blocked: Blocked | None = None
-        self._network = False
+        self._talk = Talk()
         self._scripts = 0
 
     def let_go(self) -> None:
@@ -120,7 +122,7 @@ class _Reading:
             raised_because=shown,
             judgements=tuple(self._judgements[:_MAX_JUDGEMENTS]),
             paths=tuple(self._touched),
-            uses_network=self._network,
+            **self._talk.reading,
             bound=tuple(self._bound),
             parts=tuple(self._parts),
             reads_only=not reasons and self._reads_only(),
@@ -129,7 +131,7 @@ class _Reading:
 
     def _reads_only(self) -> bool:
         """Whether all that it does is known and reads, offline and inside the boundary."""
-        if self._network or self._blocked is not None or not self._judgements or not self._parts:
+        if self._talk.network or self._blocked is not None or not self._judgements or not self._parts:
             return False
         if len(self._judgements) > _MAX_JUDGEMENTS or any(one.effect != "reads" for one in self._judgements):
             return False
@@ -152,6 +154,7 @@ class _Reading:
             self.raise_for("commands are nested too deeply to be read")
             return
         parsed: Parsed = parse(source, self._variables)
+        self._talk.unclear |= bool(parsed.problems)
         for problem in parsed.problems:
             self.raise_for(f"not all of it can be read: {problem}")
         if (strange := strange_part(parsed)) is not None:
@@ -181,6 +184,7 @@ class _Reading:
         self._denied(command, judged)
         self._targets.given(judged, inner)
         self._binder.bind(unwrapped, judged)
+        self._talk.take(command, unwrapped, judged.effect.kind)
         self._finish(judged)
         for folder in unwrapped.folders:
             self._paths.enter(folder)
@@ -308,8 +312,6 @@ class _Reading:
     def _finish(self, judged: Judged) -> None:
         for reason in judged.effect.reasons:
             self._note(judged, reason)
-        hosts = [host for word in judged.command.words for host in hosts_in(word)]
-        self._network = self._network or judged.effect.kind == "network" or bool(hosts)
         touches = tuple(dict.fromkeys(judged.touches))
         for path in touches:
             if path.startswith(os.sep) or os.path.isabs(path):

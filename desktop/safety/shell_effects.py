@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from desktop.safety.blocklist import forces_push, git_command
 from desktop.safety.shell_databases import orders_act
-from desktop.safety.shell_git import git_reads, git_words
+from desktop.safety.shell_git import git_needs_network, git_reads, git_words
 from desktop.safety.shell_sed import acts
 from desktop.safety.shell_words import Word
 
@@ -232,13 +232,12 @@ _GIT_LOSES = _set(
     "reset clean push checkout switch restore rm branch tag stash reflog gc filter-branch filter-repo update-ref "
     "worktree config"
 )
-_GIT_NETWORK = _set("push pull fetch clone ls-remote")
 
 
 def _git(_: str, words: list[Word]) -> Effect:
     subcommand, rest = git_command(words)
     texts = [word.text for word in rest]
-    kind = "network" if subcommand in _GIT_NETWORK else "reads" if git_reads(words) else "writes"
+    kind = "network" if git_needs_network(words) else "reads" if git_reads(words) else "writes"
     effect = Effect(kind, recursive=False)
     if why := _git_loss(subcommand, texts, rest):
         effect.kind = "network" if subcommand == "push" else "deletes"

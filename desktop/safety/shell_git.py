@@ -49,6 +49,12 @@ _CONFIG_LONG = {
 _PUBLISHES = re.compile(r"send-pack|http-push|remote-\w+")
 """Other names of ``push``, beside those of two words."""
 _PUBLISHING = {"subtree": "push", "svn": "dcommit", "p4": "submit", "lfs": "push"}
+_NETWORK = frozenset("push pull fetch clone ls-remote fetch-pack http-fetch send-email imap-send".split())
+_NETWORK_BELOW = {
+    "submodule": ("update", "add"), "lfs": ("pull", "fetch", "push", "clone", "lock", "unlock", "locks"),
+    "remote": ("update", "prune"), "subtree": ("add", "pull", "push"), "p4": ("clone", "sync", "rebase", "submit"),
+    "svn": ("clone", "fetch", "rebase", "dcommit"),
+}  # fmt: skip
 _SETTINGS = "it changes settings of git that can start programs or lead elsewhere"
 _COMMAND = "it gives git a command of its own to run"
 
@@ -65,6 +71,21 @@ def also_called(words: Sequence[Word]) -> list[str]:
     first = next((word.text for word in rest if not word.text.startswith("-")), "")
     publishes = _PUBLISHES.fullmatch(subcommand) or (first and _PUBLISHING.get(subcommand) == first)
     return ["push"] if publishes else []
+
+
+def git_needs_network(words: Sequence[Word]) -> bool:
+    """Whether a git command talks to another repository, which is on another computer as a rule."""
+    subcommand, rest = git_command(words)
+    texts = [word.text for word in rest]
+    plain = [text for text in texts if not text.startswith("-")]
+    if subcommand == "archive":
+        return any(text.startswith("--rem") for text in texts)
+    if subcommand == "remote" and plain[:1] == ["show"]:
+        return len(plain) > 1 and "-n" not in texts
+    if subcommand == "remote" and plain[:1] == ["add"]:
+        return bool({"-f", "--fetch"} & set(texts))
+    known = subcommand in _NETWORK or _PUBLISHES.fullmatch(subcommand) is not None
+    return known or bool(plain and plain[0] in _NETWORK_BELOW.get(subcommand, ()))
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ curl: ||| anyauth basic cacert capath compressed connect-timeout continue-at cre
   fail-early fail-with-body get globoff head header http0.9 http1.0 http1.1 http2 http3 include insecure interface
   ipv4 ipv6 keepalive-time limit-rate location max-filesize max-redirs max-time negotiate no-buffer no-keepalive
   no-progress-meter no-sessionid noproxy parallel path-as-is progress-bar proto proto-default proto-redir range raw
-  referer remote-time request-target resolve retry retry-all-errors retry-connrefused retry-delay retry-max-time
+  referer remote-time request-target retry retry-all-errors retry-connrefused retry-delay retry-max-time
   show-error silent speed-limit speed-time ssl ssl-reqd tcp-nodelay tls-max tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 url
   user-agent verbose write-out
 cut: Mnsz|bcdf|| bytes characters complement delimiter fields only-delimited output-delimiter zero-terminated

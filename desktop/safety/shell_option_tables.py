@@ -129,7 +129,8 @@ OPTIONS: dict[str, Options] = {
     "curl": _of(
         "", "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --libcurl --etag-save --hsts "
         "--alt-svc --output-dir", "-O --remote-name --remote-name-all -J --remote-header-name",
-        "-K --config --unix-socket --abstract-unix-socket -x --proxy --preproxy --socks4 --socks4a --socks5 "
+        "-K --config --resolve --connect-to --doh-url --dns-servers "
+        "--unix-socket --abstract-unix-socket -x --proxy --preproxy --socks4 --socks4a --socks5 "
         "--socks5-hostname -b --cookie -E --cert --key -n --netrc --netrc-file --netrc-optional -u --user -Q --quote "
         "-X --request -t --telnet-option --variable --engine --proxy-user -U --proxy-header",
         "-d --data --data-ascii --data-binary --data-raw --data-urlencode -F --form --form-string -T --upload-file "
@@ -138,7 +139,7 @@ OPTIONS: dict[str, Options] = {
     "wget": _of(
         "--use-askpass", "-O --output-document -o --output-file -a --append-output --save-cookies -P "
         "--directory-prefix --warc-file --hsts-file --rejected-log", "",
-        "-i --input-file -e --execute --config --load-cookies --certificate --private-key -U --method",
+        "-i --input-file -e --execute -H --span-hosts --config --load-cookies --certificate --private-key -U --method",
         "--post-data --post-file --body-data --body-file",
     ),
     **dict.fromkeys(("nc", "ncat", "netcat"), _of("-e --exec -c --sh-exec --lua-exec", "-o --output")),

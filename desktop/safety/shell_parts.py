@@ -16,6 +16,7 @@ from dataclasses import replace
 from desktop.domain.tools import CommandPart
 from desktop.safety.blocklist import git_command
 from desktop.safety.shell_git import also_called, git_words
+from desktop.safety.shell_hosts import hosts_assigned, hosts_of_command
 from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS
 from desktop.safety.shell_paths import harmless_target
@@ -50,7 +51,8 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped) -> Iterator[CommandPa
     hidden = _hidden_words(command.assignments) or _hidden_redirects(command.redirects)
     behind = [text for item in command.redirects if not item.writes and not item.feeds_text
               for text in ("<", _shown(item.target))]  # fmt: skip
-    yield from _layered(unwrapped, hidden, (before, behind, command.text))
+    led = [host for word in command.assignments for host in hosts_assigned(word)]
+    yield from _layered(unwrapped, hidden, (before, behind, command.text), led)
     for argv, nested in unwrapped.below():
         filled = any("{}" in word.text for word in argv)
         yield from _layered(nested, hidden or ("it is given names that only running shows" if filled else ""))
@@ -59,10 +61,10 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped) -> Iterator[CommandPa
 
 
 def _layered(
-    unwrapped: Unwrapped, hidden: str, around: tuple[list[str], list[str], str] = ([], [], "")
-) -> Iterator[CommandPart]:
+    unwrapped: Unwrapped, hidden: str, around: tuple[list[str], list[str], str] = ([], [], ""), led: Sequence[str] = (),
+) -> Iterator[CommandPart]:  # fmt: skip
     """The layers of one command. ``around``: what stands before and behind the outermost, and the text that they were
-    read from."""
+    read from; ``led``: hosts that the assignments in front name."""
     adds = False
     for at, words in enumerate(unwrapped.layers or [()]):
         why = hidden or _hidden_words(words) or ("it is given words that only running shows" if adds else "")
@@ -71,6 +73,7 @@ def _layered(
         found = unwrapped.options_at(at) if words else Found()
         before, behind, text = around if at == 0 else ([], [], "")
         part = _part(words, before, behind, why, text, found)
+        part = replace(part, hosts=tuple(dict.fromkeys((*part.hosts, *led)))) if at == 0 and led else part
         yield replace(part, spellings=(*part.spellings, *_endings(words))) if unsure else part
         adds = adds or (bool(words) and base_name(words[0].text) in _ADDS_WORDS)
 
@@ -101,7 +104,8 @@ def _part(
     said, hidden = found.said, hidden or found.hidden
     if behind and words and base_name(words[0].text) in TAKES_ORDERS:
         said = [*said, "<"]
-    return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said), tuple(before))
+    hosts = tuple(hosts_of_command(words).names)
+    return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said), tuple(before), hosts)
 
 
 def _other_names(words: Sequence[Word], shown: list[str]) -> Iterator[str]:

@@ -17,8 +17,6 @@ from desktop.safety.moment import Moment
 from desktop.safety.paths import PathProblem
 from desktop.safety.shell_words import Word, braces
 
-_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.\-]*://([^/\s@]*@)?(\[[^\]]+\]|[^/:\s]+)")
-_REMOTE = re.compile(r"^(?:[\w.\-]+@)?([\w.\-]+):(?!//)[^\s]*$")
 _HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"))
 _DELIMITERS = re.compile(r"[=@:,]")
 _ONE_PATH = re.compile(r"[^\-=@:,][^=@:,]*")
@@ -249,16 +247,6 @@ def _status(path: str) -> os.stat_result | None:
         return os.lstat(path)
     except (OSError, ValueError):
         return None
-
-
-def hosts_in(word: Word) -> list[str]:
-    """The hosts that a word names, as an address or like scp."""
-    if ":" not in word.text:
-        return []
-    if found := _SCHEME.match(word.text):
-        return [found[2]]
-    found = _REMOTE.match(word.text)
-    return [found[1]] if found and not word.text.startswith(("/", ".", "-")) and "." in found[1] else []
 
 
 def harmless_target(path: str) -> bool:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from desktop.safety.blocklist import git_command
 from desktop.safety.shell_effects import Effect
+from desktop.safety.shell_hosts import hosts_in
 from desktop.safety.shell_options import NET_FILES
-from desktop.safety.shell_paths import PathReader, harmless_target, hosts_in
+from desktop.safety.shell_paths import PathReader, harmless_target
 from desktop.safety.shell_syntax import Redirect, SimpleCommand
 from desktop.safety.shell_unwrap import script_of
 from desktop.safety.shell_words import Word, base_name

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from desktop.domain.tools import CommandPart
+from desktop.skills.patterns.hosts import NamedHosts
 from desktop.skills.patterns.syntax import ANY, Alternative, Wild, alternatives
 
 ARGUMENT = "command"
@@ -30,6 +31,7 @@ class _Way:
     command: re.Pattern[str]
     said: str
     named: int
+    hosts: NamedHosts
 
     def covers(self, part: CommandPart) -> bool:
         """Whether it covers all of a command of which nothing is hidden."""
@@ -39,7 +41,9 @@ class _Way:
             return False
         program = part.command.partition(" ")[0]
         in_folder = program.rfind("/") >= self.named >= 0
-        return not in_folder and all(_says(self.said, option) for option in part.said)
+        if in_folder or not self.hosts.cover(part.hosts):
+            return False
+        return all(_says(self.said, option) for option in part.said)
 
 
 class CommandGlob:
@@ -90,7 +94,7 @@ def _way(tokens: Alternative) -> _Way:
     said = _said(rest)
     any_program = isinstance(rest[0], Wild) and bool(rest[0].stars) if rest else False
     named = -1 if any_program else len(re.split(r"[ \0]", said, maxsplit=1)[0])
-    return _Way(_regex(tokens), tuple(map(_regex, assigns)), _regex(rest), said, named)
+    return _Way(_regex(tokens), tuple(map(_regex, assigns)), _regex(rest), said, named, NamedHosts(_said(tokens)))
 
 
 def _regex(tokens: Alternative) -> re.Pattern[str]:
