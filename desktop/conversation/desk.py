@@ -15,7 +15,7 @@ from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.events import ThreadChanged
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block
-from desktop.domain.threads import DraftRecord, MessageRecord, SearchHit, ThreadRecord
+from desktop.domain.threads import DraftRecord, LeftAtEnd, MessageRecord, SearchHit, ThreadRecord
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 
@@ -225,12 +225,16 @@ class ThreadDesk:
         record = await self.message(message_id)
         return message_id if record.role == "user" else await self._end_of_answer(record)
 
-    async def begun_calls(self, thread_id: str) -> frozenset[str]:
-        """Of the calls that the thread's end has left without a result, those that had begun: nobody knows whether they
-        were done. The others were not made."""
+    async def left_at_end(self, thread_id: str) -> LeftAtEnd:
+        """What the thread's last run has left there, and whether the person had stopped it."""
         leaf = (await self.thread(thread_id)).active_leaf
-        left = await unfinished_above(self._store, thread_id, leaf) if leaf else None
-        return frozenset(left.known) if left is not None else frozenset()
+        if not leaf:
+            return LeftAtEnd()
+        left = await unfinished_above(self._store, thread_id, leaf)
+        run_id = (await self.message(leaf)).run_id
+        run = await self._store.runs.get(run_id=run_id) if run_id else None
+        begun = frozenset(left.known) if left is not None else frozenset()
+        return LeftAtEnd(begun, stopped=run is not None and run.end_reason == "cancelled")
 
     async def _show(self, thread_id: str, leaf: str) -> None:
         await self._store.threads.set_leaf(thread_id=thread_id, message_id=leaf)

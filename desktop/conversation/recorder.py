@@ -35,6 +35,7 @@ from desktop.domain.messages import (
     apart,
 )
 from desktop.domain.models import ReasoningDelta, TextDelta, ToolCallProgress
+from desktop.domain.permission import NOBODY_ANSWERED
 from desktop.domain.threads import MessageRecord, MessageStatus, QueuedRecord
 from desktop.store import OpenMessage, Store
 from desktop.supervision.budgets import BudgetTracker
@@ -49,15 +50,18 @@ class RunRecorder:
 
     An answer that is not whole stays open until ``conclude``, so that the notice of what happened joins it. What the
     store cannot take (disk full) is raised to the loop, which ends; partial text is written by the store's own timer.
-    While the app is ``closing``, a call of a whole answer that was cut off gets no result: it is gone on with later.
+    While the app is ``closing``, a call of a whole answer that was cut off gets no result: it is gone on with later. So
+    is one that nobody had answered when the run was ``stopped``, with those after it: a person is asked again.
     """
 
     def __init__(
         self, store: Store, publish: Callable[[Event], None], *, thread_id: str, run_id: str, parent_id: str,
         author: str, model: str, side: SideName = "a", first: str = "",
-        closing: Callable[[], bool] = lambda: False,
+        closing: Callable[[], bool] = lambda: False, stopped: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
         self._closing = closing
+        self._stopped = stopped
+        self._asked_again = False
         self._whole = True
         self._store = store
         self._publish = publish
@@ -120,10 +124,21 @@ class RunRecorder:
         id of each."""
         if self._pending is not None:
             await self._close()
-        if self._closing() and self._whole and any(map(_cut_off, results)):
-            kept = [result for result in results if not _cut_off(result)]
-            ids = iter(await self.results_finished(kept, executed=executed) if kept else ())
-            return ["" if _cut_off(result) else next(ids) for result in results]
+        left = [self._left_open(result) for result in results]
+        if any(left):
+            kept = [result for result, is_left in zip(results, left, strict=True) if not is_left]
+            ids = iter(await self._stored(kept, executed=executed) if kept else ())
+            return ["" if is_left else next(ids) for is_left in left]
+        return await self._stored(results, executed=executed)
+
+    def _left_open(self, result: ToolResultBlock) -> bool:
+        """Whether this call gets no result, so that who goes on makes it."""
+        if not self._whole or not _cut_off(result):
+            return False
+        self._asked_again |= self._stopped() and result.facts.get("by") in NOBODY_ANSWERED
+        return self._closing() or self._asked_again
+
+    async def _stored(self, results: Sequence[ToolResultBlock], *, executed: bool) -> list[str]:
         if executed:
             stored = [self.result_ids.pop(result.call_id, "") or new_id() for result in results]
             for result, message_id in zip(results, stored, strict=True):

@@ -104,7 +104,7 @@ class RunExecution:
         self.recorder = RunRecorder(
             runtime.store, runtime.bus.publish, thread_id=thread.thread_id, run_id=order.run_id,
             parent_id=order.parent_id, author=thread.agent, model=thread.model,
-            closing=lambda: order.token.reason == CLOSING,
+            closing=lambda: order.token.reason == CLOSING, stopped=lambda: order.token.cancelled,
         )  # fmt: skip
         self.result: SideResult | None = None
         self.budget: BudgetTracker | None = None

@@ -20,6 +20,7 @@ from desktop.domain.effects import EffectLog, EffectRecord, call_key
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.permission import NOBODY_ANSWERED
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import changed
@@ -33,7 +34,7 @@ from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.recalled import UNKNOWN, Before
 
 LOOK_FIRST = "It was not made again. Find out whether it was done before you do anything like it."
-NOT_MADE = "This call was not made: Assent ended before it began."
+NOT_MADE = "This call was not made: the run ended before it began. Nobody said no to it."
 CUT_OFF = "This call, which only reads, was cut off when Assent ended."
 MASKED = "its arguments held a secret, which Assent does not keep."
 FIRST = 8
@@ -42,7 +43,6 @@ MOST = 200
 _log = logging.getLogger(__name__)
 _NOT_WHOLE = frozenset({"length", "aborted", "error", "cut", "limit"})
 _JUDGED_NOTHING = frozenset({"", "interrupted", "error", "cancelled", "budget", "terminated"})
-_NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class Settling:
             return await self._stored(_recorded(call, fate, fate.result), executed=False)
         again = "" if fate is None or fate.repeatable else self._left.before.words(fate)
         block = await self._made(call, fate, again)
-        if again and (self._token.cancelled or block.facts.get("by") in _NOBODY_ANSWERED):
+        if again and (self._token.cancelled or block.facts.get("by") in NOBODY_ANSWERED):
             self._token.check()
             raise CancellationError("the question was closed without an answer")
         return await self._stored(block, executed=True)

@@ -16,7 +16,7 @@ AuditKind = Literal["call", "adopted", "start", "break", "other"]
 """``adopted`` calls were written before there was a chain. ``start`` begins it. ``break``: Assent found at a start
 that lines were missing, and went on from there. ``other`` is of a later version."""
 
-AnyDecision = Literal["", "allowed", "edited", "denied", "refused"]
+AnyDecision = Literal["", "allowed", "edited", "denied", "unanswered", "refused"]
 AuditFormat = Literal["jsonl", "csv"]
 Progress = Callable[[int, int], None]
 """(done, of how many); called in another thread."""

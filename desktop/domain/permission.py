@@ -12,6 +12,10 @@ from desktop.domain.tools import Category, Judgement
 Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run", "done", "stop"]
 """``done`` and ``stop`` are answers about a call that had begun when Assent ended: it was done; end the run."""
 DecidedBy = Literal["user", "rule", "remembered", "no_handler", "cancelled", "closed", "setting", "job"]
+UNANSWERED = "unanswered"
+NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
+"""Who closes a question that nobody answered: the end of its run, or of Assent. Nothing runs then, and nobody said no
+(R-PRM-9)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,11 @@ class Decision:
         """True for every way of saying yes."""
         return self.choice.startswith("allow")
 
+    @property
+    def answered(self) -> bool:
+        """Whether anybody or anything decided; False where the question closed with the run or with Assent."""
+        return self.by not in NOBODY_ANSWERED
+
     def gives_network(self, preview: Mapping[str, Any]) -> bool:
         """Whether a call with this preview has the network: as its request said, or as the person ticked where that was
         offered."""
@@ -111,8 +120,9 @@ class AuditEntry:
     and a redacted summary.
 
     ``decision`` is a ``Choice``, or ``refused`` when a gate refused the call before anyone was asked; ``by`` then names
-    the gate. ``outcome`` says what came of it: ``done``, ``failed, exit code 7``, ``denied``, ``aborted``, or ``asked
-    again`` for a decision that a later one of the same call replaced; empty while it runs.
+    the gate. ``unanswered``: the question closed with the run or with Assent. ``outcome`` says what came of it:
+    ``done``, ``failed, exit code 7``, ``denied``, ``aborted``, or ``asked again`` for a decision that a later one of
+    the same call replaced; empty while it runs.
     """
 
     at: float

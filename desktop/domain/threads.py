@@ -97,6 +97,15 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftAtEnd:
+    """What a thread's last run has left at its end. ``begun`` are calls without a result of which nobody knows whether
+    they were done; the others were not made. ``stopped``: by the person, and not by the end of Assent."""
+
+    begun: frozenset[str] = frozenset()
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """A found message: ``snippet`` is plain text; ``ranges`` are (start, length) of matches inside it. ``debate``: its
     thread is one."""

@@ -20,6 +20,8 @@ from desktop.models import demo_texts as texts
 from desktop.models.demo_roles import OVER, Role, role_of
 
 PACE_S = 0.02  # seconds between words: about fifty a second, fast to read along and slow enough to see
+_SAID_NO = "Permission denied by user"
+"""How a result begins that tells of a person's own refusal."""
 _LIST, _READ, _WRITE = "list_directory", "read_file", "write_file"
 
 
@@ -120,7 +122,7 @@ def _tour(results: Sequence[ToolResultBlock], tools: set[str]) -> _Scene:
         lead = texts.AFTER_LIST.format(**_facts(done[_LIST])) if _LIST in done else texts.MARKDOWN + "\n"
         return _writing(lead) if _WRITE in tools else _Scene(lead.partition("Now a **write**")[0] + texts.NO_WRITE_TOOL)
     if _READ not in done and _READ in tools:
-        return _leaving(texts.NOT_WRITTEN if done[_WRITE].is_error else texts.WRITTEN)
+        return _leaving(_told_of(done[_WRITE], texts.WRITTEN, texts.NOT_WRITTEN, texts.UNWRITTEN))
     refused = _READ not in done or done[_READ].is_error
     return _Scene(texts.REFUSED if refused else texts.NOT_REFUSED)
 
@@ -133,8 +135,16 @@ def _read(results: Sequence[ToolResultBlock], tools: set[str]) -> _Scene:
 
 def _write(results: Sequence[ToolResultBlock], tools: set[str]) -> _Scene:
     if results:
-        return _Scene(texts.AFTER_DENIED_ALONE if results[-1].is_error else texts.AFTER_WRITE_ALONE)
+        told = (texts.AFTER_WRITE_ALONE, texts.AFTER_DENIED_ALONE, texts.AFTER_FAILED_ALONE)
+        return _Scene(_told_of(results[-1], *told))
     return _writing(texts.ABOUT_TO_WRITE) if _WRITE in tools else _Scene(texts.NO_TOOLS)
+
+
+def _told_of(result: ToolResultBlock, done: str, denied: str, failed: str) -> str:
+    """What the script says of a write: only of a person's own answer that they said no."""
+    if not result.is_error:
+        return done
+    return denied if result.text.startswith(_SAID_NO) else failed
 
 
 def _outside(results: Sequence[ToolResultBlock], tools: set[str]) -> _Scene:

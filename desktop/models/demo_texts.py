@@ -47,6 +47,12 @@ find another way. Mine is to go on.
 Next I try something that I may not do at all: read a file **outside the boundary**.
 """
 
+UNWRITTEN = """\
+**Nothing was written**; the card says why. A real model reads that, too, and has to find another way. Mine is to go on.
+
+Next I try something that I may not do at all: read a file **outside the boundary**.
+"""
+
 REFUSED = """\
 Refused, as it should be. Nobody asked you: a path outside the allowed folders is no question of taste. The card says \
 which rule decided, and *Settings, Filesystem boundaries* is where the folders are listed.
@@ -86,6 +92,7 @@ MARKDOWN = INTRO.partition("First a **read** call.")[0].rstrip() + "\n"
 AFTER_READ_ALONE = "That was `{list_tool}`: {entries}. Reading inside the allowed folders runs without a question.\n"
 AFTER_WRITE_ALONE = "You allowed it, so `demo/first-light.md` is written.\n"
 AFTER_DENIED_ALONE = "You said no, so nothing was written.\n"
+AFTER_FAILED_ALONE = "Nothing was written; the card says why.\n"
 ABOUT_TO_READ = "A call that only reads:\n"
 ABOUT_TO_WRITE = "A call that writes. It asks first, and shows the difference:\n"
 ABOUT_TO_LEAVE = "A call outside the boundary:\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from desktop.domain.errors import Denied, LimitReached, ToolFailure
+from desktop.domain.errors import Denied, LimitReached, ToolAborted, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.middleware import CallNext, Middleware
 from desktop.domain.permission import Decision, PermissionRequest
@@ -21,6 +21,7 @@ from desktop.pipeline.validation import Validator, frozen_copy
 MAX_QUESTIONS = 20
 SAID_DONE = "This call had begun when Assent was closed. The person says that it was done; what it gave is not known."
 SKIPPED = "This call had begun when Assent was closed, and nobody knows whether it was done. It was not made again."
+NOT_ANSWERED = "Not answered: the run ended while a person was asked. Nothing was done, and nobody said no."
 UNKNOWN = "call.unknown"
 """The code of a result that does not say whether the call was done."""
 
@@ -129,6 +130,8 @@ class TrustGate:
             if call.settled:
                 call.result = _not_again(decision, call.barred, of_code=call.request.caller.origin in ("code", "skill"))
                 return
+            if not decision.answered:
+                raise ToolAborted(NOT_ANSWERED)
             if not decision.allowed:
                 reason = f": {decision.reason}" if decision.reason else ""
                 raise Denied(_refusal(decision) + reason, code="denied.permission")
@@ -209,8 +212,6 @@ def _refusal(decision: Decision) -> str:
         return "Permission denied by this job's policy"
     if decision.by == "no_handler":
         return "Permission denied: nobody is here to ask"
-    if decision.by in ("cancelled", "closed"):
-        return "Permission denied: the question was closed without an answer"
     return "Permission denied by user"
 
 

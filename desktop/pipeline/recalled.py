@@ -22,7 +22,6 @@ from desktop.pipeline.edits import changed_note
 MADE_BEFORE = "Before Assent ended, this call had made these, and it did not come to them again:"
 MAX_TOLD = 20
 BARRED = "its arguments held a secret, which Assent does not keep."
-_NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 
 
 def named(request: CallRequest, spec: ToolSpec, memory: Memory | None) -> CallRequest:
@@ -118,7 +117,7 @@ def left_open(call: Call, memory: Memory | None) -> None:
         memory.stop(call.meta.run_id)
     if not is_inside(call.request.key):
         return
-    if decision.choice == "stop" or decision.by in _NOBODY_ANSWERED:
+    if decision.choice == "stop" or not decision.answered:
         raise CancellationError("the question was closed without an answer")
 
 

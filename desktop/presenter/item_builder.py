@@ -25,7 +25,8 @@ from desktop.domain.messages import (
     Usage,
     with_media,
 )
-from desktop.domain.threads import MessageRecord
+from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
+from desktop.domain.threads import LeftAtEnd, MessageRecord
 from desktop.domain.words import arguments_words, size_of, size_words
 from desktop.presenter.code_calls import code_of, ran, summary_of
 from desktop.presenter.figures import clock, human_cost, human_count
@@ -137,6 +138,7 @@ _DECIDED = {
     "allow_always": "Allowed from now on",
     "deny": "Denied",
     "deny_run": "Denied, with everything else of its run",
+    UNANSWERED: "Not answered",
     "done": "You said that it was done before Assent was closed",
     "stop": "The run was ended instead",
 }
@@ -158,6 +160,7 @@ def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) ->
     decision, by = str(facts.get("decision") or ""), str(facts.get("by") or "")
     if facts.get("category") == "read" and by == "setting":
         return ""  # reading needs no decision
+    decision = UNANSWERED if decision == "deny" and by in NOBODY_ANSWERED else decision
     decided = NOT_AGAIN if facts.get("state") == "unknown" else _DECIDED.get(decision, "")
     words = f"{decided}{_BY.get(by, '')}." if decided and decision in _DECIDED else ""
     if words and facts.get("reason"):
@@ -291,16 +294,17 @@ def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:
 
 def _answer(
     group: Sequence[MessageRecord], siblings: Siblings, titles: Mapping[str, str], *, final: bool,
-    begun: frozenset[str] | None,
+    left: LeftAtEnd | None,
 ) -> TranscriptItem:  # fmt: skip
     first = group[0]
+    begun = left.begun if left is not None and final else None
     results = results_by_call(group)
     parts: list[Part] = []
     usage: Usage | None = None
     elapsed = 0
     said = [message for message in group if message.role != "tool"]
     for message in said:
-        found = parts_of(message, results, begun if final else None)
+        found = parts_of(message, results, begun)
         parts.extend(found if final and message is said[-1] else map(_passed, found))
         elapsed += message.elapsed_ms
         if message.usage is not None:
@@ -310,7 +314,8 @@ def _answer(
     # A call's result with nothing after it, or a call without one: the run ended before the model could go on.
     open_calls = any(isinstance(block, ToolCallBlock) and block.call_id not in results for block in last.blocks)
     cut = last.status == "interrupted" or (final and (last.role == "tool" or open_calls))
-    stopped = last.stop_reason == "aborted" and last.status == "complete"
+    by_person = cut and final and left is not None and left.stopped
+    stopped = (by_person or last.stop_reason == "aborted") and last.status == "complete"
     if cut or stopped:
         notice = notice_part(f"{last.message_id}:cut", STOPPED if stopped else INTERRUPTED)
         parts.append(notice if final else _passed(notice))
@@ -373,12 +378,12 @@ def build_items(
     titles: Mapping[str, str] | None = None,
     *,
     at_end: bool = True,
-    begun: frozenset[str] | None = None,
+    left: LeftAtEnd | None = None,
 ) -> list[TranscriptItem]:
     """Items for a stretch of a thread's active path. ``titles`` maps an agent's name to what a person reads.
 
-    ``at_end``: the stretch is the path's end, so that a run that was cut there can be gone on with; ``begun`` are the
-    calls without a result that had begun there, None where that is not known.
+    ``at_end``: the stretch is the path's end, so that a run that was cut there can be gone on with; ``left`` is what
+    the last run has left there, None where that is not known.
     """
     known = siblings or {}
     items: list[TranscriptItem] = []
@@ -386,7 +391,7 @@ def build_items(
 
     def close(*, final: bool = False) -> None:
         if group:
-            items.append(_answer(group, known, titles or {}, final=final, begun=begun))
+            items.append(_answer(group, known, titles or {}, final=final, left=left))
             group.clear()
 
     for message in messages:

@@ -252,7 +252,7 @@ class LiveAnswer:
         allowed = event.decision.allowed or below
         self._parts[part.part_id] = replace(
             part,
-            state="running" if allowed else "denied",
+            state="running" if allowed else "denied" if event.decision.answered else "aborted",
             request=None,
             detail=part.detail if below else event.decision.reason,
             started_at=time.time(),

@@ -130,7 +130,7 @@ class OpenThread(QObject):
             self._service.sibling_places,
             self._board.titles,
             lambda tokens: setattr(self, "_estimate", self._estimate + tokens),
-            lambda: self._service.begun_calls(thread_id),
+            lambda: self._service.left_at_end(thread_id),
         ):
             if opening != self._opening:
                 return

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.threads import MessageRecord
+from desktop.domain.threads import LeftAtEnd, MessageRecord
 from desktop.presenter.item_builder import Siblings, build_items
 from desktop.presenter.transcript_items import TranscriptItem
 
@@ -25,8 +25,8 @@ ReadPath = Callable[[str | None, int], Awaitable[Sequence[MessageRecord]]]
 
 ReadSiblings = Callable[[Sequence[str]], Awaitable[Siblings]]
 
-ReadBegun = Callable[[], Awaitable[frozenset[str]]]
-"""Which calls without a result had begun at the thread's end."""
+ReadLeft = Callable[[], Awaitable[LeftAtEnd]]
+"""What the last run has left at the thread's end."""
 
 
 async def pages(
@@ -34,11 +34,11 @@ async def pages(
     read_siblings: ReadSiblings,
     titles: Mapping[str, str],
     measured: Callable[[int], None] = lambda _: None,
-    read_begun: ReadBegun | None = None,
+    read_left: ReadLeft | None = None,
 ) -> AsyncIterator[tuple[TranscriptItem, ...]]:
     """Pages of items from the newest to the oldest; none is empty but the one page of an empty thread.
 
-    ``measured`` hears roughly how many tokens each batch of messages is (characters / 4, R-CTX-8). ``read_begun`` is
+    ``measured`` hears roughly how many tokens each batch of messages is (characters / 4, R-CTX-8). ``read_left`` is
     asked where the end may have left calls open.
     """
     before: str | None = None
@@ -55,8 +55,8 @@ async def pages(
         ready, held = held[cut:], held[:cut]
         if ready or (first and reached_start):
             siblings = await read_siblings([m.message_id for m in ready])
-            begun = await read_begun() if first and read_begun is not None and _calls(ready) else None
-            yield tuple(await asyncio.to_thread(build_items, ready, siblings, titles, at_end=first, begun=begun))
+            left = await read_left() if first and read_left is not None and _calls(ready) else None
+            yield tuple(await asyncio.to_thread(build_items, ready, siblings, titles, at_end=first, left=left))
             first = False
         if reached_start:
             return

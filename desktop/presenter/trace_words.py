@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
 from desktop.domain.traces import TraceEntry
 from desktop.domain.words import compact, count_words, size_words
 from desktop.presenter.figures import clock, human_cost
@@ -28,7 +29,7 @@ STOPS = {
 _DECIDED = {
     "allow_once": "allowed once", "allow_run": "allowed for the run", "allow_always": "allowed from now on",
     "allow_edited": "allowed with your changes", "deny": "denied", "deny_run": "denied with the rest of the run",
-    "done": "said to have been done", "stop": "its run was ended instead",
+    "done": "said to have been done", "stop": "its run was ended instead", UNANSWERED: "not answered",
 }  # fmt: skip
 _BY = {
     "user": "by you", "rule": "by a rule", "remembered": "by what you decided for this run",
@@ -236,6 +237,7 @@ def _decision(node: TraceNode, facts: Mapping[str, Any]) -> str:
     answered = node.entry("tool-answered")
     told = {**facts, **(answered.plain() if answered is not None else {})}
     decision, by = str(told.get("decision") or ""), str(told.get("by") or "")
+    decision = UNANSWERED if decision == "deny" and by in NOBODY_ANSWERED else decision
     if decision not in _DECIDED:
         return ""
     if by == "setting" and facts.get("category", node.category) == "read":

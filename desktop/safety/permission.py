@@ -17,7 +17,7 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.consents import ClosedPlaces
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import Unattended
-from desktop.domain.permission import Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
+from desktop.domain.permission import UNANSWERED, Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
 from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, RuleMatch, SettingsProvider
 from desktop.domain.tools import Category, PreCheck, Tool
 from desktop.safety.assent import answer, call_facts, passes_by_setting
@@ -242,7 +242,7 @@ class PermissionGate:
         if nobody is not None:
             return nobody
         asking(request)
-        decision = _deny(request, "closed", "the answers were for another question")
+        decision = _deny(request, "no_handler", "the answers were for another question")
         for _ in range(MAX_VOID_ANSWERS):
             answer = await self._answer(request, token)
             if answer.digest == request.digest:
@@ -353,7 +353,7 @@ class PermissionGate:
                 chain=request.chain,
                 tool=request.tool,
                 category=request.category.value,
-                decision=decision.choice,
+                decision=decision.choice if decision.answered else UNANSWERED,
                 by=decision.by,
                 digest=request.digest,
                 summary=summary_of(request.arguments, self._redactor),
@@ -396,7 +396,7 @@ def _known_outcome(decision: Decision) -> str:
     if decision.choice == "done":
         return ""
     if not decision.allowed:
-        return "denied"
+        return "denied" if decision.answered else "aborted"
     return "" if decision.edited_arguments is None else ASKED_AGAIN
 
 

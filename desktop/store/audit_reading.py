@@ -36,7 +36,9 @@ _TEXT = " AND instr(lower(" + " || ' ' || ".join(_SOUGHT) + "), lower(?)) > 0"
 _DECISIONS = {
     "allowed": " AND a.decision LIKE 'allow%' AND a.decision <> 'allow_edited'",
     "edited": " AND a.decision = 'allow_edited'",
-    "denied": " AND a.decision LIKE 'deny%'",
+    "denied": " AND a.decision LIKE 'deny%' AND a.decided_by NOT IN ('cancelled', 'closed')",
+    "unanswered": " AND (a.decision = 'unanswered'"
+    " OR (a.decision LIKE 'deny%' AND a.decided_by IN ('cancelled', 'closed')))",  # of earlier versions
     "refused": " AND a.decision = 'refused'",
 }
 _COLUMNS = ("kind", "of", "thread", "tool", "category", "decision", "by")

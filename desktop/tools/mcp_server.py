@@ -88,11 +88,11 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Walls:
-    """How it was started: the settings then, the sentence for a person, and why its calls are admin whatever was
-    configured (its program can be changed by agents), or ""."""
+    """How it was started: the settings then, the sentence for a person ("": it is not known yet), and why its calls are
+    admin whatever was configured (its program can be changed by agents), or ""."""
 
     settings: tuple[Any, ...] = ()
-    sentence: str = _ON_THE_NET
+    sentence: str = ""
     kind: str = ""
     network: bool = True
     weak: str = ""
@@ -199,7 +199,7 @@ class McpServer:
         definition, services = self.definition, self._services
         base = {"patience": GREETING_S}
         if definition.url:
-            self.walls = Walls(self._settings_key())
+            self.walls = Walls(self._settings_key(), _ON_THE_NET)
             headers, secrets = await headers_of(
                 definition.headers, definition.bearer, services.environment, self.caller
             )

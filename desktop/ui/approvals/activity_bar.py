@@ -26,7 +26,7 @@ FILTER_PAUSE = 200
 """Milliseconds after a keystroke before the log is searched."""
 DAYS = (("", "All"), ("week", "7 days"), ("today", "Today"))
 DECISIONS = (("Any decision", ""), ("Allowed", "allowed"), ("Edited", "edited"), ("Denied", "denied"),
-             ("Refused", "refused"))  # fmt: skip
+             ("Not answered", "unanswered"), ("Refused", "refused"))  # fmt: skip
 TITLE_SHOWN = 60
 FORMATS = {"JSON Lines, which can be checked later (*.jsonl)": "jsonl", "A table for spreadsheets (*.csv)": "csv"}
 

@@ -73,7 +73,7 @@ class ActivityDetail(QFrame):
         same = self._row is not None and self._row.number == row.number
         self._row = row
         entry = row.entry
-        title = f"{decision_word(entry.decision)}: {entry.tool}" if not row.note else "About the log"
+        title = f"{decision_word(entry)}: {entry.tool}" if not row.note else "About the log"
         self._found = facts(row, self._thread_title(entry.thread_id) if entry.thread_id else "")
         self._fill(title, self._found, same=same)
         self.open_thread.setVisible(bool(entry.thread_id) and not row.note)

@@ -141,7 +141,7 @@ class ActivityDelegate(RowDelegate):
             width = _note(painter, rest, row.kind)
             _write(painter, rest.adjusted(width + px(12), 0, 0, 0), row.note, "small", "text-2")
             return
-        word = decision_word(entry.decision)
+        word = decision_word(entry)
         known = word in STATES or word == "edited"
         if known:
             state(painter, at.decision, STATES.get(word, word), word)

@@ -24,7 +24,7 @@ _ROWS: tuple[tuple[str, str, str, str, str, str], ...] = (
     ("read-file", "read", "refused", "boundary", '{"path": "/etc/passwd"}', "denied"),
     ("bash", "admin", "refused", "blocklist", '{"command": "rm -rf out"}', "denied"),
     ("bash", "write", "allow_once", "rule", '{"command": "pytest -q tests/ingest"}', "failed, exit code 1"),
-    ("bash", "admin", "deny", "cancelled", '{"command": "find out -name \'*.tmp\' -delete"}', "denied"),
+    ("bash", "admin", "unanswered", "cancelled", '{"command": "find out -name \'*.tmp\' -delete"}', "aborted"),
     ("list-directory", "read", "allow_once", "setting", '{"path": "data/"}', ""),
 )
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from desktop.domain.audit import AuditRow
 from desktop.domain.audit_chain import ChainReport
-from desktop.domain.permission import AuditEntry
+from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED, AuditEntry
 from desktop.presenter.activity_words import finding_words, moment
 from desktop.ui.widgets.shown import shown, shown_line
 
@@ -44,6 +44,7 @@ CHOICES = {
     "deny_run": "Denied, with all else of this run",
     "done": "You said that it was done before Assent was closed",
     "stop": "You stopped the run instead",
+    UNANSWERED: "Not answered",
     "refused": "Refused before anybody was asked",
 }
 NOTES = {"start": "The chain begins", "break": "Lines are missing", "other": "Another version of Assent"}
@@ -75,8 +76,17 @@ def who(entry: AuditEntry) -> str:
     return BY.get(entry.by, shown_line(entry.by[:80]))
 
 
-def decision_word(decision: str) -> str:
+def _choice(entry: AuditEntry) -> str:
+    """What was decided. Earlier versions wrote a denial where the question had only closed."""
+    denied = entry.decision.startswith("deny")
+    return UNANSWERED if denied and entry.by in NOBODY_ANSWERED else entry.decision
+
+
+def decision_word(entry: AuditEntry) -> str:
     """A stored choice in a word."""
+    decision = _choice(entry)
+    if decision == UNANSWERED:
+        return "not answered"
     if decision == "allow_edited":
         return "edited"
     return "denied" if decision.startswith("deny") else "allowed" if decision.startswith("allow") else decision
@@ -98,7 +108,7 @@ def spoken(row: AuditRow) -> str:
     if row.note:
         return f"{when(entry.at)}, {NOTES.get(row.kind, '')}: {row.note}"
     came = f", {entry.outcome}" if entry.outcome else ""
-    words = f"{decision_word(entry.decision)} by {who(entry)}{came}: {entry.tool} {one_line(entry.summary)}"
+    words = f"{decision_word(entry)} by {who(entry)}{came}: {entry.tool} {one_line(entry.summary)}"
     return f"{when(entry.at)}, {shown_line(words[:LONGEST])}"
 
 
@@ -179,7 +189,7 @@ def one_line(summary: str) -> str:
 
 
 def _decision(entry: AuditEntry) -> str:
-    return f"{CHOICES.get(entry.decision, entry.decision)}, by: {who(entry)}"
+    return f"{CHOICES.get(_choice(entry), entry.decision)}, by: {who(entry)}"
 
 
 def _number(row: AuditRow) -> Fact:

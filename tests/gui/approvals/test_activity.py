@@ -428,11 +428,15 @@ async def test_a_hostile_entry_breaks_no_pane(log: Log) -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "word"),
-    [("allow_run", "allowed"), ("deny_run", "denied"), ("odd", "odd"), ("allow_edited", "edited")],
-)
-def test_a_stored_choice_is_said_in_a_word(choice: str, word: str) -> None:
-    assert decision_word(choice) == word
+    ("choice", "by", "word"),
+    [
+        ("allow_run", "user", "allowed"), ("deny_run", "user", "denied"), ("odd", "user", "odd"),
+        ("allow_edited", "user", "edited"), ("unanswered", "cancelled", "not answered"),
+        ("deny", "closed", "not answered"), ("deny", "rule", "denied"),
+    ],
+)  # fmt: skip
+def test_a_stored_choice_is_said_in_a_word(choice: str, by: str, word: str) -> None:
+    assert decision_word(AuditEntry(0.0, "r", "t", "c", (), "bash", "admin", choice, by, "")) == word
 
 
 @pytest.mark.parametrize(("summary", "line"), [

@@ -12,9 +12,9 @@ from desktop.domain.messages import (
     UnknownBlock,
     Usage,
 )
-from desktop.domain.threads import MessageRecord
+from desktop.domain.threads import LeftAtEnd, MessageRecord
 from desktop.presenter.figures import human_cost, human_count
-from desktop.presenter.item_builder import build_items, passed_by, summarise, tool_part
+from desktop.presenter.item_builder import INTERRUPTED, STOPPED, build_items, passed_by, summarise, tool_part
 from desktop.presenter.transcript_items import AttachmentPart, NoticePart, ReasoningPart, TextPart, ToolPart
 
 
@@ -58,6 +58,18 @@ def test_a_run_cut_off_in_the_middle_of_a_thread_offers_nothing_to_go_on_with():
     call = record("a", "assistant", ToolCallBlock("c", "bash", {"command": "ls"}), side="a")
     assert build_items([call])[0].can_continue
     assert not build_items([call], at_end=False)[0].can_continue
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_an_answer_that_a_person_stopped_at_a_call_is_called_stopped_by_who_reads_it_later(answered):
+    call = ToolCallBlock("c", "bash", {"command": "ls"})
+    result = ToolResultBlock("c", "bash", "x", False, None, {"state": "done"})
+    path = [record("a", "assistant", call, side="a", stop_reason="tool_calls")]
+    path += [record("r", "tool", result)] if answered else []
+    for stopped, said in ((True, STOPPED), (False, INTERRUPTED)):
+        (item,) = build_items(path, left=LeftAtEnd(stopped=stopped))
+        assert [part.text for part in item.parts if isinstance(part, NoticePart)] == [said.text]
+        assert item.can_continue
 
 
 @pytest.mark.parametrize(
@@ -149,6 +161,7 @@ def test_a_card_says_in_words_who_decided_and_nothing_where_nobody_had_to() -> N
 
     assert detail(decision="allow_once", by="setting", category="read") == ""
     assert detail(decision="allow_once", by="setting", category="write") == "Allowed by a setting."
-    assert detail(decision="deny", by="cancelled", category="write") == "Denied: the run ended."
+    assert detail(decision="deny", by="cancelled", category="write") == "Not answered: the run ended."
+    assert detail(decision="deny", by="closed", category="write") == "Not answered: Assent was closed."
     assert detail(decision="deny", by="user", reason="not now") == "Denied by you.\nReason: not now"
     assert detail() == ""

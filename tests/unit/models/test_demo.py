@@ -12,6 +12,7 @@ from desktop.domain.errors import CancellationError
 from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, user_message
 from desktop.domain.models import Finished, ModelRequest, TextDelta
 from desktop.models.demo import DemoModel
+from desktop.pipeline.gates import NOT_ANSWERED
 from tests.harness.patience import PATIENCE_S
 from tests.servers.hosts import meta, request
 
@@ -58,9 +59,13 @@ async def test_the_tour_reads_writes_and_runs_into_the_boundary() -> None:
     assert "Refused" in texts[3]
 
 
-async def test_a_denial_is_taken_at_its_word() -> None:
-    texts, calls = await tour(("", False), ("The person said no.", True), ("outside", True))
-    assert "nothing was written" in texts[2]
+@pytest.mark.parametrize(("result", "said_no"), [
+    ("Permission denied by user: not there", True), (NOT_ANSWERED, False), ("No space left on device", False),
+])  # fmt: skip
+async def test_a_denial_is_taken_at_its_word_and_only_a_denial_for_one(result: str, said_no: bool) -> None:
+    texts, calls = await tour(("", False), (result, True), ("outside", True))
+    assert "othing was written" in texts[2]
+    assert ("You said no" in texts[2]) is said_no
     assert [tool for tool, _ in calls].count("write_file") == 1
 
 

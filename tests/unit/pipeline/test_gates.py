@@ -11,6 +11,7 @@ from desktop.domain.limits import Limit
 from desktop.domain.middleware import CallNext, FunctionContext, MiddlewareTermination
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult
+from desktop.pipeline.gates import NOT_ANSWERED
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import Settings
 from desktop.safety.redaction import Redactor
@@ -389,7 +390,7 @@ async def test_a_cancelled_task_stays_cancelled_and_takes_its_tool_with_it() -> 
 
 
 @pytest.mark.spec("R-PRM-9")
-async def test_an_abort_while_a_person_is_asked_closes_the_question_as_denied() -> None:
+async def test_an_abort_while_a_person_is_asked_closes_the_question_and_nobody_is_told_of_a_no() -> None:
     class Waits:
         async def decide(self, call, asking) -> Decision:
             request = await _request(call)
@@ -401,7 +402,7 @@ async def test_an_abort_while_a_person_is_asked_closes_the_question_as_denied() 
     bench = Bench(tool, person=Waits())  # type: ignore[arg-type]
     asyncio.get_running_loop().call_later(0.02, bench.token.cancel)
     outcome = await bench.call("write_file")
-    assert outcome.result.is_error
+    assert (outcome.state, outcome.result.text) == ("aborted", NOT_ANSWERED)
     assert tool.calls == []
     assert bench.events[-2].decision.by == "cancelled"
 

@@ -280,8 +280,10 @@ async def test_cancelling_the_run_closes_its_question() -> None:
     person = Person(delay=30)
     call = Call()
     asyncio.get_running_loop().call_later(0.05, call.token.cancel, "stopped")
-    decision = await Desk(person).decide(call)
+    desk = Desk(person)
+    decision = await desk.decide(call)
     assert (decision.allowed, decision.by) == (False, "cancelled")
+    assert [(line.decision, line.by, line.outcome) for line in desk.log] == [("unanswered", "cancelled", "aborted")]
     assert person.closed == ["call-1"]
 
 

@@ -57,6 +57,18 @@ async def test_each_filter_lets_through_what_it_says(tmp_path, wanted, calls):
     await store.close()
 
 
+@pytest.mark.spec("R-PRM-9", "R-PRM-13")
+async def test_a_question_that_closed_with_its_run_is_not_among_the_denials(tmp_path):
+    store = await filled(tmp_path / "a.db", 0)
+    closed = ({"decision": "unanswered", "by": "cancelled"}, {"decision": "deny", "by": "closed"})
+    for number, more in enumerate((*closed, {"decision": "deny", "by": "user"})):
+        await store.audit.add(entry=entry(number, **more))
+    for decision, calls in (("unanswered", ["c1", "c0"]), ("denied", ["c2"])):
+        rows = (await store.audit.page(AuditFilter(decision=decision))).rows
+        assert [row.entry.call_id for row in rows if row.kind == "call"] == calls
+    await store.close()
+
+
 async def test_pages_join_to_the_whole_log_while_it_grows(tmp_path):
     store = await filled(tmp_path / "a.db", 25)
     seen, before, more = [], None, True

@@ -97,6 +97,21 @@ async def test_a_server_with_a_key_is_called_and_without_it_says_why(bench: McpB
     assert KEY not in repr(bench.servers.state)
 
 
+@pytest.mark.spec("R-TOOL-10")
+async def test_only_a_server_at_an_address_is_said_to_run_elsewhere(bench: McpBench, address: str) -> None:
+    told: dict[str, set[str]] = {"here": set(), "there": set()}
+
+    def look() -> None:
+        for server in bench.servers.state.servers:
+            told[server.definition.name].add(server.confinement)
+
+    bench.servers.on_change(look)
+    await bench.put({"name": "there", "url": address}, {"name": "here", "command": "no-such-program-on-this-computer"})
+    await bench.until(lambda: bench.server("here").reason and bench.server("there").confinement, "both were begun")
+    assert told["here"] == {""}
+    assert [words.startswith("It runs elsewhere") for words in told["there"] if words] == [True]
+
+
 @pytest.mark.spec("R-ENV-4", "R-SEC-4")
 async def test_a_header_is_sent_with_every_request_and_one_that_cannot_be_stops_the_start(
     bench: McpBench, address: str
