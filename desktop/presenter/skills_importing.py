@@ -228,8 +228,6 @@ def facts_of(candidate: Candidate, fits: Fits | None) -> tuple[tuple[str, str, b
     more = len(candidate.scripts) - SCRIPTS_NAMED
     scripts = f"{named} and {more:,} more" if more > 0 else named
     found.append(("Scripts", scripts or "none", bool(scripts)))
-    if candidate.others:
-        found.append(("Holds also", ", ".join(candidate.others), True))
     if definition.tags:
         found.append(("Tags", " ".join(f"#{tag}" for tag in definition.tags), False))
     return tuple(found)

@@ -35,9 +35,8 @@ _SCRIPTS = frozenset(
 class Candidate:
     """A skill in an import. ``rel`` is its file below the staged folder.
 
-    ``definition`` is as it would be once it is kept, None where the file holds no skill that can be called; ``others``
-    are names of further skills in the same file. ``files`` lie beside it and come along, ``scripts`` are those of them
-    that a program can run.
+    ``definition`` is as it would be once it is kept, None where the file holds no skill that can be called, or several.
+    ``files`` lie beside it and come along, ``scripts`` are those of them that a program can run.
     """
 
     rel: str
@@ -46,7 +45,6 @@ class Candidate:
     text: str
     files: tuple[FolderFile, ...] = ()
     scripts: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -176,12 +174,15 @@ def _candidate(folder: Path, rel: str, files: Iterable[FolderFile]) -> Candidate
         problem = SkillProblem(rel, f"{error}.", error.line, error.column, code=error.code)
         return Candidate(rel, None, (problem,), "")
     loaded = load_from_bytes(data, str(folder / rel), source="mine", root=str(folder))
+    if len(loaded.definitions) > 1:  # only one would be looked at, and rules for the names of the others would fit
+        names = ", ".join(one.name for one in loaded.definitions[:10])
+        what = f"This file holds several skills ({names}). Put each in a file of its own, so that you can look at each."
+        return Candidate(rel, None, (SkillProblem(rel, what, code="import.several"),), text)
     definition = loaded.definitions[0] if loaded.definitions else None
     problems = tuple(problem for problem in loaded.problems if problem.code != "name.folder")
     listed = tuple(sorted(files, key=lambda file: (file.path.count("/"), file.path)))
     scripts = tuple(file.path for file in listed if _is_script(folder / os.path.dirname(rel) / file.path))
-    others = tuple(one.name for one in loaded.definitions[1:])
-    return Candidate(rel, definition, problems, text, listed, scripts, others)
+    return Candidate(rel, definition, problems, text, listed, scripts)
 
 
 def _is_script(path: Path) -> bool:

@@ -247,6 +247,20 @@ def test_every_skill_of_a_repository_is_one_to_choose_and_none_rides_along_in_an
     assert [file.path for file in found["wave"].files] == ["own.txt"]
 
 
+def test_a_file_of_several_skills_is_not_kept_for_only_one_would_be_looked_at(
+    tmp_path: Path, stage: Callable[[Path], Staged]
+) -> None:
+    code = (
+        b'skills = [{"name": "nice", "description": "x", "entry": "a"},'
+        b' {"name": "deploy", "description": "x", "entry": "b"}]\n'
+        b"async def a(ctx, args):\n    return 1\nasync def b(ctx, args):\n    return 2\n"
+    )
+    found = the_only(stage(zipped(tmp_path / "one.zip", {"nice.skill.py": code})))
+    assert found.definition is None
+    assert [problem.code for problem in found.problems] == ["import.several"]
+    assert "(nice, deploy)" in found.problems[0].message
+
+
 def test_a_pasted_text_is_a_skill_or_says_what_is_wrong(place: Path) -> None:
     staging = Staging(place)
     staged = staging.from_text(SKILL.decode(), threading.Event())
