@@ -104,7 +104,7 @@ async def test_a_command_asks_and_then_runs_in_the_workspace_with_a_small_enviro
 
 
 @pytest.mark.spec("R-UI-8", "R-PRM-9")
-async def test_quitting_while_a_request_waits_denies_it_and_the_next_start_offers_to_go_on(start):
+async def test_quitting_while_a_request_waits_runs_nothing_and_who_goes_on_is_asked_again(start):
     app = await start([{"text": "I will write."}, *call("write_file", path="a.txt", content="x")])
     app.say("write it")
     await app.asked()
@@ -113,8 +113,13 @@ async def test_quitting_while_a_request_waits_denies_it_and_the_next_start_offer
     again = await start([{"text": "Going on."}])
     await again.until(lambda: "I will write." in again.text, "what had come")
     assert any(item.can_continue for item in again.items.values())
+    assert not any(part.state == "denied" for part in again.calls), "nobody said no"
     again.models.chat.continue_answer("")
+    request = await again.asked()
+    assert not (app.home.path / "workspace" / "a.txt").exists()
+    again.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
     await again.answered("Going on.")
+    assert (app.home.path / "workspace" / "a.txt").read_text() == "x"
 
 
 @pytest.mark.spec("R-LOOP-13", "R-LOOP-3", "R-TOOL-2")
