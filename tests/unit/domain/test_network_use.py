@@ -7,7 +7,7 @@ from desktop.domain.safety import NetworkMode, ShellReading
 from desktop.domain.tools import Category, Judgement
 
 CURL = ShellReading(
-    Category.WRITE, uses_network=True,
+    Category.WRITE, uses_network=True, hosts=("a.example",), hosts_known=True,
     judgements=(Judgement("curl https://a.example/x", "network", "", ("a.example", "/w/x")),),
 )  # fmt: skip
 UNKNOWN = ShellReading(Category.WRITE, judgements=(Judgement("./build.sh", "unknown"),))
