@@ -139,7 +139,8 @@ async def test_words_are_sought_once_typing_pauses_and_escape_takes_them_back(lo
 
 
 @pytest.mark.parametrize(("name", "value", "found"), [
-    ("decision", "denied", ["c0"]), ("decision", "edited", ["c2"]), ("category", "read", ["c4", "c5", "c9"]),
+    ("decision", "denied", ["c0"]), ("decision", "unanswered", ["c8"]),
+    ("decision", "edited", ["c2"]), ("category", "read", ["c4", "c5", "c9"]),
     ("tool", "list-directory", ["c9"]), ("by", "rule", ["c7"]), ("thread_id", "t1", [f"c{n}" for n in range(10)]),
 ])  # fmt: skip
 async def test_each_choice_narrows_the_list_and_one_button_takes_all_away(log: Log, name, value, found) -> None:
