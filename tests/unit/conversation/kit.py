@@ -94,7 +94,7 @@ class World:
         return await self.settled(thread_id)
 
     async def settled(self, thread_id: str) -> list[MessageRecord]:
-        assert await self.service.wait(thread_id)
+        assert await self.service.wait(thread_id, PATIENCE_S)
         await asyncio.sleep(0)
         return await self.service.path(thread_id)
 
