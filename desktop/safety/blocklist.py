@@ -100,12 +100,18 @@ def git_command(arguments: Sequence[Word]) -> tuple[str, list[Word]]:
     return (arguments[at].text, list(arguments[at + 1 :])) if at < len(arguments) else ("", [])
 
 
+def may_mean(text: str, *long: str) -> bool:
+    """Whether a word is one of these long options, or one of them cut short."""
+    given = text.partition("=")[0]
+    return len(given) > 2 and given.startswith("--") and any(option.startswith(given) for option in long)
+
+
 def forces_push(arguments: Sequence[Word]) -> bool:
     """Whether ``git push`` with these arguments may overwrite or delete what others have."""
     for word in arguments:
         text = word.text
         if text.startswith("--"):
-            if any(text.split("=")[0] == option for option in (*_ANY_FORCE, "--delete", "--prune")):
+            if may_mean(text, *_ANY_FORCE, "--delete", "--prune"):
                 return True
         elif (text.startswith("-") and set(text) & set("fd")) or text.startswith(("+", ":")):
             return True

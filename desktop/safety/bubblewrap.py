@@ -29,10 +29,12 @@ _SHELL = "/bin/sh"
 
 
 def in_bubblewrap(
-    base: tuple[str, ...], filter_file: str, spec: ProcessSpec, walls: Walls, closing: tuple[str, ...] = ()
+    base: tuple[str, ...], filter_file: str, spec: ProcessSpec, walls: Walls, closing: tuple[str, ...] = (),
+    inherited: tuple[int, ...] = (),
 ) -> ProcessSpec:
     """``base`` is bwrap with the options that work here; ``filter_file`` holds the seccomp program, "" for none;
-    ``closing`` starts what follows it with some ports closed, for a process that has the network."""
+    ``closing`` starts what follows it with some ports closed, for a process that has the network; it takes over the
+    descriptors that are ``inherited``."""
     argv = [*base, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
     bare = _bare(walls)
     argv += ["--cap-drop", "ALL", *_view(walls, bare)]
@@ -56,7 +58,8 @@ def in_bubblewrap(
     limit = str(MAX_PROCESSES if _counts_apart() else 0)
     argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", _BEGIN, spec.cwd, limit, *spec.argv]
     env = {**spec.env, "TMPDIR": _temporary(walls)}
-    return replace(spec, argv=tuple(argv), env=env, cwd="/", contained=True, fleeting=_APART)
+    return replace(spec, argv=tuple(argv), env=env, cwd="/", contained=True, fleeting=_APART,
+                   inherited=inherited if walls.network else ())
 
 
 def _temporary(walls: Walls) -> str:

@@ -27,7 +27,7 @@ from desktop.safety import confinement_reports as reports
 from desktop.safety import paths, seatbelt
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.bubblewrap import in_bubblewrap
-from desktop.safety.landlock import PORTS_ABI, closed_ports, in_landlock, usable_abi
+from desktop.safety.landlock import PORTS_ABI, closed_ports, in_landlock, ports_shared, usable_abi
 from desktop.safety.process import default_launcher
 from desktop.safety.program_cache import cache_of, pointed_at, remove_others
 from desktop.safety.syscall_filter import in_bubblewrap as filter_in_bubblewrap
@@ -93,6 +93,7 @@ class Confinement:
         self._filter = ""
         self._sealed = -1
         self._closing: tuple[str, ...] = ()
+        self._inherited: tuple[int, ...] = ()
 
     def probe(self) -> ConfinementReport:
         """Find the first kind that really refuses a write outside; the answer is kept."""
@@ -131,7 +132,7 @@ class Confinement:
             spec = replace(spec, env=pointed_at(spec.env, folder))
         spec, private = self._placed(spec), "commands" if writes else "readers"
         if kind == "bubblewrap":
-            return in_bubblewrap(self._bwrap, self._filter, spec, walls, self._closing)
+            return in_bubblewrap(self._bwrap, self._filter, spec, walls, self._closing, self._inherited)
         if kind == "landlock":
             return in_landlock(self._launcher, self._folder(private), spec, walls)
         if kind == "sandbox-exec":
@@ -218,8 +219,9 @@ class Confinement:
         has the rights of its file (setuid), which it would lose by it."""
         if here.landlock_abi < PORTS_ABI or not self._filter:
             return ()
-        closing = (*self._launcher, "ports", closed_ports(os.environ))
-        wrap = partial(in_bubblewrap, self._bwrap, self._filter, closing=closing)
+        ports, self._inherited = ports_shared(closed_ports(os.environ))
+        closing = (*self._launcher, "ports", ports)
+        wrap = partial(in_bubblewrap, self._bwrap, self._filter, closing=closing, inherited=self._inherited)
         return closing if refuses_outside(wrap, network=True) else ()
 
 
@@ -255,7 +257,7 @@ def refuses_outside(
             wrapped = wrap(spec, Walls((str(inside),), (), (), (str(hidden),), network))
             done = subprocess.run(
                 wrapped.argv, cwd=wrapped.cwd, env=dict(wrapped.env), stdin=subprocess.DEVNULL,
-                capture_output=True, timeout=_PROBE_TIMEOUT_S,
+                capture_output=True, timeout=_PROBE_TIMEOUT_S, pass_fds=wrapped.inherited,
             )  # fmt: skip
         except (OSError, subprocess.SubprocessError):
             return False

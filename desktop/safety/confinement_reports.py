@@ -12,7 +12,9 @@ _SECOND_NAME = (
 
 
 _SERVICES = "services of this computer and of your desktop, and sockets of any other program"
-_AMOUNTS = "how much memory, disk and processor time a command takes until its time is over"
+_AMOUNTS = "how much disk and processor time a command takes until its time is over"
+_MEMORY = "memory above the limit for commands, which is looked at twice a second"
+_HIDDEN = "memory that a program hides on purpose, such as files in memory that it sends away and nobody takes"
 _SCREENS = "a screen that listens on TCP (ports 6000 to 6063, as ssh -X does), when the network is on"
 
 
@@ -23,13 +25,13 @@ def bubblewrap(*, filtered: bool, ports: bool) -> ConfinementReport:
         "Confined by bubblewrap: commands write only in allowed folders and do not see the denied ones.",
         (
             "writes outside the allowed folders", "denied paths and Assent's own data", "other processes",
-            *((_SERVICES,) if filtered else ()), "the network, when it is off", "leftover processes",
+            *((_SERVICES,) if filtered else ()), "the network, when it is off", "leftover processes", _MEMORY,
             *((_SCREENS,) if ports else ()),
         ),
         (
             "reading what is neither denied nor Assent's own", _SECOND_NAME,
             "making a denied path that does not exist yet",
-            "services on localhost, when the network is on", _AMOUNTS,
+            "services on localhost, when the network is on", _AMOUNTS, _HIDDEN,
             *(() if ports else (_SCREENS,)),
             *(() if filtered else (
                 "services of this computer outside /run and /tmp, and with the network on all of them",
@@ -46,14 +48,14 @@ def landlock(abi: int) -> ConfinementReport:
         "Confined by Landlock: commands write only in allowed folders and cannot open the denied ones.",
         (
             "writes outside the allowed folders", "denied paths and Assent's own data",
-            _SERVICES, "the network, when it is off", *((_SCREENS,) if abi >= PORTS_ABI else ()),
+            _SERVICES, "the network, when it is off", _MEMORY, *((_SCREENS,) if abi >= PORTS_ABI else ()),
         ),
         (
             "reading what is neither denied nor Assent's own", _SECOND_NAME,
             "folders that hold a denied path cannot be listed, nor new files made in them",
             "names, sizes and times of files and the command lines of other processes can be seen",
             "changing permissions and times of files that are yours",
-            "how many processes there are at once", _AMOUNTS,
+            "how many processes there are at once", _AMOUNTS, _HIDDEN,
             "services on localhost, when the network is on",
             *(() if abi >= PORTS_ABI else (_SCREENS,)),
             *(() if abi >= SIGNALS_ABI else ("ending your other processes, Assent among them",)),
@@ -73,7 +75,7 @@ def seatbelt() -> ConfinementReport:
         (
             "reading what is neither denied nor Assent's own", _SECOND_NAME,
             "processes that leave their group before a command ends",
-            "services on localhost, when the network is on", _AMOUNTS,
+            "services on localhost, when the network is on", f"how much memory a command takes, and {_AMOUNTS}",
             "this has been tried on your computer just now, but not on every macOS by its makers",
         ),
     )  # fmt: skip

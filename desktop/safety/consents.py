@@ -51,17 +51,17 @@ class Consents:
 
     async def agree(self, consent: Consent) -> None:
         """A person agreed."""
-        await self._write({**self._without(consent.tool), consent.tool: consent})
+        await self._change(consent.tool, consent)
 
     async def take_back(self, tool: str) -> None:
         """From the next call on it is closed."""
-        await self._write(self._without(tool))
+        await self._change(tool, None)
 
-    def _without(self, tool: str) -> dict[str, Consent]:
-        return {name: one for name, one in self._agreed.items() if name != tool}
-
-    async def _write(self, wanted: dict[str, Consent]) -> None:
-        async with self._writing:
+    async def _change(self, tool: str, consent: Consent | None) -> None:
+        async with self._writing:  # what is there is looked at inside: a consent taken back meanwhile does not return
+            wanted = {name: one for name, one in self._agreed.items() if name != tool}
+            if consent is not None:
+                wanted[tool] = consent
             last = dict(list(wanted.items())[-MAX_CONSENTS:])
             await self._kept.put(key=STATE, value=[[c.tool, c.version, *c.paths] for c in last.values()])
             self._agreed = last

@@ -7,15 +7,17 @@ is replaced by what it holds at this moment.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from desktop.domain.safety import ProcessSpec
 from desktop.safety import syscall_filter
-from desktop.safety.launcher import landlock_abi
+from desktop.safety.launcher import landlock_abi, ports_ruleset
 from desktop.safety.paths import Identity, existing_identities, identity_of, is_within
 from desktop.safety.walls import Walls
 
@@ -27,6 +29,7 @@ _SCREENS = (6000, 6063)
 """Where screens listen (X11 by TCP: ``ssh -X``, VcXsrv, Xming): whoever types into windows could allow anything."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 _MAX_SIBLINGS = 2000
+_FIRST_DESCRIPTOR = 100
 
 
 def usable_abi(libc: ctypes.CDLL) -> int:
@@ -52,10 +55,11 @@ def in_landlock(launcher: tuple[str, ...], private: str, spec: ProcessSpec, wall
     read, write = list(dict.fromkeys(read)), list(dict.fromkeys(write))
     held = syscall_filter.in_landlock(walls.network, frozen=walls.seen is not None)
     code = syscall_filter.program(os.uname().machine, held).hex()
-    ports = closed_ports(os.environ) if walls.network else "all"
+    ports, inherited = ports_shared(closed_ports(os.environ)) if walls.network else ("all", ())
     numbers = (ports, str(len(read)), str(len(write)))
     argv = (*launcher, "landlock", spec.cwd, code, *numbers, *read, *write, *spec.argv)
-    return replace(spec, argv=argv, env={**spec.env, "TMPDIR": private}, contained=True)
+    env = {**spec.env, "TMPDIR": private}
+    return replace(spec, argv=argv, env=env, contained=True, inherited=inherited)
 
 
 def _inside(root: str, found: tuple[str, ...]) -> tuple[str, ...]:
@@ -69,6 +73,28 @@ def closed_ports(environment: Mapping[str, str]) -> str:
     own = re.fullmatch(r".*:([0-9]{1,5})(\.[0-9]+)?", environment.get("DISPLAY", ""))
     port = first + int(own[1]) if own else first
     return f"{first}-{last}" + (f",{port}-{port}" if last < port < 1 << 16 else "")
+
+
+def ports_shared(closed: str) -> tuple[str, tuple[int, ...]]:
+    """The closed ports as launcher.py takes them, and the descriptors that it is started with: what opens all others
+    is made once for this process, since that takes 65,000 system calls. Without it launcher.py makes its own."""
+    ruleset = _ports_ruleset(closed)
+    return (f"{closed}@{ruleset}", (ruleset,)) if ruleset >= 0 else (closed, ())
+
+
+@cache
+def _ports_ruleset(closed: str) -> int:
+    """-1 where the kernel cannot. Its number is one that no shell takes for a file of its own."""
+    try:
+        made = ports_ruleset(ctypes.CDLL(None, use_errno=True), closed)
+    except OSError:
+        return -1
+    try:
+        return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
+    except OSError:
+        return -1
+    finally:
+        os.close(made)
 
 
 def _apart_from(paths: list[str], hidden: tuple[str, ...]) -> list[str]:

@@ -7,7 +7,8 @@ one of them ends the command and lets nothing go. Arguments:
 
 ``plain FOLDER COMMAND...`` or ``landlock FOLDER FILTER PORTS READ WRITE PATHS... COMMAND...``, where FOLDER is where
 it has to find itself (it is started there by path, and a folder can be swapped for a link), FILTER the seccomp program
-in hexadecimal, PORTS the closed TCP ports (``all`` or ``6000-6063,7000-7000``), and READ and WRITE count the PATHS that
+in hexadecimal, PORTS the closed TCP ports (``all`` or ``6000-6063,7000-7000``, with ``@7`` where descriptor 7 is a
+ruleset that opens all others, made once for many commands), and READ and WRITE count the PATHS that
 follow. ``ports PORTS COMMAND...`` only closes these and becomes the command.
 
 Exit codes: the command's own, 128 + signal, 126 when the restrictions could not be put in place, 127 when not found.
@@ -29,7 +30,11 @@ LAST_CAPABILITY = 63
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 GRACE_S = 0.5
 HASTE_S = 0.1
+GIVEN_UP_S = 4.0  # less than who ends this program waits for it (process.py)
+LONGEST_S = 30.0
 MANY = 50
+NAMED = 5
+ENDED = (b"Z", b"X")
 # Landlock's rights, by bit: execute 0, write 1, read 2, list 3, remove and make 4..12, refer 13, truncate 14, ioctl 15.
 READ_RIGHTS = 1 << 0 | 1 << 2 | 1 << 3
 FILE_RIGHTS = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
@@ -93,7 +98,9 @@ def landlock(libc: ctypes.CDLL, read: list[str], write: list[str], closed: str =
     if abi < 1:
         raise OSError("this kernel has no Landlock")
     handled = RIGHTS_BY_ABI.get(abi, (1 << 16) - 1)
-    tcp = 0 if abi < 4 else BIND_TCP | CONNECT_TCP if closed == "all" else CONNECT_TCP
+    closed, _, shared = closed.partition("@")
+    held = bool(shared) and _restrict_as(libc, int(shared))
+    tcp = 0 if abi < 4 or held else BIND_TCP | CONNECT_TCP if closed == "all" else CONNECT_TCP
     ruleset = _ruleset(libc, abi, handled, tcp)
     for paths, rights in ((read, READ_RIGHTS), (write, handled & ~DEVICE_RIGHTS)):
         for path in paths:
@@ -106,11 +113,32 @@ def landlock(libc: ctypes.CDLL, read: list[str], write: list[str], closed: str =
 
 def close_ports(libc: ctypes.CDLL, closed: str) -> None:
     """From here on this process and its children connect to no closed port; nothing else is held. Raises OSError."""
-    ruleset = _ruleset(libc, landlock_abi(libc), 0, CONNECT_TCP)
-    _open_ports(libc, ruleset, closed)
     prctl(libc, PR_SET_NO_NEW_PRIVS, 1)
+    closed, _, shared = closed.partition("@")
+    if shared and _restrict_as(libc, int(shared)):
+        return
+    ruleset = ports_ruleset(libc, closed)
     checked(libc, LANDLOCK_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
     os.close(ruleset)
+
+
+def ports_ruleset(libc: ctypes.CDLL, closed: str) -> int:
+    """The descriptor of what opens all TCP ports but these, and holds nothing else. Whoever has it can open more, so
+    that no command is started with it. Raises OSError."""
+    ruleset = _ruleset(libc, landlock_abi(libc), 0, CONNECT_TCP)
+    _open_ports(libc, ruleset, closed)
+    return ruleset
+
+
+def _restrict_as(libc: ctypes.CDLL, ruleset: int) -> bool:
+    """Hold this process to a ruleset that was made before, and close it. False where it did not come along: who starts
+    this program may be another process than the one that wrote its arguments."""
+    held: bool = libc.syscall(ctypes.c_long(LANDLOCK_RESTRICT), ctypes.c_int(ruleset), ctypes.c_uint32(0)) == 0
+    try:
+        os.close(ruleset)
+    except OSError:
+        return held
+    return held
 
 
 def _ruleset(libc: ctypes.CDLL, abi: int, files: int, tcp: int) -> int:
@@ -159,56 +187,91 @@ def seccomp(libc: ctypes.CDLL, code: bytes) -> None:
 
 
 def descendants(root: int) -> list[int]:
-    """All processes below ``root``, by /proc; parents before children."""
+    """All living processes below ``root``, by /proc; parents before children. What has ended and was not collected is
+    left out, and is still the parent of its children."""
     children: dict[int, list[int]] = {}
+    ended: set[int] = set()
     for name in os.listdir("/proc"):
         if name.isdigit():
-            parent = parent_of(int(name))
-            if parent is not None:
-                children.setdefault(parent, []).append(int(name))
+            parent, lives = parent_of(int(name))
+            children.setdefault(parent, []).append(int(name))
+            if not lives:
+                ended.add(int(name))
     found: list[int] = []
     waiting = [root]
     while waiting:
         for child in children.get(waiting.pop(), []):
             found.append(child)
             waiting.append(child)
-    return found
+    return [process for process in found if process not in ended]
 
 
-def parent_of(process: int) -> int | None:
-    """The parent of a process, None when it is gone or a zombie."""
+def parent_of(process: int) -> tuple[int, bool]:
+    """The parent of a process, 0 when it is gone, and whether it lives: a zombie whose other threads go on does."""
+    state, parent = _state(f"/proc/{process}/stat")
+    return parent, state not in ENDED or living_thread(process) is not None
+
+
+def living_thread(process: int) -> int | None:
+    """One thread of a process that has not ended, its first where that lives. None when all have."""
     try:
-        with open(f"/proc/{process}/stat", "rb") as file:
+        threads = sorted(map(int, os.listdir(f"/proc/{process}/task")))
+    except OSError:
+        return None
+    return next((thread for thread in threads if _state(f"/proc/{process}/task/{thread}/stat")[0] not in ENDED), None)
+
+
+def _state(place: str) -> tuple[bytes, int]:
+    """The state of a process or thread, and its parent."""
+    try:
+        with open(place, "rb") as file:
             state, parent = file.read().rpartition(b")")[2].split()[:2]
     except (OSError, ValueError):
-        return None
-    return None if state in (b"Z", b"X") else int(parent)
+        return b"X", 0
+    return state, int(parent)
 
 
-def end_all(grace_s: float = GRACE_S) -> None:
+def end_all(grace_s: float = GRACE_S, given_up_s: float = GIVEN_UP_S) -> list[int]:
     """TERM to everything below this process, half a second, then KILL until nothing is left: the reaper of orphans has
     children as long as there are descendants. What forks faster than it can be killed is stopped first: what is stopped
-    does not fork."""
+    does not fork. What was killed and is still there ``given_up_s`` later cannot be ended (a program of another user,
+    one that waits for a broken disk): that is returned."""
     if not reap() or not os.path.isdir("/proc/self"):
-        return
+        return []
     tell(descendants(os.getpid()), signal.SIGTERM)
-    deadline = time.monotonic() + grace_s
+    now = time.monotonic()
+    kill_at, given_up_at, last = now + grace_s, now + grace_s + given_up_s, now + grace_s + LONGEST_S
+    killed: set[int] = set()
     while reap():
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now > kill_at:
             left = descendants(os.getpid())
+            if not killed.issuperset(left):
+                killed.update(left)
+                given_up_at = now + given_up_s
             if len(left) > MANY:
                 tell(left, signal.SIGSTOP)
             tell(left, signal.SIGKILL)
+            if now > min(given_up_at, last):
+                return left
         time.sleep(0.005)
+    return []
+
+
+def say_left(processes: list[int]) -> None:
+    """Tell who reads the output that something of the command goes on."""
+    if processes:
+        which = ", ".join(map(str, processes[:NAMED])) + (", ..." if len(processes) > NAMED else "")
+        os.write(2, f"Some of what the command started could not be ended and still runs: process {which}.\n".encode())
 
 
 def tell(processes: list[int], number: int) -> None:
-    """Signal what is still there."""
+    """Signal what is still there and may be signalled."""
     for process in processes:
         try:
             os.kill(process, number)
-        except ProcessLookupError:
-            pass
+        except OSError:
+            pass  # gone, or another user's
 
 
 def reap() -> bool:
@@ -265,7 +328,7 @@ def become(argv: list[str]) -> int:
 
 def orphaned(*_: object) -> None:
     """Who is above has died, or wants this ended: so is everything below."""
-    end_all(HASTE_S)
+    say_left(end_all(HASTE_S))
     os._exit(1)
 
 
@@ -334,7 +397,7 @@ def main() -> int:
     if second == 0:
         os._exit(guard(own, libc, command, restrictions))
     code = awaited(second)
-    end_all()
+    say_left(end_all())
     return code
 
 

@@ -18,12 +18,13 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.launcher import descendants
+from desktop.safety.memory import outgrown
 from desktop.safety.output import OutputCollector
 from desktop.safety.paths import real
 
@@ -34,7 +35,7 @@ _FLOOD_PAUSE_S = 0.005
 _PLATFORM: str = sys.platform
 _SUPERVISORS = ("bwrap",)
 
-Ended = Literal["exited", "timeout", "aborted"]
+Ended = Literal["exited", "timeout", "aborted", "memory"]
 
 
 def default_launcher() -> tuple[str, ...]:
@@ -67,10 +68,13 @@ class ProcessRunner:
                 reading = group.create_task(_read(process, output, progress))
                 exiting = group.create_task(process.wait())
                 stopping = group.create_task(stop.wait())
-                ended = await _first(exiting, stopping, spec.timeout_s, process)
+                growing = group.create_task(outgrown(process.pid, spec.memory_limit, spec.fleeting))
+                ended = await _first(exiting, stopping, growing, spec.timeout_s, process)
                 stopping.cancel()
-                await asyncio.wait({reading}, timeout=_PIPE_GRACE_S)
+                growing.cancel()
+                await asyncio.wait({reading, exiting}, timeout=_PIPE_GRACE_S)
                 reading.cancel()
+                exiting.cancel()  # it waits for the output to be closed, too, which what cannot be ended may never do
         finally:
             detach()
             _end_leftovers(process)
@@ -85,7 +89,7 @@ class ProcessRunner:
             return await asyncio.create_subprocess_exec(
                 *wrapped.argv, cwd=wrapped.cwd, env=dict(wrapped.env),
                 stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-                start_new_session=_PLATFORM != "win32",
+                start_new_session=_PLATFORM != "win32", pass_fds=wrapped.inherited,
             )  # fmt: skip
         except (OSError, ValueError) as error:
             what = f"{spec.argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}."
@@ -107,15 +111,17 @@ def held(spec: ProcessSpec, launcher: tuple[str, ...] | None = None) -> ProcessS
 async def _first(
     exiting: asyncio.Task[int],
     stopping: asyncio.Task[Literal[True]],
+    growing: asyncio.Task[None],
     timeout_s: float,
     process: asyncio.subprocess.Process,
 ) -> Ended:
-    """Wait for the end, the time limit or the abort; in the last two cases end everything."""
+    """Wait for the end, the time limit, the abort or too much memory; in all but the first end everything."""
+    waited: set[asyncio.Task[Any]] = {exiting, stopping, growing}
     try:
-        await asyncio.wait({exiting, stopping}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waited, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
         if exiting.done():
             return "exited"
-        ended: Ended = "aborted" if stopping.done() else "timeout"
+        ended: Ended = "aborted" if stopping.done() else "memory" if growing.done() else "timeout"
         await end_process(process, exiting)
         return ended
     except asyncio.CancelledError:

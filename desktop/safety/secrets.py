@@ -6,18 +6,23 @@ that ends when nobody has asked for a while. Secrets go there and come from ther
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.errors import ChildDied, ProtocolViolation, SecretsUnavailable
-from desktop.domain.keyring import OWN_SERVICE
+from desktop.domain.keyring import OWN_SERVICE, KeyPlace
 from desktop.domain.processes import Child, ChildRefused
 
 SERVICE = OWN_SERVICE
 MAX_SECRET = 16_384
 MAX_HANGS = 3
-"""Calls in a row without an answer, after which the keyring is left alone."""
+"""Calls in a row without an answer, after which the keyring is left alone for ``PAUSE_S``."""
+PAUSE_S = 60.0
+PERSON_S = 900.0
+"""How long a value that is to be kept waits for the person, whom the system may ask for a password."""
 
 _NEXT = "Unlock or install a keyring (on Linux: GNOME Keyring or KWallet). Until then keys last until Assent is closed."
 
@@ -35,19 +40,25 @@ class KeyringSecrets:
     """Implements ``domain.models.SecretStore``. ``on_value`` hears every value that passes, for redaction.
 
     ``child`` is the keyring host (``name``, ``get``, ``put``, ``delete``), ended by ``close``. ``timeout_s`` bounds
-    each call, the start of the host included.
+    each call, the start of the host included; what is to be kept goes on waiting for ``person_s`` without its caller,
+    and ``on_late`` (any number) is called when it comes to an end.
     """
 
     def __init__(
-        self, child: Child, *, service: str = SERVICE, timeout_s: float = 10.0,
+        self, child: Child, *, service: str = SERVICE, timeout_s: float = 10.0, person_s: float = PERSON_S,
         on_value: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip
         self._child = child
         self._service = service
         self._timeout = timeout_s
         self._on_value = on_value
+        self._person_s = person_s
         self._hangs = 0
+        self._hung_at = 0.0
         self._only_here: dict[tuple[str, str], str] = {}
+        self._seen: dict[tuple[str, str], KeyPlace] = {}
+        self._keeping: dict[tuple[str, str], asyncio.Task[bool]] = {}
+        self.on_late: list[Callable[[], None]] = []
 
     async def get(self, name: str) -> str | None:
         """The value kept for this process, else the keyring's. Raises SecretsUnavailable."""
@@ -58,7 +69,9 @@ class KeyringSecrets:
         here = self._only_here.get((service, user))
         if here is not None:
             return here
+        self._seen[service, user] = "silent"
         value = await self._call("get", service=service, user=user)
+        self._seen[service, user] = "kept" if isinstance(value, str) else "missing"
         if isinstance(value, str):
             self._on_value(value)
             return value
@@ -69,17 +82,49 @@ class KeyringSecrets:
         return await self.keep(self._service, name, value)
 
     async def keep(self, service: str, user: str, value: str) -> bool:
-        """The same for an entry of any service."""
+        """The same for an entry of any service. One that the person is still asked about is kept when they agree."""
         if not value or len(value) > MAX_SECRET:
             raise ValueError("a secret has 1 to 16,384 characters")
         self._on_value(value)
+        entry = service, user
+        await self._give_up(entry)
+        self._only_here[entry] = value
+        task = self._keeping[entry] = asyncio.create_task(self._put(entry, value), name="keep a secret")
         try:
-            await self._call("put", service=service, user=user, value=value)
+            done, _ = await asyncio.wait((task,), timeout=self._timeout)
+        except asyncio.CancelledError:  # whoever typed it no longer wants it
+            await self._give_up(entry)
+            self._only_here.pop(entry, None)
+            raise
+        if done:
+            return not task.cancelled() and task.result()
+        task.add_done_callback(self._late)
+        return False
+
+    async def _put(self, entry: tuple[str, str], value: str) -> bool:
+        """Whether the keyring has it."""
+        try:
+            await self._call("put", self._person_s, service=entry[0], user=entry[1], value=value)
         except SecretsUnavailable:
-            self._only_here[service, user] = value
             return False
-        self._only_here.pop((service, user), None)
-        return True
+        else:
+            self._only_here.pop(entry, None)
+            self._seen[entry] = "kept"
+            return True
+        finally:
+            self._keeping.pop(entry, None)
+
+    def _late(self, task: asyncio.Task[bool]) -> None:
+        if not task.cancelled():
+            for told in self.on_late:
+                told()
+
+    async def _give_up(self, *entries: tuple[str, str]) -> None:
+        """What waits for the person is no longer wanted."""
+        tasks = [task for entry in entries if (task := self._keeping.pop(entry, None)) is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def delete(self, name: str) -> None:
         """Forget it here and in the keyring. Raises SecretsUnavailable when the keyring may still have it."""
@@ -87,16 +132,36 @@ class KeyringSecrets:
 
     async def drop(self, service: str, user: str) -> None:
         """The same for an entry of any service."""
+        await self._give_up((service, user))
         kept_here = self._only_here.pop((service, user), None) is not None
+        self._seen.pop((service, user), None)
         try:
             await self._call("delete", service=service, user=user)
         except SecretsUnavailable:
             if not kept_here:
                 raise
+        else:
+            self._seen[service, user] = "missing"
 
     def is_only_here(self, service: str, user: str) -> bool:
         """Whether the value is gone when the app closes."""
         return (service, user) in self._only_here
+
+    def place(self, service: str, user: str) -> KeyPlace:
+        """Where the value lies, as far as it is known without asking: the one home of what pages say of it."""
+        entry = service, user
+        if entry in self._only_here:
+            return "waiting" if entry in self._keeping else "session"
+        return self._seen.get(entry, "unasked")
+
+    def place_of(self, name: str) -> KeyPlace:
+        """The same for an entry of our own."""
+        return self.place(self._service, name)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the system has yet to say that it keeps something: it may be asking for a password."""
+        return bool(self._keeping)
 
     def session_only(self) -> tuple[str, ...]:
         """Names of secrets that will be gone when the app closes, for the notice."""
@@ -116,33 +181,36 @@ class KeyringSecrets:
         return KeyringReport(True, name, f"Keys are kept in {name}.")
 
     async def close(self) -> None:
-        """End the child, also one that hangs."""
+        """End the child, also one that hangs, and what waits for the person."""
+        await self._give_up(*self._keeping)
         await self._child.stop()
 
-    async def _call(self, method: str, **params: str) -> Any:
+    async def _call(self, method: str, within: float | None = None, /, **params: str) -> Any:
         """Ask the child; whatever goes wrong becomes SecretsUnavailable."""
-        if self._hangs >= MAX_HANGS:
-            raise _unavailable("The keyring hangs; it is not asked again until Assent is restarted.")
+        if self._hangs >= MAX_HANGS and time.monotonic() - self._hung_at < PAUSE_S:
+            raise _unavailable("The keyring does not respond. Assent asks it again in a minute.")
         try:
-            answer = await self._asked(method, params)
+            answer = await self._asked(method, params, within or self._timeout)
         except TimeoutError:
-            self._hangs += 1
+            self._hangs, self._hung_at = self._hangs + 1, time.monotonic()
             raise _unavailable(
-                f"The keyring did not answer within {self._timeout:g} seconds. It may be waiting to be unlocked."
+                f"The keyring did not answer within {within or self._timeout:g} seconds. "
+                "It may be waiting to be unlocked."
             ) from None
         except (ChildDied, ProtocolViolation):
             raise _unavailable("The process that asks the keyring failed.") from None
         except ChildRefused as refused:
+            self._hangs = 0
             raise _unavailable(str(refused)) from None
         self._hangs = 0
         return answer
 
-    async def _asked(self, method: str, params: dict[str, str]) -> Any:
+    async def _asked(self, method: str, params: dict[str, str], within: float) -> Any:
         """Every call can be made twice, and a child that ends for want of calls may end under a new one."""
         try:
-            return await self._child.call(method, params, timeout=self._timeout)
+            return await self._child.call(method, params, timeout=within)
         except ChildDied:
-            return await self._child.call(method, params, timeout=self._timeout)
+            return await self._child.call(method, params, timeout=within)
 
 
 def _unavailable(sentence: str) -> SecretsUnavailable:

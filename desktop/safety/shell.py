@@ -19,6 +19,7 @@ from desktop.safety.environment_names import changes_programs
 from desktop.safety.shell_bound import Binder
 from desktop.safety.shell_builtins import computed_by
 from desktop.safety.shell_carriers import changes_git, command_in
+from desktop.safety.shell_computed import BECAUSE, Sums
 from desktop.safety.shell_effects import Effect, effect_of
 from desktop.safety.shell_hosts import hosts_in
 from desktop.safety.shell_names import set_by
@@ -93,7 +94,7 @@ class _Reading:
         self._touched: dict[str, None] = {}
         self._bound: dict[str, None] = {}
         self._blocked: Blocked | None = None
-        self._talk = Talk()
+        self._talk, self._sums = Talk(), Sums()
         self._scripts = 0
 
     def let_go(self) -> None:
@@ -112,6 +113,7 @@ class _Reading:
 
     def result(self, blocked: Blocked | None) -> ShellReading:
         """The finished reading."""
+        self.raise_for(BECAUSE if self._sums.run_text else "")
         if len(self._bound) > MAX_BOUND:
             self.raise_for("it runs or changes more files than are compared again before it runs")
         reasons = list(self._reasons)
@@ -155,6 +157,7 @@ class _Reading:
             return
         parsed: Parsed = parse(source, self._variables)
         self._talk.unclear |= bool(parsed.problems)
+        self._sums.take(parsed)
         for problem in parsed.problems:
             self.raise_for(f"not all of it can be read: {problem}")
         if (strange := strange_part(parsed)) is not None:
@@ -231,7 +234,6 @@ class _Reading:
                 self._binder.look_in(word)
             if (word in command.assignments or first in _SETTING) and (held := command_in(word)):
                 self.script(held.text, depth + 1)
-
         for named in set_by(command.words):
             if named == "PATH" and not any(word.text.startswith("PATH=") for word in command.words):
                 self._binder.look_in(None)

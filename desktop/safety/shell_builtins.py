@@ -83,6 +83,34 @@ def jobs_run(words: Sequence[Word]) -> bool:
     return any("x" in word.text for word in own)
 
 
+def may_hold_options(words: Sequence[Word]) -> list[str]:
+    """Arguments that may become options which name a variable, or hold text that is expanded: ``printf "$X" 1``."""
+    name, arguments = words[0].text, words[1:]
+    if name == "printf":
+        arguments = [word for word in arguments if word.text != "--"][:1]
+    elif name not in ("wait", "jobs", "compgen", "complete"):
+        return []
+    return [word.text for word in arguments if word.text[:1] in ("$", "`") or (word.dynamic and name != "printf")]
+
+
+def maps_of(words: Sequence[Word]) -> list[str]:
+    """Arrays whose indexes are texts and not computed: ``declare -A X``."""
+    if words[0].text not in _DECLARES or "A" not in _letters(words):
+        return []
+    return [word.text.partition("=")[0] for word in words[1:] if not word.text.startswith("-")]
+
+
+def integers_of(words: Sequence[Word]) -> list[str]:
+    """Variables that compute, or stand for, whatever they are given from now on: ``declare -i X``."""
+    if words[0].text not in _DECLARES or not _letters(words) & set("in"):
+        return []
+    return [word.text.partition("=")[0].removesuffix("+") for word in words[1:] if not word.text.startswith("-")]
+
+
+def _letters(words: Sequence[Word]) -> set[str]:
+    return {letter for word in words if word.text.startswith("-") for letter in word.text}
+
+
 def _let(words: Sequence[Word], found: Found) -> None:
     if not all(word.text == "--" or _SUM.fullmatch(word.text) for word in words):
         found.hidden = _COMPUTES
@@ -106,9 +134,8 @@ def _names(name: str) -> Callable[[Sequence[Word], Found], None]:
 
 def _declared(name: str, words: Sequence[Word], found: Found) -> None:
     """``-i`` computes whatever the name is ever given, ``-n`` makes it another; a list in quotes has indexes, too."""
-    letters = "".join(word.text for word in words if word.text.startswith("-"))
     lists = any("[" in word.text.partition("=")[2] and "(" in word.text for word in words)
-    if lists or set(letters) & set("iI" if name == "export" else "iIn"):
+    if lists or _letters(words) & set("iI" if name == "export" else "iIn"):
         found.hidden = _COMPUTES
 
 

@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from desktop.safety.blocklist import forces_push, git_command
+from desktop.safety.blocklist import forces_push, git_command, may_mean
 from desktop.safety.shell_databases import orders_act
 from desktop.safety.shell_git import git_needs_network, git_reads, git_words
+from desktop.safety.shell_known import known
 from desktop.safety.shell_sed import acts
 from desktop.safety.shell_words import Word
 
@@ -67,6 +68,22 @@ PRIVILEGED = _set("""
     fdisk parted sfdisk gdisk losetup cryptsetup lvm vgremove lvremove pvremove ip ifconfig route nmcli defaults csrutil
     spctl dscl diskutil launchd hdiutil reg schtasks net sc bcdedit gsettings dconf xdg-settings update-alternatives
     dbus-send busctl gdbus qdbus xdg-open
+    adjtimex ntpdate rdate chronyc localectl rtcwake machinectl networkctl resolvectl systemd-tmpfiles systemd-sysusers
+    udevadm initctl rc-service rc-update update-rc.d chkconfig sv ctrlaltdel kexec depmod dkms setpci pivot_root
+    ldconfig locale-gen update-ca-certificates update-grub grub-install grub-mkconfig update-initramfs mkinitcpio dracut
+    efibootmgr pam-auth-update authselect faillock chage chsh chfn gpasswd vipw vigr pwconv pwunconv grpconv newusers
+    setsebool semanage chcon restorecon setenforce aa-enforce aa-complain aa-disable apparmor_parser auditctl
+    rfkill ethtool iw iwconfig tc brctl bridge arp ipset ebtables arptables wg-quick openvpn
+    tune2fs e2fsck fsck mkswap resize2fs xfs_admin xfs_growfs xfs_repair blockdev hdparm sdparm fstrim quotaon quotaoff
+    edquota setquota exportfs zpool zfs btrfs mdadm dmsetup pvcreate vgcreate vgchange lvcreate lvchange lvextend
+    vgextend pvresize lvresize iscsiadm nbd-client partprobe partx kpartx eject usbreset
+    login newgrp agetty openvt chvt loadkeys setfont cpupower tuned-adm powertop
+    lpadmin cupsenable cupsdisable bluetoothctl renice logrotate pw sysrc scutil systemsetup nvram pmset softwareupdate
+    dpkg-divert dpkg-statoverride alternatives update-desktop-database update-mime-database
+    iptables-restore iptables-apply iptables-legacy iptables-legacy-restore iptables-nft iptables-nft-restore
+    ip6tables-restore ip6tables-apply ip6tables-legacy ip6tables-legacy-restore ip6tables-nft ip6tables-nft-restore
+    ebtables-restore arptables-restore mke2fs mkdosfs mkntfs debugfs nvme bootctl mokutil wpa_cli
+    docker-compose podman-compose crictl ctr
     dpkg-reconfigure snap flatpak secret-tool keyring security kwallet-query gpg gpg2 ssh-add ssh-keygen
 """)
 KILLS = _set("kill pkill killall xkill skill fuser taskkill")
@@ -123,7 +140,7 @@ def effect_of(name: str, words: Sequence[Word]) -> Effect:
         effect.reasons.append(f"{name} changes the system or other programs")
     if effect.kind == "deletes" and not effect.reasons:
         effect.reasons.append(f"{name} deletes for good")
-    recursive_flag = any(word.text[:1] == "-" and _has_flag(word.text, "rR", "--recursive") for word in words)
+    recursive_flag = any(word.text[:1] == "-" and _may_be_flag(word.text, "rR", "--recursive") for word in words)
     effect.recursive = effect.recursive or name in RECURSIVE or recursive_flag
     return effect
 
@@ -141,6 +158,11 @@ def _has_flag(text: str, letters: str, *long: str) -> bool:
     if text.startswith("--"):
         return text.split("=")[0] in long
     return text.startswith("-") and len(text) < 8 and bool(set(text[1:]) & set(letters))
+
+
+def _may_be_flag(text: str, letters: str, *long: str) -> bool:
+    """The same of an option that does harm: a long one that is cut short counts as every one that begins so."""
+    return _has_flag(text, letters, *long) or may_mean(text, *long)
 
 
 def operands(words: Sequence[Word], valued: frozenset[str] = frozenset()) -> list[Word]:
@@ -183,7 +205,7 @@ def _copy_or_move(name: str, words: list[Word]) -> Effect:
         effect.writes += sources
         effect.replaces = not keeps
     if name == "ln":
-        effect.replaces = any(_has_flag(word.text, "f", "--force") for word in words)
+        effect.replaces = any(_may_be_flag(word.text, "f", "--force") for word in words)
     return effect
 
 
@@ -195,13 +217,13 @@ def _all_operands(name: str, words: list[Word]) -> Effect:
 
 def _permissions(name: str, words: list[Word]) -> Effect:
     effect = Effect("writes", operands(words)[1:])
-    if any(_has_flag(word.text, "R", "--recursive") for word in words):
+    if any(_may_be_flag(word.text, "R", "--recursive") for word in words):
         effect.reasons.append(f"{name} -R changes everything below a folder")
     return effect
 
 
 def _sed(_: str, words: list[Word]) -> Effect:
-    in_place = any(_has_flag(word.text, "i", "--in-place") for word in words)
+    in_place = any(_may_be_flag(word.text, "i", "--in-place") for word in words)
     return Effect("writes", operands(words)[1:]) if in_place else Effect("reads")
 
 
@@ -252,7 +274,7 @@ def _git_loss(subcommand: str, texts: list[str], rest: list[Word]) -> str:
     flags = [text for text in texts if text.startswith("-")]
 
     def has(letters: str, *long: str) -> bool:
-        return any(_has_flag(flag, letters, *long) for flag in flags)
+        return any(_may_be_flag(flag, letters, *long) for flag in flags)
 
     losses: dict[str, tuple[bool, str]] = {
         "reset": (has("", "--hard", "--merge", "--keep"), "git reset --hard throws away changes"),
@@ -279,7 +301,7 @@ def _git_loss(subcommand: str, texts: list[str], rest: list[Word]) -> str:
 
 def _network_copy(name: str, words: list[Word]) -> Effect:
     effect = Effect("network", operands(words)[-1:] if name in ("rsync", "scp") else [], recursive=True)
-    if name == "rsync" and any(word.text.startswith("--delete") for word in words):
+    if name == "rsync" and any(word.text.startswith("--del") for word in words):
         effect.reasons.append("rsync --delete removes files at the target")
     if name == "ssh":
         effect.reasons.append("it runs commands on another computer")
@@ -288,8 +310,40 @@ def _network_copy(name: str, words: list[Word]) -> Effect:
 
 def _name_of_host(_: str, words: list[Word]) -> Effect:
     """It shows the name; with one, or a file of one, it sets it."""
-    sets = [word for word in words if not word.text.startswith("-") or set(word.text) & set("bF")]
-    return Effect("privileged", reasons=["it changes the name of this computer"]) if sets else Effect("reads")
+    shows = _only_shows("hostname", words) and all(word.text.startswith("-") for word in words)
+    return Effect("reads") if shows else Effect("privileged", reasons=["it changes the name of this computer"])
+
+
+def _clock_of_board(_: str, words: list[Word]) -> Effect:
+    """It shows what the computer's own clock says; with nearly all its options it sets that clock or the system's."""
+    shows = all(_has_flag(word.text, "rVhv", "--show", "--get", "--version", "--help", "--verbose") for word in words)
+    shows = shows and not any(set(word.text[1:]) - set("rVhv") for word in words if not word.text.startswith("--"))
+    return Effect("reads") if shows else Effect("privileged", reasons=["it sets the clock of this computer"])
+
+
+def _only_shows(name: str, words: list[Word]) -> bool:
+    """Whether all options are by their whole names in the table of what only shows; what may become one is not."""
+    table = known(name)
+    if table is None:
+        return not words
+    before = ""
+    for word in words:
+        text, waits = word.text, table.letters.waits(before)
+        if text.startswith("--"):
+            if len(text) > 2 and not table.has(text.partition("=")[0]):
+                return False
+        elif text.startswith("-"):
+            if not table.has(text) and not all(has for _, _, has in table.letters.split(text)):
+                return False
+        elif word.split and not word.literal_start and not waits:
+            return False
+        before = text
+    return True
+
+
+def _shows(name: str, words: list[Word]) -> Effect:
+    """Of programs that show something of the machine, and with other options change it."""
+    return Effect(_kind(name) if _only_shows(name, words) else "privileged")
 
 
 def _judge_code(name: str, words: Sequence[Word], effect: Effect) -> None:
@@ -357,5 +411,6 @@ _SPECIAL: dict[str, Callable[[str, list[Word]], Effect]] = {
     **dict.fromkeys(("tar", "unzip"), _archive),
     **dict.fromkeys(("rsync", "scp", "ssh", "sftp"), _network_copy),
     **dict.fromkeys(("hostname", "domainname", "nisdomainname", "ypdomainname"), _name_of_host),
-    "sed": _sed, "find": _find, "git": _git,
+    "sed": _sed, "find": _find, "git": _git, "hwclock": _clock_of_board,
+    "dmesg": _shows, "journalctl": _shows,
 }  # fmt: skip

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from desktop.safety.blocklist import git_command
+from desktop.safety.blocklist import git_command, may_mean
 from desktop.safety.shell_letters import Letters, Read, read_options
 from desktop.safety.shell_words import Word, literal
 
@@ -79,7 +79,7 @@ def git_needs_network(words: Sequence[Word]) -> bool:
     texts = [word.text for word in rest]
     plain = [text for text in texts if not text.startswith("-")]
     if subcommand == "archive":
-        return any(text.startswith("--rem") for text in texts)
+        return any(may_mean(text, "--remote") for text in texts)
     if subcommand == "remote" and plain[:1] == ["show"]:
         return len(plain) > 1 and "-n" not in texts
     if subcommand == "remote" and plain[:1] == ["add"]:

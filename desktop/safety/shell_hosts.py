@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from desktop.safety.blocklist import git_command
+from desktop.safety.blocklist import git_command, may_mean
 from desktop.safety.shell_git import git_words
 from desktop.safety.shell_host_tables import (
     CURL_ELSEWHERE,
@@ -36,15 +36,19 @@ _PLAIN_HOST = re.compile(r"[\w.\-]+|\[[\w:.%]+\]")
 _UNREAD = ("$", "`")
 _MAX_NAME = 255
 _MAX_PLACE = 1_000
+_GO_ON = ("--recursive", "--recurse-submodules", "--multiple")
+"""Options of git that go on to the hosts of other repositories."""
 _METHOD = re.compile(r"[A-Z]+")
 
 
 @dataclass(slots=True)
 class Hosts:
-    """``complete``: whether the words name every host that it talks with."""
+    """``complete``: whether the words name every host that it talks with; ``leads``: options that send it on to others.
+    """
 
     names: dict[str, None] = field(default_factory=dict)
     complete: bool = True
+    leads: list[str] = field(default_factory=list)
 
     def add(self, names: Iterable[str]) -> None:
         """More of them; what only running shows is not named."""
@@ -159,6 +163,12 @@ def _ssh_option(text: str) -> list[str]:
     return _list_of(_address)(value) if wanted in ("hostname", "proxyjump") else []
 
 
+def _header(text: str) -> list[str]:
+    """``-H 'Host: x'``: behind one address many computers may answer, by this name."""
+    name, _, value = text.partition(":")
+    return _address(value.strip()) if name.strip().casefold() == "host" else []
+
+
 def _wget_order(text: str) -> list[str]:
     """``-e https_proxy=HOST``."""
     found = _PROXY.fullmatch(text.strip())
@@ -214,8 +224,9 @@ class _Program:
                 found.add(_address(value))
         if not names & self.silent:
             found.add(self.operands([word.text for word in given.operands]))
-        leads = names & self.elsewhere or any(word.split for word in words)
-        found.complete = found.complete and self.complete and bool(found.names) and not leads
+        found.leads += sorted(names & self.elsewhere)
+        unsure = found.leads or any(word.split for word in words)
+        found.complete = found.complete and self.complete and bool(found.names) and not unsure
 
 
 def _git(words: Sequence[Word], found: Hosts) -> None:
@@ -223,20 +234,17 @@ def _git(words: Sequence[Word], found: Hosts) -> None:
     settings = words[: len(words) - len(rest)]
     letters = LETTERS.get(f"git {subcommand}", Letters.of(""))
     given = read_options(rest, letters, GIT_VALUED)
+    found.leads += [name for name, _ in given.options if may_mean(name, *_GO_ON)]
     if subcommand in ("push", "pull", "fetch", "clone", "ls-remote"):
-        found.add(host for word in given.operands[:1] for host in _remote(word.text))
+        remotes = given.operands if any(may_mean(name, "--multiple") for name in found.leads) else given.operands[:1]
+        found.add(host for word in remotes for host in _remote(word.text))
         found.add(host for name, value in given.options if name == "--repo" for host in _remote(value or ""))
     else:
         found.add(host for word in given.operands if "://" in word.text for host in hosts_in(word))
     set_here = [word.text.partition("=")[2] for word in settings]
     set_here += [(value or "").partition("=")[2] for name, value in given.options if name in ("-c", "--config")]
     found.add(host for text in set_here if text for host in _remote(text))
-    found.complete = found.complete and bool(found.names) and not any(set_here) and not _goes_on(given)
-
-
-def _goes_on(given: Read) -> bool:
-    """Whether it goes on to the hosts of other repositories."""
-    return any(name.startswith("--recurs") for name, _ in given.options)
+    found.complete = found.complete and bool(found.names) and not any(set_here) and not found.leads
 
 
 def _flags(text: str) -> dict[str, bool]:
@@ -261,13 +269,14 @@ _PROGRAMS: dict[str, _Program] = {
     "curl": _Program(
         _each(_address), LETTERS["curl"],
         {**_flags(CURL_VALUED), **_flags(_CURL_PROXIES[3:]), **dict.fromkeys(CURL_FLAGS.split(), False)},
-        {**dict.fromkeys(_CURL_PROXIES.split(), _address), "--connect-to": _field(0, 2), "--resolve": _resolved,
+        {**dict.fromkeys(_CURL_PROXIES.split(), _address), "-H": _header, "--header": _header,
+         "--connect-to": _field(0, 2), "--resolve": _resolved,
          "--dns-servers": _list_of(_address)},
         frozenset(CURL_ELSEWHERE.split()),
     ),
     "wget": _Program(
         _each(_address), LETTERS["wget"], _flags(WGET_VALUED),
-        {"-e": _wget_order, "--execute": _wget_order, "-B": _address, "--base": _address},
+        {"-e": _wget_order, "--execute": _wget_order, "--header": _header, "-B": _address, "--base": _address},
         frozenset(WGET_ELSEWHERE.split()), complete=False,
     ),
     "ssh": _Program(

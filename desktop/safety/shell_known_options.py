@@ -119,6 +119,9 @@ install: CDTZbcdpv|Sgmot|| backup compare context directory group mode no-target
   preserve-timestamps suffix target-directory verbose
 ionice: t|cnPpu|| class classdata ignore pgid pid uid
 join: iz|12aejotv|| check-order header ignore-case nocheck-order zero-terminated
+journalctl: aefklmqrx|DFMNSTUcgnoptu|b| after-cursor all boot case catalog cursor dmesg facility field fields follow
+  full grep header identifier lines list-boots local merge no-full no-hostname no-pager no-tail output output-fields
+  pager-end priority quiet reverse show-cursor since system truncate-newline unit until user user-unit utc
 jq: ||| arg argjson args jsonargs rawfile slurpfile tab compact-output null-input exit-status slurp raw-output
   raw-input color-output monochrome-output ascii-output sort-keys indent join-output stream seq unbuffered
 less: ||| quit-if-one-screen raw-control-chars no-init chop-long-lines line-numbers ignore-case squeeze-blank-lines

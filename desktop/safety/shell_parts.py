@@ -104,7 +104,8 @@ def _part(
     said, hidden = found.said, hidden or found.hidden
     if behind and words and base_name(words[0].text) in TAKES_ORDERS:
         said = [*said, "<"]
-    hosts = tuple(hosts_of_command(words).names)
+    led = hosts_of_command(words)
+    hosts = (*led.names, *led.leads)
     return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said), tuple(before), hosts)
 
 

@@ -88,6 +88,10 @@ def _man(words: Sequence[Word], found: Found) -> None:
         found.say("/")
 
 
+_XXD_WAITS = frozenset("-c -cols -g -group -l -len -n -name -o -offset -R -s -seek -skip".split())
+"""Options of xxd whose value is the next word; it knows no groups of letters."""
+
+
 def _second_writes(name: str, *, permutes: bool) -> Callable[[Sequence[Word], Found], None]:
     """Programs that write their second operand. Not ``permutes``: behind the first one every word is an operand."""
 
@@ -98,7 +102,8 @@ def _second_writes(name: str, *, permutes: bool) -> Callable[[Sequence[Word], Fo
             if waiting:
                 waiting = False
             elif word.text.startswith("-") and len(word.text) > 1 and (permutes or not plain):
-                waiting = table is not None and table.letters.waits(word.text)
+                waits = table.letters.waits(word.text) if table is not None else False
+                waiting = waits if permutes else word.text in _XXD_WAITS
             else:
                 plain.append(word)
         found.writes += plain[1:2]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import dropwhile
 from typing import Any
 
+from desktop.safety.shell_sums import Computed, Sum
 from desktop.safety.shell_words import UNREAD, Word, joined_by_quotes, literal, substitutions, unescaped, word_of
 
 MAX_DEPTH = 200
@@ -22,7 +23,6 @@ _WORDS = (
     "word", "string", "raw_string", "ansi_c_string", "concatenation", "number", "simple_expansion", "expansion",
     "command_substitution", "process_substitution", "arithmetic_expansion", "translated_string",
 )  # fmt: skip
-_ARITHMETIC = ("arithmetic_expansion", "c_style_for_statement", "subscript")
 _TIGHT = ("simple_expansion", "variable_assignment", "concatenation", "command_name", "subscript")
 _DELIMITER = re.compile(r"""[\w.+\-]+|'[\w.+\- ]+'|"[\w.+\- ]+"|\\\w+""")
 _ENDS_WORD = (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"<", b">", b"(", b")")
@@ -86,7 +86,8 @@ class SimpleCommand:
 @dataclass(slots=True)
 class Parsed:
     """Everything found. ``problems`` are reasons why the reading may be incomplete; ``unread`` texts to read again;
-    ``loops`` the variables of loops; ``kinds`` the kinds of all named nodes of the grammar, and its double brackets."""
+    ``loops`` the variables of loops; ``kinds`` the kinds of all named nodes of the grammar, and its double brackets;
+    ``computed`` what bash computes."""
 
     commands: list[SimpleCommand] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -94,6 +95,7 @@ class Parsed:
     functions: set[str] = field(default_factory=set)
     loops: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
+    computed: Computed = field(default_factory=Computed)
 
 
 @lru_cache(maxsize=1)
@@ -141,8 +143,7 @@ class _Walker:
             kind, children = node.type, node.children
             if node.is_named or kind == "((":
                 self.found.kinds.add(kind)
-            arithmetic = kind in _ARITHMETIC or (kind == "compound_statement" and node.text.startswith(b"(("))
-            if arithmetic and _hides_a_run(node):
+            if self.found.computed.look_at(node, kind) and _hides_a_run(node):
                 self.found.problems.append("its arithmetic may run what is written in quotes")
             misread = kind == "word" and node.text.startswith((b"\n", b" ", b"\t"))
             if misread or (children and kind not in _WITH_TEXT and not _gaps_are_blank(node, kind, children)):
@@ -296,6 +297,7 @@ class _Walker:
     def _heredoc_body(self, body: str, owner: SimpleCommand, quoted: bool) -> None:
         if not quoted:  # the grammar overlooks substitutions after leading blanks: read them ourselves
             self.found.unread += substitutions(body)
+            _computed_in(body, self.found.computed)
         owner.redirects.append(Redirect("<<", Word(body, body, dynamic=not quoted and "$" in body), quoted))
 
     def _behind_heredoc(self, child: Any, owner: SimpleCommand, depth: int) -> None:
@@ -407,6 +409,25 @@ def _operands(node: Any) -> list[Any]:
         elif current.is_named and current.type != "test_operator":
             found.append(current)
     return found
+
+
+def _computed_in(body: str, computed: Computed) -> None:
+    """Of a here-document, which is like a text in quotes; a quote in it means nothing there."""
+    if "$" not in body:
+        return
+    root = load_parser().parse(('"' + body.replace('"', "§") + '"').encode("utf-8", "replace")).root_node
+    if root.has_error:
+        computed.sums.append(Sum(body))
+    for node in _nodes(root):
+        computed.look_at(node, node.type)
+
+
+def _nodes(root: Any) -> Iterator[Any]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.children
 
 
 def _descend(node: Any, kinds: tuple[str, ...]) -> list[Any]:

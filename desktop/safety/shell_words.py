@@ -22,6 +22,8 @@ _GLOB = re.compile(r"(?<!\\)[*?\[]")
 _BRACES = re.compile(r"(?<!\\)\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _KNOWN = re.compile(r"\$\{?(HOME|PWD)\}?$")
 UNREAD = re.compile(r"(?<!\\)(?:`|\$\(|<\(|>\()")
+SUM = re.compile(r"\$\(\(.*?\)\)|\$\[[^\]]*\]", re.DOTALL)
+"""``$((x))`` and ``$[x]``."""
 _OPENING = re.compile(r"(?<!\\)[$<>]\(")
 _QUOTED_OR_BRACKET = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|[()]", re.DOTALL)
 MAX_BRACES = 64

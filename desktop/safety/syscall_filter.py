@@ -2,9 +2,9 @@
 
 Pure arithmetic. Namespaces and Landlock hold files; this holds the rest: Unix sockets, which lead to services of this
 computer under names that nobody can list (relative, renamed, linked), the kernel's keyring, new namespaces and mounts,
-other processes' limits and priorities, typing into a terminal. What is refused fails with EPERM; ``clone3`` fails with
-ENOSYS, so that programs fall back to ``clone``, whose flags can be read here. Pairs of Unix sockets (``socketpair``)
-can be made: they lead nowhere else.
+memory that is shared by number, other processes' limits and priorities, typing into a terminal. What is refused fails
+with EPERM; ``clone3`` fails with ENOSYS, so that programs fall back to ``clone``, whose flags can be read here. Pairs
+of Unix sockets (``socketpair``) can be made: they lead nowhere else.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ _REFUSED = {
     "perf_event_open": (298, 241), "userfaultfd": (323, 282), "kexec_load": (246, 104),
     "kexec_file_load": (320, 294), "init_module": (175, 105), "finit_module": (313, 273),
     "delete_module": (176, 106), "swapon": (167, 224), "swapoff": (168, 225), "reboot": (169, 142),
+    # memory that stays when all who used it have ended, and counts for none of them
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195),
     # other processes
     "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_getfd": (438, 438),
     "move_pages": (279, 239), "migrate_pages": (256, 238), "kcmp": (312, 272), "process_madvise": (440, 440),
 }  # fmt: skip
-# memory, semaphores and messages that are shared by number: a namespace of one's own makes them harmless
+# semaphores and messages that are shared by number: a namespace of one's own makes them harmless
 _SHARED = {
-    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "semop": (65, 193),
+    "semget": (64, 190), "semop": (65, 193),
     "semtimedop": (220, 192), "semctl": (66, 191), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188),
     "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181),
 }  # fmt: skip

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Protocol
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
-from desktop.domain.keyring import OWN_SERVICE, PROVIDER_PREFIX, KeyringEntry
+from desktop.domain.keyring import OWN_SERVICE, PROVIDER_PREFIX, KeyPlace, KeyringEntry
 from desktop.safety.secrets import MAX_SECRET, KeyringSecrets
 
 STATE = "keyring"
@@ -111,6 +111,10 @@ class ToolSecrets:
 
     def _is_agreed(self, entry: KeyringEntry) -> bool:
         return any(known == entry for known, _ in self._agreed)
+
+    def place(self, entry: KeyringEntry) -> KeyPlace:
+        """Where the value lies, as far as it is known without asking."""
+        return self._secrets.place(entry.service, entry.user)
 
     def only_here(self, entry: KeyringEntry) -> bool:
         """Whether the value is gone when the app is closed."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from desktop.conversation.rule_tricks_shell import FAMILIES, PROGRAMS
 from tests.unit.safety.bash_oracle import NOISE
 from tests.unit.safety.command_patterns import Patterns
+from tests.unit.safety.test_shell import unescaped
 from tests.unit.safety.world import World
 
 STAND_INS = ("touch", "id", "tee", "curl", "mv", "chmod", "ln", "mkdir", "perl", "python3")
@@ -49,6 +50,11 @@ READING = tuple(
         "shuf * @ tac * @ fold * @ md5sum * @ cksum * @ base64 * @ jq * @ man * @ less * @ hostname * @ dmesg * @ "
         "ss * @ pr * "
     ).split("@")
+)
+DATA = Path(__file__).resolve().parents[2] / "data"
+BUILT_IN = tuple(line for line in (DATA / "bash_rules.txt").read_text().splitlines() if not line.startswith("#"))
+STATEMENTS = tuple(
+    unescaped(line) for line in (DATA / "bash_statements.txt").read_text().splitlines() if not line.startswith("#")
 )
 WRITING = ("git *", "git log*", "git{, *}", "tar *", "gzip *", "cp f *", "zip *", "make *", "patch *")
 DENYING = ("touch*", "{touch,touch *}", "id*", "./evil*", "*evil*")
@@ -82,6 +88,17 @@ class Maker:
             at = self.chance.randrange(len(text) + 1)
             text = text[:at] + self.chance.choice(NOISE) + text[at + self.chance.choice((0, 1)) :]
         return text
+
+    def of_bash(self) -> str:
+        """Several statements of bash's own, one after the other."""
+        made = [self.chance.choice(STATEMENTS) for _ in range(self.chance.choice((1, 2, 2, 3, 3, 4)))]
+        text = made[0]
+        for one in made[1:]:
+            text += self.chance.choice(("; ", "; ", "; ", "\n", " && ", " || ", " | ", " ", " & ")) + one
+        wraps = ("{}", "{}", "{}", "{}", "eval '{}'", "bash -c '{}'", "{{ {}; }}", "({})", "if {}; then :; fi",
+                 "time {}", "while {}; do break; done", "! {}", "echo \"$({})\"", "command {}", "builtin {}",
+                 "X=Y {}")  # fmt: skip
+        return self.chance.choice(wraps).format(text)
 
     def _plain(self, rule: str) -> str:
         program = self._program(self.chance.choice(rule.split(";;")))
@@ -152,7 +169,8 @@ class Sandbox:
     def __post_init__(self) -> None:
         self.seed = self.root / "seed"
         (self.seed / "sub").mkdir(parents=True)
-        texts = {"f": "b\na\nc\n", "g": "a\nb\n", "sub/h": "x\n", "two.txt": "1 2\n3 4\n", "two": "x\n"}
+        texts = {"f": "b\na\nc\n", "g": "a\nb\n", "sub/h": "x\n", "two.txt": "1 2\n3 4\n", "two": "x\n",
+                 "x.txt": "a[$(touch PWN)]\n"}
         for name, text in texts.items():
             (self.seed / name).write_text(text)
         for name in ("evil", *(f"{one}{more}/evil" for one in ("ls", "cat", "git", "find") for more in ("x", ""))):
@@ -276,13 +294,14 @@ def soak(world: World, sandbox: Sandbox, seed: int, count: int, batch: int = 250
     """Try so many commands; those that some pattern lets run unasked are run, together."""
     chance = random.Random(seed)
     maker, tally, reader = Maker(chance), Tally(), world.reader
-    kept = {rule: Patterns(world, rule.split(";;")) for rule in (*READING, *WRITING, *DENYING)}
+    kept = {rule: Patterns(world, rule.split(";;")) for rule in (*READING, *BUILT_IN, *WRITING, *DENYING)}
     waiting: list[tuple[str, str]] = []
     for _ in range(count):
-        rule = chance.choices((READING, WRITING, DENYING), (6, 2, 2))[0]
+        rule = chance.choices((READING, BUILT_IN, WRITING, DENYING), (4, 4, 1, 1))[0]
         chosen = chance.choice(rule)
         denies = rule is DENYING
-        command = maker.command(chance.choice(READING) if denies else chosen)
+        of_bash = rule is BUILT_IN or (denies and chance.random() < 0.3)
+        command = maker.of_bash() if of_bash else maker.command(chance.choice(READING) if denies else chosen)
         if denies and chance.random() < 0.7:
             command = chance.choice(LAUNCHERS).format(chance.choice(("touch PWN", "id", "./evil")))
             command = maker._changed(command, "ls *") if chance.random() < 0.3 else command

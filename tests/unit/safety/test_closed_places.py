@@ -1,5 +1,6 @@
 """Denied folders that one tool reads because it says so: what may be opened, and real walls around it (D-4)."""
 
+import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import closing
@@ -155,6 +156,7 @@ class State:
         return self.kept.get(key, default)
 
     async def put(self, *, key: str, value: object) -> None:
+        await asyncio.sleep(0)  # as a database, which others do not wait for
         self.kept[key] = value
 
 
@@ -171,6 +173,16 @@ async def test_a_consent_outlives_a_restart_and_holds_for_that_definition_and_th
     await again.take_back("pods")
     await again.load()
     assert not again.agreed(given)
+
+
+async def test_a_consent_that_is_taken_back_while_another_is_being_kept_does_not_return(closed: World) -> None:
+    made, first, second = Consents(closed.policy, State()), Consent("pods", "v", ("/k",)), Consent("logs", "v", ("/k",))
+    await made.agree(first)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(made.take_back("pods"))
+        group.create_task(made.agree(second))
+    assert not made.agreed(first)
+    assert made.agreed(second)
 
 
 async def test_what_was_kept_may_be_anything_and_is_bounded(closed: World) -> None:

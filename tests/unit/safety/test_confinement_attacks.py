@@ -6,6 +6,7 @@ import resource
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.pipeline.python_worker import _needed
 from desktop.safety.confinement import Confinement, Kind
 from desktop.safety.process import ProcessRunner
+from tests.harness.patience import PATIENCE_S
 from tests.unit.safety import escapes
 from tests.unit.safety.confinement_attacks import ATTACKS, LEAVING, PRELUDE, Attack
 from tests.unit.safety.world import World
@@ -340,10 +342,9 @@ async def test_nothing_outlives_an_app_that_is_killed(world: World, kind: Kind) 
         kind=kind, codes=codes,
     )  # fmt: skip
     app = await asyncio.create_subprocess_exec(sys.executable, "-c", script)
-    for _ in range(600):
-        if len(list(world.workspace.glob("ready-*"))) == len(codes):
-            break
-        await asyncio.sleep(0.05)
+    end = time.monotonic() + PATIENCE_S
+    while len(list(world.workspace.glob("ready-*"))) < len(codes) and time.monotonic() < end:
+        await asyncio.sleep(0.02)
     started = len(list(world.workspace.glob("ready-*")))
     app.kill()
     await app.wait()

@@ -4,6 +4,8 @@ The keyring's library runs in a process of its own, so the odd backends are scri
 """
 
 import asyncio
+import contextlib
+import importlib
 import os
 import re
 import subprocess
@@ -24,6 +26,7 @@ from desktop.workers.child import ChildProcess
 from desktop.workers.keyring_child import keyring_host
 from desktop.workers.model_child import model_host
 from tests.harness.patience import PATIENCE_S
+from tests.harness.services import running_keyring
 
 ODD = """
 import os, sys, time, types
@@ -113,6 +116,23 @@ async def test_the_probe_names_the_real_backend(real: KeyringSecrets) -> None:
     assert report.backend in report.sentence
 
 
+async def test_a_first_look_at_a_computer_without_a_keyring_makes_none_and_asks_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The service would ask for the password of a new keyring, out of nowhere, while a person only looks around."""
+    with running_keyring(begun=False) as daemon:
+        for name, value in daemon.environment.items():
+            monkeypatch.setenv(name, value)
+        secrets = KeyringSecrets(keyring_host(), service="assent-test", timeout_s=PATIENCE_S)
+        report = await secrets.probe()
+        assert (report.usable, await secrets.get("openai")) == (True, None)
+        await secrets.delete("openai")
+        await secrets.close()
+        storage = importlib.import_module("secretstorage")  # of Linux alone
+        with contextlib.closing(storage.dbus_init()) as bus, pytest.raises(storage.ItemNotFoundException):
+            storage.Collection(bus)
+
+
 @pytest.mark.spec("R-ENV-5")
 async def test_entries_of_other_services_can_be_read(real: KeyringSecrets) -> None:
     await real.put("x", "value-1")
@@ -124,7 +144,7 @@ async def test_entries_of_other_services_can_be_read(real: KeyringSecrets) -> No
 @pytest.mark.parametrize("module", ["keyrings.alt.file", "keyring.backends.fail", "my.plaintext"])
 async def test_backends_that_do_not_keep_secrets_safely_are_refused(odd: Odd, tmp_path: Path, module: str) -> None:
     secrets = KeyringSecrets(odd(module=module), timeout_s=30)
-    with pytest.raises(SecretsUnavailable, match="no keyring that keeps secrets safely") as refused:
+    with pytest.raises(SecretsUnavailable, match="found no safe keyring") as refused:
         await secrets.get("x")
     assert module not in str(refused.value), "a person reads it"
     assert await secrets.put("x", "secret-value") is False
@@ -175,11 +195,39 @@ async def test_a_hanging_backend_costs_its_timeout_and_never_the_loop(odd: Odd) 
     assert await KeyringSecrets(child, timeout_s=30).backend_name() == "A test's keyring", "the next has a thread"
     with pytest.raises(SecretsUnavailable, match="did not answer"):
         await secrets.get("x")
-    with pytest.raises(SecretsUnavailable, match="hangs"):
+    with pytest.raises(SecretsUnavailable, match="does not respond"):
         await secrets.get("x")
     began = time.monotonic()
     await secrets.close()
     assert time.monotonic() - began < PATIENCE_S, "it does not hold up the end of the app"
+
+
+SLOW = """
+    def set_password(self, service, user, value):
+        while not (here / "answered").exists(): time.sleep(0.01)
+        if (here / "answered").read_text(): raise type("PromptDismissedException", (Exception,), {})("no")
+        (here / f"{service} {user}").write_text(value)
+"""
+
+
+@pytest.mark.spec("R-SEC-2")
+@pytest.mark.parametrize(("answer", "place"), [("", "kept"), ("no", "session")])
+async def test_a_key_is_kept_when_the_person_answers_the_keyring_late(
+    odd: Odd, tmp_path: Path, answer: str, place: str
+) -> None:
+    child, late = odd(SLOW), asyncio.Event()
+    await KeyringSecrets(child, timeout_s=30).backend_name()
+    secrets = KeyringSecrets(child, timeout_s=0.05)
+    secrets.on_late.append(late.set)
+    assert secrets.place_of("x") == "unasked"
+    assert await secrets.put("x", "a-key") is False
+    assert (secrets.place_of("x"), secrets.waiting, await secrets.get("x")) == ("waiting", True, "a-key")
+    tmp_path.joinpath("answered").write_text(answer)
+    async with asyncio.timeout(PATIENCE_S):
+        await late.wait()
+    assert (secrets.place_of("x"), secrets.waiting) == (place, False)
+    assert tmp_path.joinpath("assent x").exists() is (place == "kept")
+    await secrets.close()
 
 
 @pytest.mark.expects_log("keyring-host ended with exit code 3")

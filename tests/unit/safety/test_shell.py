@@ -162,3 +162,30 @@ def test_a_hard_link_to_a_denied_file_is_taken_for_what_it_is(shell_world: World
     assert reading.category is Category.ADMIN
     assert "another name of a file in ~/.ssh" in reading.raised_because
     assert outcome_of(shell_world, "cat twin") == "write"
+
+
+@pytest.mark.spec("R-BLK-8")
+@pytest.mark.parametrize(
+    "command",
+    ["hwclock -w", "hwclock --systohc", "hwclock -rw", "busybox hwclock -s", "date -s x", "timedatectl set-time 10",
+     "sysctl -w a=b", "modprobe x", "ip link set x down", "mount a b", "swapon a", "systemctl stop x",
+     "loginctl terminate-user x", "hostnamectl set-hostname x", "localectl set-locale x", "ldconfig", "apt install x",
+     "update-alternatives --set x y", "update-rc.d x", "rtcwake -m mem", "resize2fs x", "chsh", "dmesg -C",
+     "rfkill block all", "journalctl --vacuum-size=1M", "timeout 3 hwclock -w", "find . -exec hwclock -w ';'",
+     "journalctl --smart-relinquish-var", "journalctl --rel", "journalctl --set", "journalctl --up",
+     "journalctl --syn", "journalctl --cursor-file=x", "journalctl --unheard-of", "dmesg --rea", "dmesg -xC",
+     "hostname --file=x", "hostname --fi x", "x=-C; dmesg $x", "rsync --del a b", "git reset --har",
+     "git push --del a b",
+     "git branch --del x", "iptables-restore x", "iptables-legacy -F", "ip6tables-nft -F", "mke2fs x", "mkdosfs x",
+     "debugfs -w x", "nvme format x", "docker-compose up", "podman-compose up", "crictl rm x", "ctr run x",
+     "bootctl install", "mokutil --import x", "wpa_cli reconfigure"],
+)  # fmt: skip
+def test_what_changes_the_machine_is_admin(world: World, command: str) -> None:
+    assert world.reader.read_now(command).category is Category.ADMIN
+
+
+@pytest.mark.parametrize("command", ["hwclock", "hwclock -r", "date", "date -d now", "dmesg -T", "journalctl -u x",
+    "dmesg --level=err -w", "journalctl -u $UNIT --since=today -n 50 --no-pager", "journalctl -b -1 -xe", "hostname -f",
+])  # fmt: skip
+def test_what_only_shows_something_of_the_machine_is_not(world: World, command: str) -> None:
+    assert world.reader.read_now(command).category is Category.WRITE

@@ -103,7 +103,11 @@ COVERED = (
     ("curl {https://a.b/*,https://c.d/*}", "curl https://c.d/x"), ("curl -s https://a.b*", "curl -s https://a.b/x"),
     ("ping -c 1 a.b*", "ping -c 1 a.b"), ("git clone https://a.b/*", "git clone https://a.b/x"),
     ("curl --resolve a.b:443:6.6.6.6 https://a.b/*", "curl --resolve a.b:443:6.6.6.6 https://a.b/x"),
-    ("scp * host:*", "scp f host:f"),
+    ("scp * host:*", "scp f host:f"), ("curl -L https://a.b/*", "curl -L https://a.b/x"),
+    ("curl -sL https://a.b/*", "curl -sL https://a.b/x"), ("curl *", "curl -L https://a.b/x"),
+    ("curl https://*a.b/*", "curl https://xa.b/y"), ("wget https://a.b/*", "wget https://a.b/x"),
+    ("curl * https://a.b/*", "curl -H 'Host: a.b' https://a.b/x"),
+    ("git clone --recursive https://a.b/*", "git clone --recursive https://a.b/x"),
 )  # fmt: skip
 NOT_COVERED = (
     ("curl https://a.b/*", "curl https://a.b/x https://evil/y"), ("curl https://a.b/*", "curl https://a.b/x evil"),
@@ -127,7 +131,20 @@ NOT_COVERED = (
     ("git clone https://a.b/*", "git clone https://a.b/x -c http.proxy=evil"),
     ("git *", "git -c http.proxy=evil fetch"), ("nc a.b *", "nc a.b 80 -x evil"), ("ssh a.b *", "ssh a.b -J evil"),
     ("scp *", "scp -J evil f a.b:x"), ("scp *", "scp -o ProxyJump=evil f a.b:x"),
+    ("curl https://a.b/*", "curl https://a.b/x -L"), ("curl https://a.b/*", "curl https://a.b/x -svL"),
+    ("curl https://a.b/*", "curl https://a.b/x --location"), ("curl https://a.b/*", "curl https://a.b/x --locat"),
+    ("curl https://a.b/*", "curl https://a.b/x -H 'Host: evil'"),
+    ("curl https://a.b/*", "curl https://a.b/x --header='hOST : evil'"),
+    ("wget https://a.b/*", "wget https://a.b/x --header 'Host: evil'"),
+    ("curl https://*a.b/*", "curl https://evil/xa.b/x"), ("curl https://*a.b/*", "curl https://a.b.evil/"),
+    ("git fetch https://a.b/*", "git fetch https://a.b/x --multiple https://evil/x"),
+    ("git fetch https://a.b/*", "git fetch https://a.b/x --recurse-submodules"),
+    ("git clone https://a.b/*", "git clone https://a.b/x --recursive"),
+    ("git -c * fetch https://a.b/*", "git -c url.https://evil/.insteadOf=https://a.b/ fetch https://a.b/x"),
+    ("curl https://a.b/*", "curl https://a.b/x 2130706433"), ("curl https://a.b*", "curl https://a.b\uff0eevil/x"),
+    ("curl https://a.b*", "curl https://a.b%2eevil/"), ("curl https://a.b/*", "curl 'https://{a,evil}.b/x'"),
     ("aria2c https://a.b/*", "aria2c https://a.b/x --all-proxy=http://evil"),
+    ("curl https://a.b/*", "curl https://a.b/x https:8080"), ("wget http://a.b/*", "wget http://a.b/x http"),
 )  # fmt: skip
 
 

@@ -164,7 +164,7 @@ async def test_without_a_keyring_a_tools_secret_lasts_until_the_app_is_closed() 
     assert await world.secrets.keep(OWN, "value-of-mine") is False
     assert world.secrets.only_here(OWN)
     assert await world.environment(OWN.reference) == "value-of-mine"
-    with pytest.raises(ToolFailure, match="TOKEN refers to the keyring entry assent/none: There is no keyring"):
+    with pytest.raises(ToolFailure, match="TOKEN refers to the keyring entry assent/none: Assent found no"):
         await world.environment("${keyring:assent/none}")
     with pytest.raises(SecretsUnavailable):
         await world.secrets.length(KeyringEntry("assent", "none"))
