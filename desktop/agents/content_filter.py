@@ -1,7 +1,10 @@
 """The content filter: answers are held against a person's expressions before anybody sees them (D-7, S-MW-1).
 
 What streams in is held back from where an expression may begin to fit until it is known whether it does. A refused
-answer ends there: what came before the place was fit to be seen, and calls of tools are not made.
+answer ends there: what came before the place was fit to be seen, and calls of tools are not made. What counts as a hit,
+and what does not, stands in ``content_screen``. Of a call the name and the arguments are looked at, each call by itself
+and also with the escapes of JSON read, where an answer with a hit is refused; where hits are replaced, calls stay as
+the model wrote them, for a person is asked about what runs. What a server says of a failure is no part of an answer.
 """
 
 from __future__ import annotations
@@ -9,97 +12,23 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from desktop.agents.given import options, wrong
+from desktop.agents.content_screen import CONTEXT, FilterConfig, Refused, Screen
 from desktop.domain.errors import LimitReached, first_of
 from desktop.domain.expressions import Expressions
-from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, TextBlock
+from desktop.domain.messages import Block, ChatMessage, NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock
 from desktop.domain.middleware import CallNext, ChatContext, MiddlewareTermination
-from desktop.domain.models import Answer, ReasoningDelta, TextDelta
+from desktop.domain.models import Answer, ModelRequest, ReasoningDelta, TextDelta, ToolCallProgress
 
-REMOVED = "[removed]"
-CONTEXT = 200
-"""Characters that are kept of what was shown, for expressions that look at what stands before (``\\b``)."""
-
-
-@dataclass(frozen=True, slots=True)
-class FilterConfig:
-    """``refuse``: an answer with a hit ends there; else the hit is replaced by ``instead``."""
-
-    expressions: tuple[str, ...]
-    refuse: bool = False
-    instead: str = REMOVED
-
-    @classmethod
-    def of(cls, asked: Any) -> FilterConfig:
-        """Raises ToolFailure ``skill.configuration``."""
-        given = options(asked, "patterns")
-        patterns, action = given.get("patterns", ()), given.get("action", "replace")
-        if not isinstance(patterns, (list, tuple)) or not all(isinstance(one, str) for one in patterns):
-            raise wrong("content-filter.patterns is a list of regular expressions.")
-        if action not in ("replace", "refuse"):
-            raise wrong("content-filter.action is replace or refuse.")
-        return cls(tuple(patterns), action == "refuse", str(given.get("instead", REMOVED)))
-
-
-class Refused(Exception):
-    """Expression ``number`` fits; ``before`` is what came up to there, and may be seen."""
-
-    def __init__(self, number: int, before: str) -> None:
-        super().__init__(number)
-        self.number, self.before = number, before
-
-
-class Screen:
-    """One text on its way. Blocks for as long as the expressions take: use it in threads."""
-
-    def __init__(self, expressions: Expressions, config: FilterConfig) -> None:
-        self._expressions = expressions
-        self._config = config
-        self._text = ""
-        self._at = 0  # where what was not given yet begins
-        self._looked = 0
-        self.hits = 0
-
-    def feed(self, text: str) -> str:
-        """What may be seen by now. Raises Refused, LimitReached. A long stretch that is held back is looked at again
-        only when it has grown by an eighth: else the work would grow with its square."""
-        self._text += text
-        held = len(self._text) - self._at
-        if held < self._looked + self._looked // 8:
-            return ""
-        return self._given(whole=False)
-
-    def flush(self) -> str:
-        """The rest: no more text will come."""
-        return self._given(whole=True)
-
-    def whole(self, text: str) -> str:
-        """A text that is there already."""
-        return self.feed(text) + self.flush()
-
-    def _given(self, *, whole: bool) -> str:
-        seen: list[str] = []
-        while True:
-            hit = self._expressions.first(self._text, self._at, whole=whole)
-            end = len(self._text) if hit is None else hit[1]
-            seen.append(self._text[self._at : end])
-            self._at = end
-            if hit is None or hit[2] < 0:
-                break
-            if self._config.refuse:
-                raise Refused(hit[0], "".join(seen))
-            self.hits += 1
-            seen.append(self._config.instead)
-            self._at = hit[2]
-        drop = max(0, self._at - CONTEXT)
-        self._text, self._at = self._text[drop:], self._at - drop
-        self._looked = len(self._text) - self._at
-        return "".join(seen)
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_NESTED = 3
+"""How often escapes are read: JSON within JSON within JSON."""
 
 
 class ContentFilter:
@@ -107,9 +36,10 @@ class ContentFilter:
 
     def __init__(self, expressions: Expressions, config: FilterConfig, context: ChatContext) -> None:
         self._expressions, self._config, self._context = expressions, config, context
-        self._screen = Screen(expressions, config)
+        self._screens = self._new_screens()
         self._tell = context.tell
         self._waiting: deque[Any] = deque()
+        self._named: set[str] = set()
         self._more = asyncio.Event()
         self._over = False
         self._kind: type[TextDelta] | type[ReasoningDelta] = TextDelta
@@ -157,7 +87,7 @@ class ContentFilter:
             while self._waiting and self._stopped is None:
                 await self._piece(self._waiting.popleft())
             if self._over and not self._waiting:
-                await self._shown(self._screen.flush)
+                await self._shown(self._screens[self._kind].flush)
                 return
             if not self._waiting:
                 self._more.clear()
@@ -165,15 +95,25 @@ class ContentFilter:
 
     async def _piece(self, event: Any) -> None:
         if not isinstance(event, (TextDelta, ReasoningDelta)):
-            self._tell(event)
+            await self._beside(event)
             return
         if type(event) is not self._kind:
-            await self._shown(self._screen.flush)
-            self._screen, self._kind = Screen(self._expressions, self._config), type(event)
+            await self._shown(self._screens[self._kind].flush)
+            self._kind = type(event)
         text = [event.text]
         while self._waiting and type(self._waiting[0]) is self._kind:
             text.append(self._waiting.popleft().text)
-        await self._shown(self._screen.feed, "".join(text))
+        await self._shown(self._screens[self._kind].feed, "".join(text))
+
+    async def _beside(self, event: Any) -> None:
+        """What stands between pieces of text keeps its place."""
+        if self._screens[self._kind].open:
+            await self._shown(self._screens[self._kind].flush)
+        if self._config.refuse and isinstance(event, ToolCallProgress) and event.tool not in self._named:
+            self._named.add(event.tool)
+            await self._looked(Screen(self._expressions, self._config).whole, event.tool)
+        if self._stopped is None:
+            self._tell(event)
 
     async def _shown(self, look: Callable[..., str], *texts: str) -> None:
         seen = await self._looked(look, *texts)
@@ -198,22 +138,63 @@ class ContentFilter:
 
     async def _cleaned(self, answer: Answer) -> Answer:
         """The whole answer, as it is kept and as later requests have it."""
-        hits, blocks = 0, list[Block]()
-        for block in answer.message.blocks:
-            if isinstance(block, (TextBlock, ReasoningBlock)):
-                screen = Screen(self._expressions, self._config)
-                block = replace(block, text=await self._looked(screen.whole, block.text))
-                hits += screen.hits
-            blocks.append(block)
-        if self._config.refuse:  # arguments are never replaced: what a person is asked about is what the model wrote
-            for call in answer.message.tool_calls:
-                written = call.raw if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
-                await self._looked(Screen(self._expressions, self._config).whole, written)
-        if not hits:
+        blocks, hits = list[Block](), 0
+
+        def clean() -> str:
+            nonlocal hits
+            screens = self._new_screens()
+            for block in answer.message.blocks:
+                if isinstance(block, (TextBlock, ReasoningBlock)):
+                    kind = TextDelta if isinstance(block, TextBlock) else ReasoningDelta
+                    block = replace(block, text=screens[kind].whole(block.text))
+                blocks.append(block)
+            for call in answer.message.tool_calls if self._config.refuse else ():
+                for text in _writings(call):
+                    Screen(self._expressions, self._config).whole(text)
+            hits = sum(screen.hits for screen in screens.values())
+            return ""
+
+        await self._looked(clean)
+        if not hits or self._stopped is not None:
             return answer
         places = "One place was" if hits == 1 else f"{hits} places were"
         notice = NoticeBlock(f"{places} replaced by the content filter.", "answer.filtered")
         return replace(answer, message=replace(answer.message, blocks=(*blocks, notice)))
+
+    def _new_screens(self) -> dict[type[TextDelta] | type[ReasoningDelta], Screen]:
+        """For a whole answer: text follows on the text of earlier rounds; their thinking is in no request."""
+        return {
+            TextDelta: Screen(self._expressions, self._config, _read_before(self._context.request)),
+            ReasoningDelta: Screen(self._expressions, self._config),
+        }
+
+
+def _read_before(request: ModelRequest | None) -> str:
+    """The end of what a person read of the earlier rounds of this turn."""
+    said: list[str] = []
+    for message in reversed(request.messages if request is not None else ()):
+        if message.role == "user" or sum(map(len, said)) > CONTEXT:
+            break
+        if message.role == "assistant":
+            said.append(message.text)
+    return "".join(reversed(said))
+
+
+def _writings(call: ToolCallBlock) -> Iterator[str]:
+    """A call as it is written, and as it is read once its escapes are."""
+    text = call.raw if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False)
+    yield f"{call.tool}\n{call.via}"
+    yield text
+    for _ in range(_NESTED):
+        read = _ESCAPE.sub(_unescaped, text)
+        if read == text:
+            return
+        yield read
+        text = read
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _SHORT.get(escape[2], escape[2])
 
 
 async def filter_answer(config: Any, context: ChatContext, call_next: CallNext) -> None:

@@ -91,7 +91,7 @@ def _agent(ctx: Context, name: str) -> str:
     """The name that it is called by."""
     host = ctx.nonlocals.get(HOST)
     if not isinstance(host, Host):
-        raise ToolFailure("No model is at hand here to run agents with.")
+        raise ToolFailure("There is no model here to run agents with.")
     tool = host.pipeline.table.find(name[:256])
     if tool is None or tool.spec.source != AGENT:
         raise ToolFailure(f"There is no agent called {name[:64]!r}; nothing was started.", code="not_found")

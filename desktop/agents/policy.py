@@ -50,7 +50,7 @@ async def run_agent(ctx: Context, args: Mapping[str, Any]) -> Any:
     host = ctx.nonlocals.get(HOST)
     call = ctx.call
     if not isinstance(host, Host) or not isinstance(call, Call):
-        raise ToolFailure("No model is at hand here to run an agent with.")
+        raise ToolFailure("There is no model here to run an agent with.")
     name = str(args.get("name") or ctx.envelope.target.run.tool.name)[:64]
     with seated(host, call, name) as seat:
         return await _Agent(seat, ctx, args, name).work()

@@ -56,7 +56,7 @@ async def run_provider(ctx: Context, args: Mapping[str, Any]) -> Any:
     """The result of the hook's stop directive, or the text. Raises ToolFailure when the model failed for good."""
     host, call = ctx.nonlocals.get(HOST), ctx.call
     if not isinstance(host, Host) or not isinstance(call, Call):
-        raise ToolFailure("No model is at hand here to run an agent with.")
+        raise ToolFailure("There is no model here to run an agent with.")
     return await _Work(host, call, ctx, args).done()
 
 
@@ -359,7 +359,7 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     the model failed with."""
     host, call = ctx.nonlocals.get(HOST), ctx.call
     if not isinstance(host, Host) or not isinstance(call, Call):
-        raise ToolFailure("No model is at hand here.")
+        raise ToolFailure("There is no model here.")
     host.asked(False)
     host.budget.check()
     messages = tuple(_history(args.get("messages")))

@@ -6,6 +6,7 @@ another model, account or server. Only whole answers are kept, in this process a
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
@@ -105,6 +106,10 @@ class ResponseCache:
             return None
         if account is None:
             return None
+        return await asyncio.to_thread(self._digest, request, account)
+
+    def _digest(self, request: ModelRequest, account: str) -> bytes:
+        """Of the whole request: a long chat with pictures is some megabytes, so that this blocks."""
         asked = {
             "account": account, "model": str(request.model), "system": request.system,
             "messages": [[message.role, [to_plain(block) for block in message.blocks]] for message in request.messages],

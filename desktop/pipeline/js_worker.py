@@ -15,13 +15,16 @@ from typing import Any
 from desktop.domain.code import CodeCall, CodeEngine, CodeFailure, CodeLimits, CodeOutcome
 from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.skills import SkillDef
-from desktop.pipeline.outside import SourceOf, approved, kept_out, plain, view_of
+from desktop.pipeline.outside import AGENT, SourceOf, approved, kept_out, plain, view_of
 from desktop.pipeline.skill_context import Context
 from desktop.skills.formats.js_module import Runnable, runnable
 from desktop.skills.formats.problems import FormatError
 
 NONLOCALS = "$nonlocals"
 """The option in which each call brings what the skill wrote into ``ctx.nonlocals``."""
+
+MAX_TRACE = 64_000
+"""Characters of an agent's trace that code is told of: a message to the sandbox holds little more."""
 
 _HEAD = "const $entry = await (async () => { 'use strict'; "
 _TAIL = (
@@ -32,8 +35,10 @@ _TAIL = (
     "const $ctx = $view(args.view), $m = ctx.manager, $more = (o) => ({{ ...o, {nonlocals}: $ctx.nonlocals }});"
     "$ctx.envelope.target = args.view.target ? $view(args.view.target) : $ctx;"
     "$ctx.isMiddleware = $ctx.envelope.target !== $ctx;"
-    "$ctx.manager = Object.freeze({{ invoke: (ref, given, o) => $m.invoke(ref, given, $more(o)),"
-    " next: () => $m.next($more()), finish: (value) => $m.finish(value), fail: (reason) => $m.fail(reason) }});"
+    "const $got = (told) => {{ if (told.agent !== undefined) $ctx.locals.agent = told.agent; return told.value; }};"
+    "$ctx.manager = Object.freeze({{ invoke: async (ref, given, o) => $got(await $m.invoke(ref, given, $more(o))),"
+    " next: async () => $got(await $m.next($more())),"
+    " finish: (value) => $m.finish(value), fail: (reason) => $m.fail(reason) }});"
     "if ($entry === null) throw new TypeError({missing});"
     "const $value = await $entry($ctx, args.given);"
     "if ($value !== undefined && JSON.stringify($value) === undefined)"
@@ -86,6 +91,8 @@ class _Course:
         self._context = context
         self._most = calls
         self._calls = 0
+        self._traced = context.locals.get(AGENT)
+        self._told: Any = None
 
     async def serve(self, call: CodeCall) -> Any:
         """One of the skill's own calls, through the pipeline like any other (R-INV-2)."""
@@ -103,8 +110,14 @@ class _Course:
         if isinstance(written, Mapping):
             self._context.nonlocals.update(kept_out(written))
         if call.op == "next":
-            return await manager.next()
-        return await manager.invoke(call.ref, call.args, options)
+            value = await manager.next()
+        else:
+            value = await manager.invoke(call.ref, call.args, options)
+        before, self._traced = self._traced, self._context.locals.get(AGENT)
+        if self._traced is before:
+            return {"value": value}
+        self._told = _latest(self._traced)
+        return {"value": value, "agent": self._told}
 
     def ended(self, outcome: CodeOutcome, code: str) -> Any:
         """The value, or what went wrong as ToolFailure."""
@@ -113,7 +126,10 @@ class _Course:
         value = outcome.value if isinstance(outcome.value, Mapping) else {}
         own = value.get("locals")
         if isinstance(own, Mapping):
-            self._context.locals.update(kept_out(own))
+            taken = kept_out(own)
+            if taken.get(AGENT) == self._told:  # what it was told of a trace may be less than there is
+                taken.pop(AGENT, None)
+            self._context.locals.update(taken)
         return value.get("value")
 
     def _failed(self, failure: CodeFailure, lines: int) -> ToolFailure:
@@ -123,3 +139,21 @@ class _Course:
         where = f" (line {failure.line})" if 0 < failure.line <= lines else ""
         code = "tool.timeout" if failure.code == "code.time" else "skill.raised"
         return ToolFailure(f"{name} failed: {failure.name}: {failure.message}{where}", code=code)
+
+
+def _latest(agent: Any) -> Any:
+    """What an agent left, as data, its trace cut to the latest entries that fit; ``omitted`` says how many do not."""
+    trace = agent.get("trace") if isinstance(agent, Mapping) else None
+    if not isinstance(trace, list):
+        found = plain({AGENT: agent})[AGENT]
+        return found if len(json.dumps(found)) <= MAX_TRACE else None
+    kept: list[Any] = []
+    room = MAX_TRACE
+    for entry in reversed(trace):
+        one = plain({AGENT: entry})[AGENT]
+        room -= len(json.dumps(one))
+        if room < 0:
+            break
+        kept.append(one)
+    kept.reverse()
+    return {"trace": kept, **({"omitted": len(trace) - len(kept)} if len(kept) < len(trace) else {})}

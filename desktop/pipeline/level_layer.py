@@ -1,7 +1,9 @@
 """Middleware skills around an agent's work and around a request to a model (D-7, R-MW-1 to R-MW-6).
 
 One of the library works in this process and knows the context itself. One of a person's own is called through every
-gate, like any skill, beside the run: it has no model of the run's, is no part of its log, and sees plain data.
+gate, like any skill, beside the run: it has no model of the run's and sees plain data. The calls that it makes are no
+part of the run's log, by which a run is gone on with; that it ran, what it did and how long is told of the run
+(``MiddlewareRan``).
 
 level   ``ctx.envelope.target.args``                            ``await ctx.manager.next()`` gives
 agent   agent, thread, run                                      {ended, detail}
@@ -14,13 +16,15 @@ another text for the answer. ``ctx.manager.fail(reason)``, and any failure of it
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import ToolFailure, first_of
+from desktop.domain.events import EventSink, MiddlewareRan
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock
 from desktop.domain.middleware import (
@@ -64,9 +68,10 @@ class LevelLayer(Generic[C]):
 
     def __init__(
         self, entries: Callable[[], Awaitable[Sequence[LevelEntry]]], pipeline: Callable[[], Invoker | None],
-        library: LibraryCode, shared: dict[str, Any],
+        library: LibraryCode, shared: dict[str, Any], told: EventSink = lambda _event: None,
     ) -> None:  # fmt: skip
         self.name = "middleware"
+        self._told = told
         self._entries = entries
         self._pipeline = pipeline
         self._library = library
@@ -80,7 +85,7 @@ class LevelLayer(Generic[C]):
     def _layer(self, entry: LevelEntry) -> Middleware[C]:
         if entry.definition.source == "library":
             return _Library(entry, self._library, self._shared)
-        return _Own(entry, self._pipeline, self._shared)
+        return _Own(entry, self._pipeline, self._shared, self._told)
 
 
 class _Library:
@@ -122,21 +127,32 @@ class _Own:
     there it is cancelled in its own way, and its failures stay what they are."""
 
     def __init__(
-        self, entry: LevelEntry, pipeline: Callable[[], Invoker | None], shared: dict[str, Any]
+        self, entry: LevelEntry, pipeline: Callable[[], Invoker | None], shared: dict[str, Any], told: EventSink
     ) -> None:
         self.name = entry.definition.name
+        self._told = told
         self._entry = entry
         self._pipeline = pipeline
         self._shared = shared
 
     async def process(self, context: Any, call_next: CallNext) -> None:
+        course, refusal = _Course(self.name, context, self._shared), ""
+        try:
+            await self._go(course, call_next)
+        except MiddlewareTermination as refused:
+            refusal = "" if course.inside else str(refused)  # what it stands around has refused, not this one
+            raise
+        finally:
+            course.detach()
+            self._told(course.ran(refusal))
+
+    async def _go(self, course: _Course, call_next: CallNext) -> None:
         pipeline = self._pipeline()
         if self._entry.unready or pipeline is None:
             raise MiddlewareTermination(
                 f"The middleware {self.name} is switched on and cannot work: {self._entry.unready}. Nothing was begun. "
                 "Look at it on the Skills page, or switch it off in Settings, Middleware."
             )
-        course = _Course(self.name, context, self._shared)
         try:
             async with asyncio.TaskGroup() as group:
                 call = pipeline.invoke(course.request(self._entry))
@@ -148,8 +164,6 @@ class _Own:
                     work.cancel()
         except BaseExceptionGroup as failed:
             raise first_of(failed) from None
-        finally:
-            course.detach()
 
 
 class _Course:
@@ -162,11 +176,13 @@ class _Course:
         self._wanted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.token = CancellationToken(deadline=context.meta.deadline)
-        self._inside = False  # the work itself is under way: it is cancelled in its own way
+        self.inside = False  # the work itself is under way, or has failed: it is cancelled in its own way
+        self._did: Literal["watched", "changed", "answered", "stopped"] = "stopped"  # until it goes on or answers
+        self._began, self._elsewhere = time.monotonic(), 0.0
         loop = asyncio.get_running_loop()
         stop = self.token.cancel
         self.detach = context.meta.cancellation.on_cancel(
-            lambda reason: None if self._inside else loop.call_soon_threadsafe(stop, reason)
+            lambda reason: None if self.inside else loop.call_soon_threadsafe(stop, reason)
         )
         self._served: Served | None = None
 
@@ -194,16 +210,14 @@ class _Course:
         either: list[asyncio.Future[Any]] = [work, self._wanted]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if self._wanted.done():
-            self._inside = True
             try:
-                await call_next()
+                await self._onward(call_next)
             except BaseException as error:
                 self._done.set_exception(ToolFailure(str(error) or type(error).__name__))
                 self._done.exception()  # looked at, also where the skill does not
                 if not isinstance(error, asyncio.CancelledError):
                     await asyncio.wait([work], timeout=WIND_UP_S)
                 raise
-            self._inside = False
             self._done.set_result(_outcome(self._context))
         await asyncio.wait([work], timeout=WIND_UP_S if self._context.meta.cancellation.cancelled else None)
         if not work.done():
@@ -216,7 +230,25 @@ class _Course:
         if served is not None and served.finished and served.result is not None:
             self._put(served.result)
         elif not self._wanted.done():
+            await self._onward(call_next)
+
+    async def _onward(self, call_next: CallNext) -> None:
+        """The work that it stands around; its time is not this one's."""
+        began, self.inside, self._did = time.monotonic(), True, "watched"
+        try:
             await call_next()
+        finally:
+            self._elsewhere += time.monotonic() - began
+        self.inside = False
+
+    def ran(self, refusal: str) -> MiddlewareRan:
+        """What there is to tell of it."""
+        context, meta = self._context, self._context.meta
+        return MiddlewareRan(
+            thread_id=meta.thread_id, run_id=meta.run_id, name=self._name, level=context.level,
+            did="refused" if refusal else self._did, call_id=meta.call, detail=refusal,
+            elapsed_ms=round(1000 * (time.monotonic() - self._began - self._elsewhere)),
+        )  # fmt: skip
 
     def _put(self, value: Any) -> None:
         """The answer that the skill gave itself, or what it made of one."""
@@ -224,13 +256,15 @@ class _Course:
         text = value.get("text") if isinstance(value, Mapping) else value
         if isinstance(context, AgentContext):
             if not went_on:
-                context.result = str(text)
+                context.result, self._did = str(text), "answered"
             return
         if not isinstance(text, str):
             raise MiddlewareTermination(f"{self._name} returned no text for the answer.")
         if not went_on:
+            self._did = "answered"
             context.response = Answer(ChatMessage("assistant", (TextBlock(text),), "end"))
         elif isinstance(context.response, Answer) and text != context.response.message.text:
+            self._did = "changed"
             context.response = _with_text(context.response, text)
 
 

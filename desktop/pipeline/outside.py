@@ -11,6 +11,9 @@ from desktop.domain.skills import SkillDef
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skill_tool import content_id
 
+AGENT = "agent"
+"""Of ``ctx.locals``: the trace of an agent that the code called (R-TRC-2)."""
+
 MAX_SOURCE = 1_000_000
 """Characters of a file that runs."""
 KEPT = frozenset({"host", "permissions", "failure", "prompt", "config", "internals"})

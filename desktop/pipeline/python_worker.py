@@ -20,7 +20,7 @@ from desktop.domain.processes import ChildRefused
 from desktop.domain.safety import Confinement, ProcessSpec
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Category
-from desktop.pipeline.outside import SourceOf, approved, kept_out, plain, view_of
+from desktop.pipeline.outside import AGENT, SourceOf, approved, kept_out, plain, view_of
 from desktop.pipeline.skill_context import Context
 from desktop.skills.values.kinds import ValueProblem
 from desktop.skills.values.scalars import clean
@@ -37,8 +37,6 @@ WRITES_NOTHING = (
     "\nThis call counts as reading (category: read), so the skill can read the allowed folders and write in its "
     "temporary folder alone. If it has to change files, its category has to be write."
 )
-AGENT = "agent"
-"""Of ``ctx.locals``: the trace of an agent that the code called (R-TRC-2)."""
 _PIECE = 16_000
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -121,12 +119,12 @@ class _Course:
         try:
             async with asyncio.TaskGroup() as group:
                 async for item in stream:
-                    group.create_task(self._serve(_checked(_taken(item))))
+                    group.create_task(self._serve(_checked(await asyncio.to_thread(_taken, item))))
         except BaseExceptionGroup as group:
             raise self._failed(_first(group)) from group
         finally:
             stream.cancel()
-        return self._ended(_taken(stream.value))
+        return self._ended(await asyncio.to_thread(_taken, stream.value))
 
     def _failed(self, error: BaseException) -> BaseException:
         """What the code itself did wrong, in words; anything else as it is."""
@@ -160,7 +158,8 @@ class _Course:
         self._context.nonlocals.update(kept_out(item["nonlocals"]))
         async with self._room:  # until the answer is taken: the process takes only so many at once
             answer, told = await self._answered(item)
-            replied = self._child.stream("answer", answer, parts=_pieces(json.dumps(plain(told))), deadline_s=30)
+            text = await asyncio.to_thread(_text_of, told)
+            replied = self._child.stream("answer", answer, parts=_pieces(text), deadline_s=30)
             async for _ in replied:
                 pass
 
@@ -182,11 +181,17 @@ class _Course:
 
 def _taken(value: Any) -> Any:
     """What the process said, as data that every other room can hold: no number that is none, no half a character.
-    Raises ProtocolViolation for what is nested without end."""
+    Raises ProtocolViolation for what is nested without end.
+    A third of a second for 20,000 small mappings, so use a thread."""
     try:
         return deserialize(value)
     except ValueProblem as problem:
         raise ProtocolViolation(f"A skill's process sent something that is no value. {problem}") from problem
+
+
+def _text_of(value: Any) -> str:
+    """For the process. As ``_taken``, for a thread."""
+    return json.dumps(plain(value))
 
 
 def _said(error: ChildRefused) -> str:

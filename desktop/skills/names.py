@@ -15,6 +15,12 @@ def is_bare_name(text: str) -> bool:
     return len(text) <= MAX_NAME and _BARE.fullmatch(text) is not None
 
 
+def numbered(name: str, number: int) -> str:
+    """``name-2``: another name of the same kind, cut where it would be too long."""
+    end = f"-{number}"
+    return name[: MAX_NAME - len(end)].rstrip("-") + end
+
+
 def normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Lowercase, runs of other characters to one hyphen, trimmed, no empties, first of doubles kept (R-VIS-3)."""
     seen = dict.fromkeys(_NOT_WORD.sub("-", str(tag).lower()).strip("-") for tag in tags)

@@ -198,16 +198,25 @@ class ChildProcess:
             log.warning("%s %s", self._spec.service, self._last_end)
             return
         link = self._link = Link(process, self._spec.service, self._announce)
-        watchdog = asyncio.get_running_loop().call_later(self._spec.start_timeout, self._kill_silent, link)
+        timers = [asyncio.get_running_loop().call_later(self._spec.start_timeout, self._kill_silent, link)]
+        if self._stopping:  # while the process was being made, so that ``stop`` had nothing to end yet
+            timers += self._ending(link)
         violation = None
         try:
             violation = await link.serve()
         finally:
-            watchdog.cancel()
+            for timer in timers:
+                timer.cancel()
             self._link = None
             self._resting = self._spec.on_demand and violation is None and link.process.returncode == 0
             how = self._obituary(link, str(violation or ""))
             link.fail_all(violation or died(how))
+
+    def _ending(self, link: Link) -> list[asyncio.TimerHandle]:
+        """As ``_end``, by the clock."""
+        loop, grace = asyncio.get_running_loop(), self._spec.end_grace
+        link.close()
+        return [loop.call_later(grace, link.terminate), loop.call_later(grace + 0.5, link.kill)]
 
     def _kill_silent(self, link: Link) -> None:
         if not link.ready:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -24,6 +25,7 @@ from desktop.skills.names import is_bare_name
 
 MAX_BYTES = 1_000_000
 TRASH_KEPT = 200
+_NOTE = "assent-deleted.json"
 _MAINS = ("SKILL.md", "skill.md")
 
 
@@ -82,6 +84,7 @@ class SkillFiles:
         self._trash = trash
         self._roots = writable_roots
         self._changed = changed
+        self._open: set[str] = set()
 
     # -- reading and saving -------------------------------------------------------------------------------------------
 
@@ -179,12 +182,20 @@ class SkillFiles:
             else:
                 shutil.copyfile(staged, fresh, follow_symlinks=False)
             os.rename(fresh, target)
+            path = str(target / "SKILL.md") if own_folder else str(target)
+            self._told_or_gone(path, target, fresh)
         except (OSError, shutil.Error) as error:
-            shutil.rmtree(fresh, ignore_errors=True) if own_folder else fresh.unlink(missing_ok=True)
             raise CannotSave(f"{target} could not be made: {error}.") from error
-        path = str(target / "SKILL.md") if own_folder else str(target)
-        self._changed(path)
+        finally:  # nothing of it is left once it has its name
+            shutil.rmtree(fresh, ignore_errors=True) if own_folder else fresh.unlink(missing_ok=True)
         return path
+
+    def _told_or_gone(self, path: str, target: Path, fresh: Path) -> None:
+        try:
+            self._changed(path)
+        except BaseException:
+            os.rename(target, fresh)
+            raise
 
     @staticmethod
     def place_of(source: Path, root: str, name: str) -> Path:
@@ -196,7 +207,7 @@ class SkillFiles:
         """Move a skill's file or folder to another name in the same place; the new path."""
         _require_name(name)
         source = Path(path)
-        own_folder = source.name == "SKILL.md"
+        own_folder = source.name in _MAINS
         moved = source.parent if own_folder else source
         target = moved.with_name(name if own_folder else f"{name}{_kind_of(source)}")
         if target == moved:
@@ -209,50 +220,103 @@ class SkillFiles:
         except OSError as error:
             raise CannotSave(f"{moved} could not be renamed: {error.strerror}.") from error
         self._changed(path)
-        new = str(target / "SKILL.md") if own_folder else str(target)
+        new = str(target / source.name) if own_folder else str(target)
         self._changed(new)
         return new
 
-    def delete(self, path: str, name: str) -> Deleted:
-        """Put a skill aside, with its folder when it has one of its own; ``undo`` brings it back."""
+    def delete(self, path: str, name: str, *, replacing: bool = False) -> Deleted:
+        """Put a skill aside, with its folder when it has one of its own; ``undo`` brings it back. ``replacing``: it
+        is brought back by the next start as well, unless ``settle`` is called before."""
         source = Path(path)
-        moved = source.parent if source.name == "SKILL.md" else source
+        moved = source.parent if source.name in _MAINS else source
         self._require(str(moved))
         aside = Deleted(new_id(), str(moved), name, time.time())
         place = self._trash / aside.token
         try:
             place.mkdir(parents=True, mode=0o700)
-            shutil.move(moved, place / moved.name)
             note = {"path": aside.path, "name": name, "at": aside.at}
-            (place / "assent-deleted.json").write_text(json.dumps(note), "utf-8")
+            (place / _NOTE).write_text(json.dumps(note), "utf-8")
+            if replacing:
+                self._under_way.mkdir(parents=True, exist_ok=True, mode=0o700)
+                (self._under_way / aside.token).touch()
+            shutil.move(moved, place / moved.name)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                place.rmdir()
+            self._forget_if_empty(aside)
             raise CannotSave(f"{moved} could not be deleted: {error.strerror}.") from error
-        self._changed(path)
+        try:
+            self._changed(path)
+        except BaseException:
+            shutil.move(place / moved.name, moved)
+            raise
+        self._open.add(aside.token)
         self._sweep()
         return aside
 
-    def undo(self, deleted: Deleted) -> str:
-        """Bring back what ``delete`` put aside; the skill's path. Raises CannotSave when its place is taken."""
+    def undo(self, deleted: Deleted, *, beside: bool = False) -> str:
+        """Bring back what ``delete`` put aside; the skill's path. Where its place is taken, it comes back under a free
+        name ``beside`` it, or CannotSave is raised."""
         place, target = self._trash / deleted.token, Path(deleted.path)
-        if target.exists():
-            raise CannotSave(f"{target} exists again already.", next_step="Rename that first.")
+        held = place / target.name
+        if os.path.lexists(target):
+            if not beside:
+                raise CannotSave(f"{target} exists again already.", next_step="Rename that first.")
+            target = _free_beside(target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(place / target.name, target)
-            shutil.rmtree(place, ignore_errors=True)
-        except OSError as error:
-            raise CannotSave(f"{target} could not be brought back: {error.strerror}.") from error
-        path = str(target / "SKILL.md") if target.is_dir() else str(target)
+            shutil.move(held, target)
+        except (OSError, shutil.Error) as error:
+            words = f"{target} could not be brought back: {error}."
+            raise CannotSave(words, next_step=f"It lies in {held}.") from error
+        self._forget_if_empty(deleted)
+        path = str(target / _main_of(target)) if target.is_dir() else str(target)
         self._changed(path)
         return path
 
+    def settle(self, deleted: Deleted) -> None:
+        """What took its place is there to stay: the next start leaves it aside."""
+        with contextlib.suppress(OSError):
+            (self._under_way / deleted.token).unlink()
+
+    def bring_back_unfinished(self) -> list[str]:
+        """What an import put aside that was cut off before its end, each at its place or beside what is there now."""
+        try:
+            tokens = sorted(os.listdir(self._under_way))
+        except OSError:
+            return []
+        back = []
+        for token in tokens:
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, CannotSave):
+                note = json.loads((self._trash / token / _NOTE).read_text("utf-8"))
+                one = Deleted(token, str(note["path"]), str(note["name"]), float(note["at"]))
+                if os.path.lexists(self._trash / token / Path(one.path).name):
+                    back.append(self.undo(one, beside=True))
+                self._forget_if_empty(one)
+        return back
+
+    @property
+    def _under_way(self) -> Path:
+        """One empty file for each skill that was put aside by an import that has not ended."""
+        return self._trash.with_name(f"{self._trash.name}-under-way")
+
+    def _forget_if_empty(self, aside: Deleted) -> None:
+        """Where nothing but the note is left of it; a part of a skill is never removed."""
+        place = self._trash / aside.token
+        if os.path.lexists(place / Path(aside.path).name):
+            return
+        self._open.discard(aside.token)
+        with contextlib.suppress(OSError):
+            (place / _NOTE).unlink(missing_ok=True)
+            place.rmdir()
+        self.settle(aside)
+
     def _sweep(self) -> None:
-        """Forget the oldest of what was put aside."""
-        kept = sorted((entry for entry in self._trash.iterdir()), key=lambda entry: entry.stat().st_mtime)
-        for entry in kept[:-TRASH_KEPT]:
-            shutil.rmtree(entry, ignore_errors=True)
+        """Forget the oldest of what was put aside, and nothing that somebody can still bring back: what was put aside
+        since the app began, and what an import that was cut off left there."""
+        with contextlib.suppress(OSError):
+            needed = self._open | (set(os.listdir(self._under_way)) if self._under_way.is_dir() else set())
+            swept = [entry for entry in self._trash.iterdir() if entry.name not in needed]
+            for entry in sorted(swept, key=lambda entry: entry.stat().st_mtime)[:-TRASH_KEPT]:
+                shutil.rmtree(entry, ignore_errors=True)
 
     def _require(self, path: str) -> None:
         if not any(_within(os.path.realpath(path), os.path.realpath(root)) for root in self._roots()):
@@ -274,6 +338,18 @@ def _kind_of(path: Path) -> str:
     """``.skill.md``, ``.skill.py``, ``.skill.js``: what follows the name."""
     at = path.name.find(".skill.")
     return path.name[at:] if at >= 0 else path.suffix
+
+
+def _main_of(folder: Path) -> str:
+    return next((name for name in _MAINS if (folder / name).exists()), _MAINS[0])
+
+
+def _free_beside(target: Path) -> Path:
+    """``tide-2`` or ``tide-2.skill.md``, and so on: what is not there yet."""
+    kind = "" if ".skill." not in target.name else _kind_of(target)
+    stem = target.name[: len(target.name) - len(kind)]
+    free = (target.with_name(f"{stem}-{number}{kind}") for number in itertools.count(2))
+    return next(one for one in free if not os.path.lexists(one))
 
 
 def _within(path: str, root: str) -> bool:

@@ -285,6 +285,12 @@ class _Builder:
         other rules: what cannot be read of it never keeps a skill from running."""
         return self._origin.kind == "folder" and self._origin.source != "library"
 
+    @property
+    def _is_hint(self) -> bool:
+        """Of every skill in words the list is a hint (agentskills.io: experimental): without it the skill still runs,
+        and may call nothing."""
+        return self._origin.kind in ("folder", "markdown") and self._origin.source != "library"
+
     def _fits(self, text: str, keys: Keys) -> bool:
         """Whether a pattern list can be read; if not, says so at its column."""
         try:
@@ -296,7 +302,7 @@ class _Builder:
         return True
 
     def _nothing(self, message: str, where: tuple[int, int]) -> None:
-        severity: Severity = "warning" if self._of_others else "error"
+        severity: Severity = "warning" if self._is_hint else "error"
         self._report.add("patterns.invalid", f"{message}; nothing is allowed", where, severity)
 
     # -- the short ones -----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from desktop.domain.near import nearest
+from desktop.skills.formats.key_values import odd_values
 from desktop.skills.formats.problems import Keys, Locate, Report
 from desktop.skills.names import is_bare_name
 
@@ -30,7 +31,7 @@ ACTS: Mapping[Place, Mapping[str, str]] = {
     "metadata": {
         **_OURS, **_INTERFACE, **dict.fromkeys(("activatable", "level"), _FORMATS),
         **dict.fromkeys(("$inherit", "$order", "$remove", "$local", "$global", "order", "hook"), _CASCADE),
-        "network": "pipeline/python_worker.py", "retries": "pipeline/wrapping.py",
+        "network": "pipeline/python_worker.py", "retries": "pipeline/wrapping.py", "off": "conversation/levels.py",
     },
     "model": {
         **dict.fromkeys(("agent", "maxTurns", "maxSteps", "persistent", "contextEdit", "toolMode"), _POLICY),
@@ -80,6 +81,12 @@ FOREIGN = frozenset(
 )
 """What public skills carry for people and for other apps (counted in 2,449 of them)."""
 
+UNCLAIMED = "key.unclaimed."
+"""Begins the code of a key that a middleware of that name could handle: who knows all skills asks whether one does."""
+
+_SAID_ELSEWHERE = ("allowedtools", "allowedtool")
+"""In other spellings and places they are read all the same, with a warning of its own."""
+
 _ALIKE = 0.84
 _SHORT = 4
 
@@ -98,12 +105,14 @@ def check_keys(
     }  # fmt: skip
     for place, given in definition.items():
         for key in sorted(key for key in given if isinstance(key, str)):
-            code, message = _wrong(place, key, origin)
+            code, message = _wrong(place, key, given[key], origin)
             if code:
                 report.add(code, message, locate(above[place](key)), "warning")
+        for key, message in odd_values(place, given):
+            report.add("key.value", message, locate(above[place](key)), "warning")
 
 
-def _wrong(place: Place, key: str, origin: tuple[str, str, str]) -> tuple[str, str]:
+def _wrong(place: Place, key: str, value: Any, origin: tuple[str, str, str]) -> tuple[str, str]:
     """(code, sentence) of a key, or two empty texts."""
     if key in ACTS[place]:
         why = _at_odds(place, key, *origin)
@@ -111,19 +120,23 @@ def _wrong(place: Place, key: str, origin: tuple[str, str, str]) -> tuple[str, s
         why = IDLE[place].get(key, "")
     if why:
         return "key.idle", f"{key} does nothing here: {why}"
-    if key in ACTS[place] or key in FOREIGN or key in MIDDLEWARE:
+    if key in ACTS[place] or key in FOREIGN or key in MIDDLEWARE or _plain(key) in _SAID_ELSEWHERE:
         return "", ""
     like = _alike(key, (*ACTS[place], *MIDDLEWARE))
     if like:
         return "key.unknown", f"there is no key {key[:60]}; did you mean {like}?"
-    # A key of metadata may be that of somebody's middleware; a folder may be for other apps, too; x- is a person's own.
-    if origin[0] == "folder" or key.startswith("x-") or (place == "metadata" and is_bare_name(key)):
+    # A folder may be for other apps, too: what they read is text, a mapping would configure something; x- is one's own.
+    if key.startswith("x-") or (origin[0] == "folder" and not (place == "metadata" and isinstance(value, Mapping))):
         return "", ""
+    if place == "metadata" and is_bare_name(key):
+        return f"{UNCLAIMED}{key}", f"nothing acts on {key}: there is no key and no middleware of that name"
     return "key.unknown", f"there is no key {key[:60]}, so nothing acts on it"
 
 
 def _at_odds(place: Place, key: str, kind: str, source: str, role: str) -> str:
     """Why a key that acts does not act in this skill."""
+    if place == "" and key == "entry":
+        return "it is for skills in code" if kind in ("markdown", "folder") else ""
     if place != "metadata":
         return ""
     if key in ("order", "hook") and role != "middleware":

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
-from desktop.skills.formats.schema_drafts import LATEST, REFERENCES, draft_of, schemas_in
+from desktop.skills.formats.schema_drafts import LATEST, REFERENCES, address_from, draft_of, follow, schemas_in
 
 ENDLESS = 10**12
 MAX_STEPS = 10_000
@@ -123,32 +124,39 @@ class _Names:
 
     def __init__(self, schema: Any) -> None:
         id_key = (draft_of(schema) or LATEST).id_key
-        self._parts = {id(part.schema): part for part in schemas_in(schema)}
-        self._named: dict[str, list[Any]] = {}
-        self._ids: list[Any] = []
-        for part in self._parts.values():
-            for word in ("$anchor", "$dynamicAnchor"):
-                if isinstance(part.schema.get(word), str):
-                    self._named.setdefault(part.schema[word], []).append(part.schema)
-            if id_key in part.schema or "$recursiveAnchor" in part.schema:
-                self._ids.append(part.schema)
+        parts = schemas_in(schema)
+        self._parts = {id(part.schema): part for part in parts}
+        self._resources = {part.base: part.resource for part in parts}
+        self._anchors: dict[tuple[str, str], Any] = {}
+        self._dynamic: dict[str, list[Any]] = {}
+        self._outermost = [part.schema for part in parts if "$recursiveAnchor" in part.schema]
+        for part in parts:
+            for word in ("$anchor", "$dynamicAnchor", id_key):
+                name = part.schema.get(word)
+                if isinstance(name, str) and (word != id_key or name.startswith("#")):
+                    self._anchors[part.base, name.removeprefix("#")] = part.schema
+                    self._dynamic.setdefault(name, []).extend([part.schema] if word == "$dynamicAnchor" else [])
 
     def targets(self, part: Mapping[str, Any]) -> Iterator[Any]:
         for word in REFERENCES:
             reference = part.get(word)
             if isinstance(reference, str):
                 yield from self._found(part, reference)
-                yield from self._ids if word == "$recursiveRef" else ()
+            if word == "$dynamicRef" and isinstance(reference, str):
+                yield from self._dynamic.get(reference.partition("#")[2], ())
+            yield from self._outermost if word == "$recursiveRef" and reference is not None else ()
 
     def _found(self, part: Mapping[str, Any], reference: str) -> list[Any]:
-        outside, _, fragment = reference.partition("#")
-        if not outside and (not fragment or fragment.startswith("/")):
-            known = self._parts.get(id(part))
-            target = None if known is None else known.target(reference)
-            return [] if target is None else [target]
-        if not outside:
-            return self._named.get(fragment, [])
-        return [*self._ids, *(part for parts in self._named.values() for part in parts)]
+        known = self._parts.get(id(part))
+        address = address_from(known.base, reference) if known is not None else ""
+        resource, fragment = self._resources.get(address), unquote(reference.partition("#")[2])
+        if resource is None:
+            return [*self._resources.values(), *self._anchors.values()]
+        if fragment and not fragment.startswith("/"):
+            target = self._anchors.get((address, fragment))
+        else:
+            target = follow(resource, f"#{reference.partition('#')[2]}")
+        return [] if target is None else [target]
 
 
 def extent(value: Any) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 from desktop.skills.formats.problems import Keys
 
@@ -44,6 +44,8 @@ _DRAFTS = {
         Draft("http://json-schema.org/draft-04/schema#", "Draft4Validator", id_key="id"),
     )
 }
+_NOWHERE = "http://nowhere.invalid/"
+"""What a schema without an address is counted from; nothing is ever fetched."""
 _TOO_OLD = ("json-schema.org/draft-03/", "json-schema.org/draft-02/", "json-schema.org/draft-01/")
 
 
@@ -57,11 +59,12 @@ def draft_of(schema: Any) -> Draft | None:
 
 class Part(NamedTuple):
     """A schema inside another, with the way to it. ``resource`` is the schema that its ``#/…`` start from: the nearest
-    one above it with an ``$id``, or the whole."""
+    one above it with an ``$id``, or the whole; ``base`` is the address of that, from which others are counted."""
 
     keys: Keys
     schema: Mapping[str, Any]
     resource: Mapping[str, Any]
+    base: str
 
     def target(self, reference: str) -> Any:
         """What a local reference leads to, or None."""
@@ -72,7 +75,9 @@ def schemas_in(schema: Any) -> list[Part]:
     """Every object that is a schema, outermost first: those that keywords hold, and those that references lead to."""
     key = (draft_of(schema) or LATEST).id_key
     found: dict[int, Part] = {}
-    beginning: list[Part] = [Part((), schema, schema)] if isinstance(schema, Mapping) else []
+    beginning: list[Part] = []
+    if isinstance(schema, Mapping):
+        beginning = [Part((), schema, schema, address_from(_NOWHERE, _name_in(schema, key)))]
     while beginning:
         fresh = _kept(beginning, key, found)
         beginning = [part for one in fresh for part in _referred(one)]
@@ -86,11 +91,11 @@ def _kept(beginning: Iterable[Part], id_key: str, found: dict[int, Part]) -> lis
         part = waiting.pop()
         if id(part.schema) in found:
             continue
-        if part.keys and _names_resource(part.schema.get(id_key)):
-            part = part._replace(resource=part.schema)
+        if part.keys and (name := _name_in(part.schema, id_key)):
+            part = part._replace(resource=part.schema, base=address_from(part.base, name))
         found[id(part.schema)] = part
         fresh.append(part)
-        waiting += [Part((*part.keys, *keys), inner, part.resource) for keys, inner in _below(part.schema)
+        waiting += [Part((*part.keys, *keys), inner, part.resource, part.base) for keys, inner in _below(part.schema)
                     if isinstance(inner, Mapping)][::-1]  # fmt: skip
     return fresh
 
@@ -101,11 +106,24 @@ def _referred(part: Part) -> Iterator[Part]:
         target = part.target(reference) if isinstance(reference, str) and reference.startswith("#/") else None
         if isinstance(target, Mapping):
             steps: Keys = tuple(_steps(reference)) if isinstance(reference, str) else ()
-            yield Part(steps, target, part.resource)
+            yield Part(steps, target, part.resource, part.base)
 
 
-def _names_resource(name: Any) -> bool:
-    return isinstance(name, str) and not name.startswith("#")
+def _name_in(schema: Mapping[str, Any], id_key: str) -> str:
+    """The address that a schema gives itself, or empty; ``#x`` is a place in another and no address."""
+    name = schema.get(id_key)
+    return name if isinstance(name, str) and not name.startswith("#") else ""
+
+
+def address_from(base: str, reference: str) -> str:
+    """Where a reference leads that is counted from an address, without what stands behind ``#``."""
+    outside = reference.partition("#")[0]
+    if not outside:
+        return base
+    try:
+        return urljoin(base, outside)
+    except ValueError:
+        return outside
 
 
 def _below(schema: Mapping[str, Any]) -> Iterator[tuple[Keys, Any]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from desktop.skills.formats.problems import Keys, shown
 from desktop.skills.formats.schema_cost import MAX_STEPS, SchemaCost
-from desktop.skills.formats.schema_drafts import LATEST, REFERENCES, Draft, Part, draft_of, schemas_in
+from desktop.skills.formats.schema_drafts import LATEST, REFERENCES, Draft, Part, address_from, draft_of, schemas_in
 
 MAX_PROBLEMS = 5
 MAX_EXPRESSIONS = 20
@@ -145,7 +145,7 @@ def _thoroughly(text: str) -> tuple[SchemaProblem, ...]:
         return (SchemaProblem(("$schema",), f"this draft is too old; write it as {LATEST.uri}"),)
     parts = schemas_in(schema)
     return (
-        _expressions(parts) or _against_metaschema(schema, draft) or _references(parts, draft) or _branching(schema)
+        _expressions(parts) or _against_metaschema(schema, draft) or _references(parts) or _branching(schema)
         or _compiled(schema, draft)
     )  # fmt: skip
 
@@ -160,7 +160,7 @@ def _branching(schema: Any) -> tuple[SchemaProblem, ...]:
 def _expressions(parts: Iterable[Part]) -> tuple[SchemaProblem, ...]:
     """Regular expressions that are none, or that would take long to compile."""
     found: list[tuple[Keys, str]] = []
-    for keys, part, _ in parts:
+    for keys, part, *_ in parts:
         if isinstance(part.get("pattern"), str):
             found.append(((*keys, "pattern"), part["pattern"]))
         if isinstance(part.get("patternProperties"), dict):
@@ -212,16 +212,16 @@ def _compiled(schema: Any, draft: Draft) -> tuple[SchemaProblem, ...]:
     return ()
 
 
-def _references(parts: Sequence[Part], draft: Draft) -> tuple[SchemaProblem, ...]:
+def _references(parts: Sequence[Part]) -> tuple[SchemaProblem, ...]:
     """References that lead out of the schema, to nothing, or round in a circle."""
-    named = any(isinstance(part.schema.get(draft.id_key), str) for part in parts)
+    addresses = {part.base for part in parts}
     found, local = [], []
     for part in parts:
         for word in REFERENCES:
             reference = part.schema.get(word)
             if not isinstance(reference, str):
                 continue  # the metaschema knows where that is wrong
-            if not reference.startswith("#") and not named:
+            if address_from(part.base, reference) not in addresses:
                 found.append(SchemaProblem((*part.keys, word), f"{reference[:80]} lies outside; nothing is fetched"))
             elif reference == "#" or reference.startswith("#/"):
                 target = part.target(reference)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from desktop.domain.yaml_words import yaml_problem
 from desktop.skills.formats.problems import FormatError, Keys
 
 MAX_DEPTH = 40
@@ -31,17 +32,6 @@ for _value, _names in ((True, ("yes", "true", "on")), (False, ("no", "false", "o
 _TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "null": (type(None),)}
-_TAB = "a tab indents here: use spaces"
-_PLAIN_WORDS = {
-    "mapping values are not allowed in this context": "a second colon on this line: put the text in quotes",
-    "could not find expected ':'": "this line is no `key: value`",
-    "found character that cannot start any token": "this character cannot begin a value: put the text in quotes",
-    "did not find expected key": "this does not continue the list or mapping above: check the indent and the quotes",
-    "found a tab character that violates indentation": _TAB,
-    "found a tab character where an indentation space is expected": _TAB,
-    "did not find expected <document start>": "a mapping of keys to values is needed",
-    "control characters are not allowed": "there is a control character in the frontmatter",
-}
 
 
 @cache
@@ -73,19 +63,8 @@ def read(text: str, *, first_line: int = 1, marks: bool = False) -> Document:
 
 
 def _explained(error: Any, text: str, first_line: int) -> FormatError:
-    """A YAML library's error as one that a person understands."""
-    mark = getattr(error, "problem_mark", None)
-    problem = str(getattr(error, "problem", None) or getattr(error, "reason", "") or "this is not valid YAML")
-    if mark is not None:
-        if problem == "found unexpected end of stream" and error.context_mark is not None:
-            mark, problem = error.context_mark, "this quote is not closed"
-        if text[mark.index : mark.index + 1] == "\t":
-            problem = _TAB
-        return FormatError(_PLAIN_WORDS.get(problem, problem), first_line + mark.line, mark.column + 1)
-    position = getattr(error, "position", 0)
-    before = text[: position if isinstance(position, int) else 0]
-    line, column = before.count("\n"), len(before) - (before.rfind("\n") + 1)
-    return FormatError(_PLAIN_WORDS.get(problem, problem), first_line + line, column + 1)
+    words, line, column = yaml_problem(error, text)
+    return FormatError(words, first_line + line - 1, column)
 
 
 @dataclass(slots=True)

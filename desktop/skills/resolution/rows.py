@@ -15,6 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from desktop.domain.skills import SkillDef, SkillProblem, SkillSource, SkillState
+from desktop.skills.formats.keys import UNCLAIMED
 from desktop.skills.resolution.order import Layer, holders
 from desktop.skills.resolution.pins import Pins, fingerprints
 from desktop.skills.resolution.roots import SearchRoot
@@ -26,7 +27,9 @@ from desktop.skills.resolution.snapshot import (
     KINDS,
     NAMES,
     RELS,
+    ROLES,
     TAGS,
+    UNCLAIMED_KEY,
     VISIBILITIES,
     Snapshot,
 )
@@ -110,6 +113,7 @@ class Rows:
         self.descriptions = self._column(DESCRIPTIONS, [definition.description for definition in registered])
         self.tags = self._column(TAGS, [" ".join(definition.tags) for definition in registered])
         self.kinds = self._column(KINDS, ["program"] * len(registered))
+        self._middleware = frozenset(chain.from_iterable(_middleware(part.snapshot) for part in self.parts))
         self._fill(registered, pins)
 
     def _column(self, at: int, first: list[str]) -> list[str]:
@@ -136,7 +140,7 @@ class Rows:
                 if visibility:
                     self.hidden[row] = 1
                 if flags:
-                    self.troubled[row] = 1
+                    self.troubled[row] = flags != UNCLAIMED_KEY or bool(self._problems(part, at))
                     self.states[row] = OFF if flags & BROKEN else READY
             for double in part.snapshot.doubles():
                 self.troubled[rows[double]], self.states[rows[double]] = 1, OFF
@@ -193,11 +197,20 @@ class Rows:
         if not part.snapshot.columns[NAMES][number]:
             return None
         definition = part.snapshot.definition(number, part.root)
+        if definition.problems:
+            definition = replace(definition, problems=tuple(self._problems(part, number)))
         return definition if self.states[row] in (READY, OFF) else replace(definition, state=self.state(row))
 
     def problems(self, row: int) -> list[SkillProblem]:
         found = self._where(row)
-        return [] if found is None else found[0].snapshot.problems(found[1])
+        return [] if found is None else self._problems(*found)
+
+    def _problems(self, part: _Part, number: int) -> list[SkillProblem]:
+        """Without the keys that a middleware handles."""
+        return [
+            problem for problem in part.snapshot.problems(number)
+            if not problem.code.startswith(UNCLAIMED) or problem.code.removeprefix(UNCLAIMED) not in self._middleware
+        ]  # fmt: skip
 
     # -- shadowing ----------------------------------------------------------------------------------------------------
 
@@ -231,6 +244,12 @@ class Rows:
         while at < self.count and self.names[at] == name:
             yield at
             at += 1
+
+
+def _middleware(snapshot: Snapshot) -> Iterator[str]:
+    """The names of the middleware in a folder: each handles the key of its name."""
+    columns = snapshot.columns
+    return (name for name, role in zip(columns[NAMES], columns[ROLES], strict=True) if role == "middleware")
 
 
 def _names(snapshot: Snapshot) -> Iterator[str]:

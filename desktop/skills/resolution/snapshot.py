@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 
 from desktop.domain.skills import SkillDef, SkillKind, SkillProblem
 from desktop.skills.formats import LoadedFile
+from desktop.skills.formats.keys import UNCLAIMED
 from desktop.skills.resolution.lazy import LazyMapping
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.skills.resolution.scan import FOLDER_FILES, Listing
 
-BROKEN, WARNED = 1, 2
-"""Bits of a row's flags: an error that keeps it from running; anything else to be said about it."""
+BROKEN, WARNED, UNCLAIMED_KEY = 1, 2, 4
+"""Bits of a row's flags: an error that keeps it from running; anything else to be said about it; a key that is to be
+said something about unless a middleware of that name is there."""
 
 TAKEN = "name.duplicate"
 
@@ -213,7 +215,10 @@ def _nameless(rel: str, path: str, problems: Iterable[SkillProblem]) -> Row:
 def _flags(problems: Iterable[SkillProblem]) -> int:
     flags = 0
     for problem in problems:
-        flags |= BROKEN if problem.severity == "error" else WARNED
+        if problem.severity == "error":
+            flags |= BROKEN
+        else:
+            flags |= UNCLAIMED_KEY if problem.code.startswith(UNCLAIMED) else WARNED
     return flags
 
 

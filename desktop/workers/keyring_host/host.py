@@ -52,7 +52,7 @@ class KeyringHost:
     async def get(self, call: Call) -> str | None:
         """``service``, ``user``: the entry, or None."""
         service, user = _entry(call)
-        value = await self._ask(lambda backend: backend.get_password(service, user))
+        value = await self._ask(lambda backend: None if _is_empty(backend) else backend.get_password(service, user))
         return value if isinstance(value, str) else None
 
     async def put(self, call: Call) -> None:
@@ -101,11 +101,25 @@ def usable_backend(keyring: Any) -> Any:
     for backend in candidates:
         if type(backend).__module__.startswith(_TRUSTED):
             return backend
-    raise CallError(UNAVAILABLE, "There is no keyring that keeps secrets safely on this computer.")
+    raise CallError(UNAVAILABLE, "Assent found no safe keyring on this computer.")
+
+
+def _is_empty(backend: Any) -> bool:
+    """Whether the desktop has no keyring yet. To read from it would make one, with a dialog that wants a password for
+    it (``secretstorage.get_default_collection``): that is for the first secret that is kept, not for a first look."""
+    if not hasattr(backend, "get_preferred_collection") or hasattr(backend, "preferred_collection"):
+        return False
+    storage = importlib.import_module("secretstorage")
+    with contextlib.closing(storage.dbus_init()) as bus:
+        try:
+            storage.Collection(bus)
+        except storage.ItemNotFoundException:
+            return True
+    return False
 
 
 def _delete(backend: Any, service: str, name: str) -> None:
-    if backend.get_password(service, name) is not None:
+    if not _is_empty(backend) and backend.get_password(service, name) is not None:
         backend.delete_password(service, name)
 
 

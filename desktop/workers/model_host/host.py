@@ -1,6 +1,7 @@
-"""The model host's methods: ``ping``, ``discover``, ``list``, ``describe``, ``stream``, ``forget``.
+"""The model host's methods: ``ping``, ``load``, ``discover``, ``list``, ``describe``, ``stream``, ``forget``.
 
-Answers pings and discovery at once; litellm loads beside them (library.py).
+Answers pings and discovery at once. litellm loads beside them (library.py) once there is a model to be asked: when
+the app says so, when a server was found, when a provider's models are listed, and at the latest with the first request.
 """
 
 from __future__ import annotations
@@ -34,17 +35,26 @@ class ModelHost:
         self._streamer = Streamer(self._library)
 
     async def ping(self, call: Call) -> dict[str, Any]:
-        """``ready``: litellm is loaded; ``load_s``: how long that took. With ``wait``, answers when it is."""
+        """``loading``: that has begun; ``ready``: litellm is loaded; ``load_s``: how long that took. With ``wait``,
+        answers when it is."""
         if call.params.get("wait"):
             await self._library.ready()
-        return {"ready": self._library.loaded, "load_s": self._library.seconds}
+        return {"loading": self._library.begun, "ready": self._library.loaded, "load_s": self._library.seconds}
+
+    async def load(self, _: Call) -> None:
+        """Begin to load litellm; answers at once."""
+        self._library.load()
 
     async def discover(self, call: Call) -> list[dict[str, Any]]:
         """``servers``: kind -> addresses to try."""
-        return await discover(call.params.get("servers") or {})
+        found = await discover(call.params.get("servers") or {})
+        if any(server.get("running") for server in found):
+            self._library.load()
+        return found
 
     async def list(self, call: Call) -> None:
         """Streams the model records of a connection."""
+        self._library.load()
         for row in await list_models(call.params):
             await call.emit(row)
 
@@ -59,7 +69,7 @@ class ModelHost:
         self._library.forget_clients()
 
     def methods(self) -> dict[str, Any]:
-        own = (self.ping, self.discover, self.list, self.describe, self.forget)
+        own = (self.ping, self.load, self.discover, self.list, self.describe, self.forget)
         return {method.__name__: method for method in own} | {"stream": self._streamer.stream}
 
 

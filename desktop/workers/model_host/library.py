@@ -1,6 +1,7 @@
-"""The one place that loads litellm: in a thread, after this process already answers.
+"""The one place that loads litellm: in a thread, once a request is to be expected.
 
-Loading takes seconds and holds the interpreter in slices, so pings and discovery stay possible meanwhile.
+Loading takes seconds of a processor and 160 MB, which who only looks round with the demo model is spared. It holds the
+interpreter in slices, so pings and discovery stay possible meanwhile.
 """
 
 from __future__ import annotations
@@ -19,15 +20,21 @@ CLIENTS_KEPT_S = 30.0  # idle connections, and the keys inside them, are forgott
 
 
 class Library:
-    """Loads once. ``ready`` is awaited by whoever needs it; ``seconds`` is how long loading took, or None."""
+    """Loads once: at ``load``, or when ``ready`` is first awaited. ``seconds`` is how long it took, or None."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._module: asyncio.Future[Any] = self._loop.create_future()
         self._users = 0
         self._forget: asyncio.TimerHandle | None = None
+        self._thread: threading.Thread | None = None
         self.seconds: float | None = None
-        threading.Thread(target=self._load, name="load litellm", daemon=True).start()
+
+    def load(self) -> None:
+        """Begin, unless that was done before: the first request then finds it loaded."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._load, name="load litellm", daemon=True)
+            self._thread.start()
 
     def _load(self) -> None:
         began = time.monotonic()
@@ -44,12 +51,18 @@ class Library:
         self._loop.call_soon_threadsafe(self._module.set_result, module)
 
     @property
+    def begun(self) -> bool:
+        """True as soon as it is being loaded, and ever after."""
+        return self._thread is not None
+
+    @property
     def loaded(self) -> bool:
         """True once requests can be made."""
         return self.seconds is not None
 
     async def ready(self) -> Any:
         """The module. Raises CallError when it cannot be loaded."""
+        self.load()
         return await asyncio.shield(self._module)
 
     def enter(self) -> None:

@@ -21,7 +21,7 @@ from desktop.skills.formats import load_skills_from_file
 from desktop.skills.formats.js_module import runnable
 from desktop.skills.formats.problems import FormatError
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
-from tests.harness.patience import PATIENCE_S
+from tests.harness.patience import PATIENCE_S, until
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
 
@@ -317,10 +317,7 @@ async def test_a_stopped_run_ends_its_process(place: Place) -> None:
     place.bench.token.cancel("stop")
     assert (await task).state == "aborted"
     await place.bench.owner.close()
-    for _ in range(3000):
-        if not place.engine._live:
-            break
-        await asyncio.sleep(0.01)
+    await until(lambda: not place.engine._live, "its end")
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
@@ -337,3 +334,40 @@ async def test_where_there_is_no_sandbox_it_does_not_run(place: Place) -> None:
     place.path.write_text(HEAD + "export default () => 1")
     bench = SkillBench(file_skill(place.path, skill("mine", kind="javascript", category="read", entry="default")))
     assert "cannot be run here" in (await bench.call("mine", {})).result.text
+
+
+@pytest.mark.spec("R-TRC-2")
+async def test_it_reads_the_trace_of_an_agent_that_it_called(place: Place) -> None:
+    async def asked(ctx: Any, args: Any) -> str:
+        ctx.call.invocation.parent.view.locals["agent"] = {"trace": [{"type": "turn-start"}]}  # as the library's does
+        return "an answer"
+
+    outcome = await place.run(
+        "export default async function run(ctx, args) {\n"
+        "  const before = ctx.locals.agent ?? null, look = await ctx.manager.invoke('look', { path: 'a' })\n"
+        "  const said = await ctx.manager.invoke('asked', {})\n"
+        "  return [before, typeof look, said, ctx.locals.agent.trace]\n}\n",
+        others=(skill("asked", asked, category="read"),),
+    )
+    assert outcome.result.structured == [None, "string", "an answer", [{"type": "turn-start"}]], outcome.result.text
+
+
+@pytest.mark.spec("R-TRC-2", "R-COD-14")
+async def test_of_a_trace_that_is_too_long_for_a_message_it_reads_the_latest_and_the_rest_stays(place: Place) -> None:
+    trace = [{"type": "message", "text": f"{number} " + "x" * 10_000} for number in range(100)]
+    left: dict[str, Any] = {}
+
+    async def asked(ctx: Any, args: Any) -> str:
+        left["of"] = ctx.call.invocation.parent.view
+        left["of"].locals["agent"] = {"trace": trace}
+        return "an answer"
+
+    outcome = await place.run(
+        "export default async function run(ctx, args) {\n"
+        "  await ctx.manager.invoke('asked', {})\n"
+        "  const { trace, omitted } = ctx.locals.agent\n"
+        "  return [trace.length + omitted, trace.at(-1).text.slice(0, 3)]\n}\n",
+        others=(skill("asked", asked, category="read"),),
+    )
+    assert outcome.result.structured == [100, "99 "], outcome.result.text
+    assert left["of"].locals["agent"]["trace"] is trace

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -375,12 +376,9 @@ async def test_no_child_of_a_skill_outlives_its_call_however_it_ends(place: Plac
         place.bench.token.cancel("stop")
     await asyncio.wait_for(task, PATIENCE_S)
     await place.bench.owner.close()
-    left = _left(place.world)
-    for _ in range(600):
-        if not left:
-            break
-        await asyncio.sleep(0.05)
-        left = _left(place.world)
+    end = time.monotonic() + PATIENCE_S
+    while (left := _left(place.world)) and time.monotonic() < end:
+        await asyncio.sleep(0.02)
     escapes.tried("leftover processes", bool(left), times=6)
     assert left == []
 

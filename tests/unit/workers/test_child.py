@@ -323,6 +323,16 @@ async def test_a_child_that_does_not_listen_is_ended_by_force() -> None:
     assert await gone(pid)
 
 
+@pytest.mark.parametrize("how", ["good", "deaf"])
+async def test_stopping_ends_a_child_that_is_being_made(how: str) -> None:
+    async with child(how, end_grace=0.2) as it:
+        it.start()
+        await asyncio.sleep(0)
+        assert it.health.pid is None, "the test has to come before the process is there"
+        await asyncio.wait_for(it.stop(), PATIENCE_S / 4)
+        assert it.health.state == "stopped"
+
+
 async def test_calls_under_way_fail_when_it_is_stopped() -> None:
     async with child() as it:
         waiting = asyncio.ensure_future(it.call("hang", timeout=PATIENCE_S))

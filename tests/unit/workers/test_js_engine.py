@@ -64,11 +64,10 @@ def alive(pid: int) -> bool:
 
 async def gone(pid: int) -> bool:
     """Whether a process ends; waits for it."""
-    for _ in range(3000):
-        if not alive(pid):
-            return True
+    end = time.monotonic() + PATIENCE_S
+    while alive(pid) and time.monotonic() < end:
         await asyncio.sleep(0.01)
-    return False
+    return not alive(pid)
 
 
 def resident_mb() -> float:

@@ -6,6 +6,7 @@ import pytest
 
 from desktop.conversation.agent_text import read_text
 from desktop.skills.formats import keys
+from desktop.skills.formats.keys import UNCLAIMED
 from tests.unit.skills.formats.kit import load, markdown
 
 DESKTOP = Path(__file__).resolve().parents[4] / "desktop"
@@ -21,7 +22,8 @@ def told(head: str, file: str = "a.skill.md") -> list[tuple[str, int]]:
     loaded = load(markdown(head), file)
     assert not [one for one in loaded.problems if one.severity == "error"]
     assert loaded.definitions[0].state == "ready"
-    return [(one.code, one.line) for one in loaded.problems if one.code in ("key.idle", "key.unknown")]
+    said = ("key.idle", "key.unknown", "key.value", UNCLAIMED)
+    return [(one.code, one.line) for one in loaded.problems if one.code.startswith(said)]
 
 
 @pytest.mark.spec("R-SK-11")
@@ -50,7 +52,9 @@ def test_a_flat_key_that_does_nothing_is_said_to_where_it_stands(key: str) -> No
 
 @pytest.mark.parametrize(("head", "said"), [
     ("disable-model-invocation: true\nargument-hint: x\nlicense: MIT\nversion: 1\nauthor: me\n", []),
-    ("metadata:\n  version: 1\n  author: me\n  my-middleware: {a: 1}\n  $order: {}\n", []),
+    ("metadata:\n  version: 1\n  author: me\n  $order: {}\n", []),
+    ("metadata:\n  author: me\n  my-middleware: {a: 1}\n", [("key.unclaimed.my-middleware", 6)]),
+    ("metadata:\n  banana: yellow\n", [("key.unclaimed.banana", 5)]),
     ("metadata:\n  model: {maxTurns: 3, model: a/b}\n", []),
     ("alowed-tols: read-file\n", [("key.unknown", 4)]),
     ("disable_model_invocation: true\n", [("key.unknown", 4)]),
@@ -70,6 +74,8 @@ def test_what_nobody_knows_is_named_and_what_describes_a_skill_is_fine(head: str
 
 def test_a_folder_may_carry_keys_for_other_apps_but_no_misspelt_ones() -> None:
     assert told("banana: 3\nmetadata:\n  fooBar: 1\n", "a/SKILL.md") == []
+    assert told("metadata:\n  banana: yellow\n  banana-bread: [a]\n", "a/SKILL.md") == []
+    assert told("metadata:\n  banana: {a: 1}\n", "a/SKILL.md") == [("key.unclaimed.banana", 5)]
     assert told("allowed_tool: read-file\nuser_invocable: false\n", "a/SKILL.md") == [("key.unknown", 5)]
 
 
@@ -82,3 +88,44 @@ def test_keys_that_are_no_text_break_nothing(head: str) -> None:
 def test_an_agents_file_with_a_key_that_it_has_not_is_listed_with_that(key: str) -> None:
     said = read_text(f"name: a_agent\n{key}: x\nsideA: {{prompt: a}}\n", "a.yaml")
     assert [(one.path, one.code) for one in said.problems] == [(key, "field.unknown")]
+
+
+ODD = [
+    ("", "user-invocable", ("3", "maybe", "[a]", "{a: 1}"), ("false", "'True'", "", "${args.x}")),
+    ("", "disable-model-invocation", ("3", "maybe", "[a]", "{a: 1}"), ("yes", "'false'")),
+    ("", "argument-hint", ("3", "true", "{a: 1}"), ("a text", "[a, b]")),
+    ("", "context", ("3", "forked", "[fork]"), ("fork",)),
+    ("metadata", "model", ("3", "[a]", "sonnet", "/x"), ("connection/model", "{maxTurns: 3}")),
+    ("metadata", "$inherit", ("3", "true", "{a: 1}", "[1]"), ("false", "a", "[a, b]")),
+    ("metadata", "$order", ("3", "a", "[a]"), ("{a: {before: [b]}}",)),
+    ("metadata", "$remove", ("3", "{a: 1}"), ("a b", "[a, b]")),
+    ("metadata", "$local", ("3", "a", "[a]"), ("{a: 1}",)),
+    ("metadata", "$global", ("3", "a", "[a]"), ("{a: 1}",)),
+    ("metadata", "main", ("3", "{a: 1}"), ("false",)),
+    ("model", "agent", ("3", "[a]", "No Name"), ("agent-litellm",)),
+    ("model", "maxTurns", ("0", "-3", "many", "true", "2.5"), ("3", "${args.n}")),
+    ("model", "maxSteps", ("0", "-3", "many", "true", "2.5"), ("3",)),
+    ("model", "persistent", ("3", "maybe"), ("true",)),
+    ("model", "contextEdit", ("3", "maybe"), ("true",)),
+    ("model", "toolMode", ("3", "native"), ("both",)),
+    ("model", "model", ("3", "[a]", "sonnet"), ("a/b", "a/b/c")),
+]  # fmt: skip
+
+
+@pytest.mark.spec("R-SK-11")
+@pytest.mark.parametrize(("place", "key", "odd", "fine"), ODD)
+def test_a_value_that_cannot_be_meant_is_said_to_and_the_skill_runs(
+    place: str, key: str, odd: tuple[str, ...], fine: tuple[str, ...]
+) -> None:
+    line = {"": 4, "metadata": 5, "model": 6}[place]
+    form = FORMS[place].replace("x", "{value}")
+    for value in odd:
+        assert told(form.format(key=key, value=value)) == [("key.value", line)], value
+    for value in fine:
+        assert told(form.format(key=key, value=value)) == [], value
+
+
+def test_keys_of_middleware_and_of_code_have_their_values_and_their_place() -> None:
+    head = "metadata:\n  role: middleware\n  order: 3\n  hook: around\n"
+    assert told(head) == [("key.value", 6), ("key.value", 7)]
+    assert told("entry: run\n") == [("key.idle", 4)]

@@ -36,7 +36,7 @@ def read(path: str, source: SkillSource = "mine") -> SkillDef:
 def test_a_markdown_skill_has_all_that_its_file_says(tmp_path: Path) -> None:
     head = (
         "name: pay-bill\ndescription: >-\n  Pays a\n  bill.\nallowed-tools: file-read bash\nlicense: MIT\n"
-        "metadata:\n  tags: [Money, 'e mail']\n  visibility: hidden\n  category: write\n  colour: blue\n"
+        "metadata:\n  tags: [Money, 'e mail']\n  visibility: hidden\n  category: write\n  author: blue\n"
         "  params:\n    type: object\n    properties:\n      sum: {type: number}\n  returns:\n    type: string\n"
     )
     path = saved(tmp_path / "pay.skill.md", f"---\n{head}---\n# Pay\n\nÜber :arg[sum].\n")
@@ -53,7 +53,7 @@ def test_a_markdown_skill_has_all_that_its_file_says(tmp_path: Path) -> None:
     assert found.params == {"type": "object", "properties": {"sum": {"type": "number"}}}
     assert found.returns == {"type": "string"}
     assert found.extras == {"license": "MIT"}
-    assert found.metadata["colour"] == "blue"
+    assert found.metadata["author"] == "blue"
     assert read_body(found) == "# Pay\n\nÜber :arg[sum].\n"
 
 
@@ -163,8 +163,8 @@ def test_allowed_tools_as_text_and_as_a_list(head: str, allowed: str | None) -> 
 def test_a_list_that_cannot_be_read_allows_nothing_and_names_its_column(head: str, line: int, column: int) -> None:
     loaded = load(markdown(head))
     assert loaded.definitions[0].allowed_tools == ""
-    assert loaded.definitions[0].state == "broken"
-    assert place(loaded) == ("patterns.invalid", line, column, "error")
+    assert loaded.definitions[0].state == "ready"
+    assert place(loaded) == ("patterns.invalid", line, column, "warning")
 
 
 @pytest.mark.spec("R-PAT-6")
@@ -279,7 +279,7 @@ def test_a_folder_skill_is_context_unless_it_says_otherwise_or_is_the_librarys()
     ],
 )
 def test_a_word_that_is_none_of_the_known_ones_is_a_warning_at_its_place(line: str, code: str) -> None:
-    loaded = load(markdown(f"metadata:\n  x: y\n  {line}\n"))
+    loaded = load(markdown(f"metadata:\n  author: y\n  {line}\n"))
     assert place(loaded) == (code, 6, line.index(":") + 5, "warning")
     assert loaded.definitions[0].state == "ready"
 

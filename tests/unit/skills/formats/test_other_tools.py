@@ -69,8 +69,8 @@ def test_files_in_our_own_format_may_use_their_names_and_are_read_as_strictly_as
     assert skill(markdown("allowed-tools: Read Bash(git:*)\n")).allowed_tools == f"read-file {GIT}"
     assert skill(markdown("allowed-tools: read write\n")).allowed_tools == "read write"
     broken = load(markdown("allowed-tools: Read ok(\n"))
-    assert (broken.definitions[0].state, broken.definitions[0].allowed_tools) == ("broken", "")
-    assert broken.problems[0].severity == "error"
+    assert (broken.definitions[0].state, broken.definitions[0].allowed_tools) == ("ready", "")
+    assert broken.problems[0].severity == "warning"
 
 
 @pytest.mark.spec("R-PAT-1")

@@ -138,6 +138,44 @@ def test_no_schema_raises_whatever_it_says(schema: dict[str, Any], arguments: bo
     schemas.check(schema, arguments=arguments)
 
 
+ADDRESS = {"type": "object", "properties": {"state": {"$ref": "#/definitions/state"}, "next": {"$ref": "/address"}},
+           "definitions": {"state": {"enum": ["CA", "NY"]}}}  # fmt: skip
+TEXT = {"$anchor": "text", "maxLength": 3}
+BUNDLE = {
+    "$id": "https://example.com/customer", "type": "object",
+    "properties": {"a": {"$ref": "/address"}, "b": {"$ref": "https://example.com/address#/definitions/state"},
+                   "c": {"$ref": "names/short#text"}, "d": {"$ref": "#/$defs/2/properties/state"}},
+    "$defs": {"1": {"$id": "names/", "$defs": {"s": {"$id": "short", "$defs": {"t": TEXT}}}},
+              "2": {"$id": "/address", **ADDRESS}},
+}  # fmt: skip
+
+
+@pytest.mark.spec("R-SK-4")
+async def test_several_schemas_bundled_in_one_refer_to_each_other_by_their_addresses() -> None:
+    assert schemas.check(BUNDLE, arguments=True) == ()
+    for value, valid in (
+        ({"a": {"state": "CA", "next": {"state": "NY"}}, "b": "NY", "c": "abc"}, True), ({"c": "abcd"}, False),
+        ({"a": {"next": {"next": {"state": "X"}}}}, False), ({"b": "X"}, False), ({"d": "X"}, False),
+    ):  # fmt: skip
+        assert await fits(BUNDLE, value) is valid
+
+
+@pytest.mark.spec("R-SK-4")
+@pytest.mark.parametrize("reference", ["/other", "https://example.org/customer", "urn:x", "names/long", "../x#text"])
+def test_a_bundle_that_names_what_is_not_in_it_says_so(reference: str) -> None:
+    (problem,) = schemas.check({**BUNDLE, "properties": {"a": {"$ref": reference}}}, arguments=True)
+    assert (problem.pointer, problem.message) == ("/properties/a/$ref", f"{reference} lies outside; nothing is fetched")
+
+
+@pytest.mark.spec("R-SK-4", "R-TOOL-2")
+def test_schemas_of_a_bundle_that_lead_to_each_other_without_end_are_refused() -> None:
+    round_it = {"b": {"$id": "b", "$ref": "c"}, "c": {"$id": "c", "$ref": "a"}}
+    circle = {"$id": "https://e.x/a", "$ref": "b", "$defs": round_it}
+    wide = {str(n): {"$id": f"n{n}", "allOf": [{"$ref": f"n{n + 1}"}] * 2} for n in range(40)}
+    for schema in (circle, {"$id": "https://e.x/", "$ref": "n0", "$defs": {**wide, "40": {"$id": "n40"}}}):
+        assert "steps of one value" in schemas.check(schema, arguments=False)[0].message
+
+
 @pytest.mark.spec("R-SK-2", "R-SK-4")
 def test_what_is_no_json_or_nested_without_end_is_a_problem() -> None:
     deep: dict[str, Any] = {}

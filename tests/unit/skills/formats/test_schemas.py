@@ -44,7 +44,7 @@ BAD = {
     "a reference to nothing": ({"items": {"$ref": "#/$defs/none"}}, "/items/$ref"),
     "a reference that is a number": ({"$ref": 5}, "/$ref"),
     "an anchor that is not there": ({"$ref": "#none"}, ""),
-    "a reference beside an id": ({"$id": "https://x.org/a", "$ref": "b"}, ""),
+    "a reference beside an id": ({"$id": "https://x.org/a", "$ref": "b"}, "/$ref"),
     "itself": ({"$ref": "#"}, "/$ref"),
     "itself by a detour": (
         {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}},

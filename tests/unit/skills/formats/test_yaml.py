@@ -200,11 +200,11 @@ def test_merges_aliases_and_types_are_read() -> None:
 
 
 def test_readings_that_may_surprise_are_warnings() -> None:
-    loaded = load("---\nname: a\ndescription: d\nmetadata:\n  persistent: no\n  big: 99999999999999999999\n---\n")
+    loaded = load("---\nname: a\ndescription: d\nmetadata:\n  x-old: no\n  x-big: 99999999999999999999\n---\n")
     assert [(p.code, p.line, p.severity) for p in loaded.problems] == [
         ("frontmatter.reading", 5, "warning"), ("frontmatter.reading", 6, "warning"),
     ]  # fmt: skip
-    assert loaded.definitions[0].metadata == {"persistent": False, "big": "99999999999999999999"}
+    assert loaded.definitions[0].metadata == {"x-old": False, "x-big": "99999999999999999999"}
     assert loaded.definitions[0].state == "ready"
 
 

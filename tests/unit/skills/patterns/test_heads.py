@@ -48,14 +48,15 @@ def a_call(chance: random.Random) -> CallFacts:
 
 @pytest.mark.spec("R-PAT-7", "R-PAT-13")
 @pytest.mark.parametrize("cwd", [CWD, "", "/"])
-def test_no_rule_that_fits_is_left_out(cwd: str) -> None:
+@pytest.mark.parametrize("calls", [40, pytest.param(400, marks=pytest.mark.soak)])
+def test_no_rule_that_fits_is_left_out(cwd: str, calls: int) -> None:
     chance, fitting = random.Random(11), 0
     texts = patterns(chance, 300)
     alone = [PolicyRules.parse(text, cwd=cwd, home=HOME) for text in texts]
     index = RuleIndex(parse_patterns(" ".join(texts)), Where(cwd, HOME))
     sieve = Sieve(index.about("bash", ()), Where(cwd, HOME), {})
     left_out = 0
-    for _ in range(120):
+    for _ in range(calls):
         facts = a_call(chance)
         likely = {rule.order for rule in sieve.likely(facts, {**facts.arguments, **facts.resolved})}
         left_out += len(texts) - len(likely)
@@ -63,8 +64,8 @@ def test_no_rule_that_fits_is_left_out(cwd: str) -> None:
             if rules.decide(facts) is not None:
                 fitting += 1
                 assert order in likely, (texts[order], facts)
-    assert fitting > 300
-    assert left_out > 500
+    assert fitting > 100
+    assert left_out > 160
 
 
 @pytest.mark.spec("R-PAT-7", "R-PAT-9")

@@ -50,6 +50,26 @@ ALL = ["broken", "by-code", "mail-read", "mail-send", "secret", "shared-name", "
        "table", "table"]  # fmt: skip
 
 
+def test_a_key_of_metadata_that_no_middleware_handles_is_listed_as_a_problem(tmp_path: Path) -> None:
+    skill(tmp_path, "sums", "Sums up.", stopwatch="{unit: s}")
+    fabric = opened(SearchRoot(str(tmp_path), "mine"))
+    fabric.refresh()
+    catalog = fabric.catalog()
+    (row,) = catalog.named("sums")
+    assert catalog.row(row).has_problems
+    assert [one.message for one in catalog.problems(row)] == [
+        "nothing acts on stopwatch: there is no key and no middleware of that name"
+    ]
+    skill(tmp_path, "stopwatch", "Takes the time.", role="middleware")
+    fabric.refresh()
+    catalog = fabric.catalog()
+    (row,) = catalog.named("sums")
+    assert (catalog.row(row).has_problems, catalog.problems(row)) == (False, [])
+    found = catalog.definition(row)
+    assert found is not None
+    assert found.problems == ()
+
+
 @pytest.mark.spec("R-VIS-2", "R-VIS-7", "R-SK-5")
 def test_every_row_is_listed_by_name_with_or_without_params(fabric: SkillFabric) -> None:
     catalog = fabric.catalog()
