@@ -15,6 +15,8 @@ from desktop.domain.supervision import Priority
 AgentType = Literal["ai_human", "dual_ai"]
 SideName = Literal["a", "b"]
 SIDES: tuple[SideName, SideName] = ("a", "b")
+MOST_AGENTS_DEEP = 8
+"""Agents below agents: the root has depth 0 (R-AAT-8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ class AgentDefinition:
 @dataclass(frozen=True, slots=True)
 class AgentRow:
     """A file in the list. ``agent`` None: it says nothing usable; ``tool_problem`` why it cannot be a tool. ``unseen``:
-    the digest of a project's file that is off because nobody has looked at it as it is now; else empty."""
+    the digest of a project's file that is off because nobody has looked at it as it is now; else empty. ``cycle``: by
+    way of which others it can come to call itself."""
 
     path: str
     source: Literal["mine", "library", "project"]
@@ -111,6 +114,7 @@ class AgentRow:
     writable: bool = False
     tool_problem: str = ""
     unseen: str = ""
+    cycle: tuple[str, ...] = ()
 
     @property
     def errors(self) -> tuple[str, ...]:

@@ -200,6 +200,23 @@ class RetryScheduled(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MiddlewareRan(RunEvent):
+    """Middleware of a person's own has stood around an agent (``level`` agent) or around a request to a model (chat).
+    It was ``stopped`` where the run ended before it went on or answered.
+
+    ``call_id`` is the call that the agent works for, "" for the run's own; ``detail`` why it refused; ``elapsed_ms``
+    its own time, without that of what it stood around.
+    """
+
+    name: str
+    level: str
+    did: Literal["watched", "changed", "answered", "refused", "stopped"]
+    elapsed_ms: int
+    call_id: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextMeasured(RunEvent):
     """What the next request fills of the window, in tokens; ``window`` None: unknown."""
 
@@ -302,6 +319,7 @@ Event = (
     | ToolCallOutput
     | ToolCallFinished
     | RetryScheduled
+    | MiddlewareRan
     | ContextMeasured
     | ContextSummarising
     | UserMessageQueued

@@ -25,6 +25,9 @@ SECONDS = 0.25
 """For one search."""
 MOST_SECONDS = 2.0
 """Of work, for one look at a text: many searches that are fast, one by one."""
+SLICE, BEHIND = 2_048, 512
+"""Characters in which what may become a hit is looked for at once, and how many more it sees behind them. The engine's
+partial search looks from each place to the end of what it is given."""
 
 _COUNT = re.compile(r"\{(\d*)(?:,(\d*))?\}")
 
@@ -60,41 +63,87 @@ class Expressions:
             except engine.error as error:
                 raise ValueError(f"{text!r} is no regular expression: {error}.") from error
 
-    def first(self, text: str, at: int, *, whole: bool) -> tuple[int, int, int] | None:
-        """Number (from 1), start and end of the first hit from ``at`` on. Not ``whole``: more text may come; where that
-        could make a hit, or a longer one, of what stands at the end, the end is -1.
+    def look(self, text: str, *, whole: bool) -> Look:
+        """At one text; not ``whole``: more of it may come."""
+        return Look(self._compiled, text, whole)
+
+
+class Look:
+    """One text searched from its beginning to its end. What was found ahead is kept, so that the work grows with the
+    text, however many hits there are. Used in the thread that made it."""
+
+    def __init__(self, compiled: Sequence[Any], text: str, whole: bool) -> None:
+        self._compiled = compiled
+        self._text = text
+        self._whole = whole
+        self._began = time.thread_time()
+        self._ahead: list[tuple[int, int]] = [(-1, -1)] * len(compiled)  # of each expression, the hit that comes next
+        self._open = -1
+
+    def first(self, at: int) -> tuple[int, int, int] | None:
+        """Number (from 1), start and end of the first hit from ``at`` on, which is never before an earlier ``at``.
+        Where more text could make a hit, or a longer one, of what stands at the end, the end is -1. A hit is at least
+        one character long.
 
         Raises LimitReached when an expression takes too long.
         """
-        began = time.thread_time()
-        opened = len(text) if whole else self._opened(text, at, began)
+        opened = len(self._text) if self._whole else self._opened(at)
         found: tuple[int, int, int] | None = None
-        for number, expression in enumerate(self._compiled, 1):
-            hit = _timed(partial(expression.search, text, at, timeout=SECONDS, concurrent=True), number, began)
-            if hit is not None and hit.start() < opened and (found is None or hit.start() < found[1]):
-                found = (number, hit.start(), hit.end())
-        return found or (None if opened == len(text) else (0, opened, -1))
+        for number in range(1, len(self._compiled) + 1):
+            start, end = self._next(number, at)
+            if start < opened and (found is None or start < found[1]):
+                found = (number, start, end)
+        return found or (None if opened == len(self._text) else (0, opened, -1))
 
-    def _opened(self, text: str, at: int, began: float) -> int:
+    def _next(self, number: int, at: int) -> tuple[int, int]:
+        start, end = self._ahead[number - 1]
+        if start < at:
+            search = self._compiled[number - 1].search
+            hit = self._timed(partial(search, self._text, at, timeout=SECONDS, concurrent=True), number)
+            start, end = (len(self._text), -1) if hit is None else (hit.start(), max(hit.end(), hit.start() + 1))
+            self._ahead[number - 1] = start, end
+        return start, end
+
+    def _opened(self, at: int) -> int:
         """The first place from which all that there is could become a hit, or a longer one."""
-        opened = len(text)
+        if self._open >= at:
+            return self._open
+        self._open = len(self._text)
         for number, expression in enumerate(self._compiled, 1):
-            probe = partial(expression.fullmatch, text, timeout=SECONDS, concurrent=True, partial=True)
-            for start in range(at, opened):
-                if _timed(partial(probe, pos=start), number, began) is not None:
-                    opened = start
-                    break
-        return opened
+            self._open = min(self._open, self._opened_for(expression, number, at))
+        return self._open
 
+    def _opened_for(self, expression: Any, number: int, place: int) -> int:
+        """The same for one expression, slice by slice: only a place that fits to the end of its slice, or has a hit
+        there, can fit to the end of all."""
+        size = self._open
+        while place < size:
+            ahead, end = place + SLICE, min(place + SLICE + BEHIND, len(self._text))
+            search = partial(expression.search, self._text, place, end, timeout=SECONDS, concurrent=True, partial=True)
+            begun = self._timed(search, number)
+            last = end == len(self._text)
+            if begun is None or (begun.start() >= ahead and not last):
+                place = size if last else ahead
+                continue
+            place = begun.start()
+            if (begun.partial and last) or self._longer(expression, number, place):
+                return min(size, place)
+            place += 1
+        return size
 
-def _timed(search: Callable[[], Any], number: int, began: float) -> Any:
-    """What a search found. Raises LimitReached; what this thread did counts, and not how busy the machine is."""
-    try:
-        if time.thread_time() - began < MOST_SECONDS:
-            return search()
-    except TimeoutError:
-        pass
-    raise LimitReached(
-        f"Expression {number} takes too long on this text.", limit=f"{SECONDS:g} s for one search",
-        next_step="Write it in a simpler way, without repeats within repeats.",
-    )  # fmt: skip
+    def _longer(self, expression: Any, number: int, start: int) -> bool:
+        """Whether a hit that is there could still become a longer one."""
+        probe = partial(expression.fullmatch, self._text, start, timeout=SECONDS, concurrent=True, partial=True)
+        return self._timed(probe, number) is not None
+
+    def _timed(self, search: Callable[[], Any], number: int) -> Any:
+        """What a search found. Raises LimitReached; what this thread did counts, and not how busy the machine is."""
+        try:
+            if time.thread_time() - self._began < MOST_SECONDS:
+                return search()
+        except TimeoutError:
+            pass
+        raise LimitReached(
+            f"Expression {number} takes too long on this text.", limit=f"{SECONDS:g} s for one search",
+            next_step="Write it in a simpler way, without repeats within repeats.",
+        )  # fmt: skip

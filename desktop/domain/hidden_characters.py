@@ -19,3 +19,8 @@ HIDDEN = re.compile(
 def has_hidden(text: str) -> bool:
     """Whether anything in a text cannot be seen, line ends of Windows left out."""
     return HIDDEN.search(text.replace("\r\n", "\n")) is not None
+
+
+def without_hidden(text: str) -> str:
+    """The text as a name or title may have it: blanks of other kinds are blanks, the rest is gone."""
+    return HIDDEN.sub(lambda found: " " if found.group().isspace() else "", text)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 OWN_SERVICE = "assent"
 """The service under which Assent keeps what is its own: keys of providers, and secrets that were made for tools."""
@@ -17,6 +19,12 @@ PROVIDER_PREFIX = "connection/"
 
 MAX_NAME = 128
 """Characters of a service or a user."""
+
+KeyPlace = Literal["kept", "unasked", "missing", "silent", "session", "waiting"]
+"""Where a value lies: in the system's keyring; nobody looked yet; nowhere; the keyring did not tell; with us until
+Assent is closed; with us while the system asks the person whether it may be kept. Later ones need more attention."""
+
+_PLACES: tuple[KeyPlace, ...] = ("kept", "unasked", "missing", "silent", "session", "waiting")
 
 _REFERENCE = re.compile(r"\$\{keyring:([^/{}]+)/([^{}]+)\}")
 
@@ -66,3 +74,9 @@ def _fault(name: str) -> str:
     if set(name) & set("{}") or any(unicodedata.category(letter)[0] == "C" for letter in name):
         return "a name has no braces, line breaks or invisible characters in it"
     return ""
+
+
+def place_of_all(places: Sequence[KeyPlace]) -> KeyPlace:
+    """Where a key of several parts lies: what needs most attention speaks for all. Only the first has to be there."""
+    more = (place for place in places[1:] if place not in ("unasked", "missing"))
+    return max((*places[:1], *more), key=_PLACES.index, default="unasked")

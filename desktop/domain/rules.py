@@ -82,7 +82,7 @@ class Simulation:
     recorded calls that passed and would ask or be denied; ``through``: tricks that would pass and did not before;
     ``held``: tricks that stay stopped. Each list is capped; the counts beside them are whole. ``suggestion``: a
     narrower pattern that lets ``suggestion_lets`` of the recorded calls through and no trick, or empty. ``unlisted``:
-    programs of the pattern whose options nobody knows.
+    programs of the pattern whose options nobody knows. ``note``: what else a person assents to, as a sentence.
     """
 
     recorded: int
@@ -98,6 +98,7 @@ class Simulation:
     suggestion: str = ""
     suggestion_lets: int = 0
     unlisted: tuple[str, ...] = ()
+    note: str = ""
 
 
 class RuleDesk(Protocol):

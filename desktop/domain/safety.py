@@ -47,6 +47,7 @@ class SafetySettings:
     tool_timeout_s: float = 120.0
     tool_timeouts: Mapping[str, float] = field(default_factory=dict)
     output_limit: int = 200_000
+    memory_limit: int = 0
     shell_network: NetworkMode = "as asked"
     relax_plain_rm: bool = False
     blocked_patterns: tuple[str, ...] = ()
@@ -227,7 +228,9 @@ class ProcessSpec:
     """One process to run to its end. ``env`` is the whole environment. ``output_limit`` in bytes; ``keep`` says
     which end of longer output stays. ``contained``: the program itself ends all its processes when it ends.
     ``settled``: ``cwd`` was judged and has no link in it; it must be that very path still when the process starts.
-    ``fleeting``: folders of the process's own, whose content is gone when it ends."""
+    ``fleeting``: folders of the process's own, whose content is gone when it ends. ``inherited``: descriptors of this
+    process that the one which confines it takes over. ``memory_limit``: bytes that it and
+    all that it starts may hold before they are ended; 0: as much as there is."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -238,6 +241,8 @@ class ProcessSpec:
     contained: bool = False
     settled: bool = False
     fleeting: tuple[str, ...] = ()
+    inherited: tuple[int, ...] = ()
+    memory_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +252,7 @@ class ProcessOutcome:
 
     output: str
     exit_code: int | None
-    ended: Literal["exited", "timeout", "aborted"]
+    ended: Literal["exited", "timeout", "aborted", "memory"]
     elapsed_s: float
     total_bytes: int
     truncated: bool = False

@@ -61,7 +61,8 @@ class CommandPart:
     running shows, a file that it writes through a redirection), or empty. ``said``: options by which it does more than
     its name says, or that no table of the program has, such as ``--output``: only a rule that names them covers it.
     ``assigns``: the assignments in front of it and of ``text``: covered only by rules that write ``NAME=``. ``hosts``:
-    the computers that it names; a rule that names one covers it only if it names all of them.
+    the computers that it names, and options (``-L``) that send it on to others; a rule that names one covers it only if
+    it names all of them.
     """
 
     text: str

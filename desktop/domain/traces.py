@@ -1,14 +1,15 @@
 """What happened in a run, entry by entry: the one form in which traces are shown, kept and exported (semantics.md 9).
 
-Types are those of R-TRC-1 with ``agent-start``, ``agent-complete``, ``tool-waiting`` and ``tool-answered``, for the
-run's own agent (whose context is the run's id) and for every agent in it, so that outside readers need one vocabulary.
+Types are those of R-TRC-1 with ``agent-start``, ``agent-complete``, ``tool-waiting``, ``tool-answered`` and
+``middleware``, for the run's own agent (whose context is the run's id) and for every agent in it, so that outside
+readers need one vocabulary.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from desktop.domain.events import (
@@ -16,6 +17,7 @@ from desktop.domain.events import (
     Event,
     MessageClosed,
     MessageOpened,
+    MiddlewareRan,
     ReasoningArrived,
     RetryScheduled,
     RunEnded,
@@ -32,7 +34,7 @@ from desktop.domain.threads import RunRecord
 
 TYPES = (
     "agent-start", "turn-start", "reasoning", "message", "tool-call", "tool-waiting", "tool-answered", "tool-result",
-    "retry", "error", "turn-end", "agent-complete",
+    "retry", "error", "turn-end", "agent-complete", "middleware",
 )  # fmt: skip
 KEPT_TEXT = 65_536
 """Characters of one text that an entry keeps; how many more there were stands in ``omitted``."""
@@ -310,6 +312,14 @@ def retry_data(event: RetryScheduled) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _stood(event: MiddlewareRan, at: float) -> TraceEntry:
+    data = {
+        "name": event.name, "level": event.level, "did": event.did, "elapsedMs": event.elapsed_ms,
+        "detail": event.detail[:KEPT_DATA],
+    }  # fmt: skip
+    return replace(_own(event, at, "middleware", data), call=event.call_id)
+
+
 def ending_data(status: str, detail: str, limit: str, code: str) -> dict[str, Any]:
     """As ``agent-complete`` has it."""
     return {"status": status, "detail": detail[:KEPT_DATA], "limit": limit, "code": code}
@@ -330,6 +340,7 @@ _MAKERS: dict[type, Callable[[Any, float], TraceEntry | None]] = {
     ReasoningArrived: _text,
     MessageClosed: _closed,
     ToolCallStarted: _called,
+    MiddlewareRan: _stood,
     ToolCallWaiting: _waiting,
     ToolCallAnswered: _answered,
     ToolCallFinished: _finished,

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any
 
+MOST_WORDS = 10_000
+"""Characters of arguments in brief; whoever shows them cuts far earlier."""
+MOST_DEPTH = 100
 _SAYS_MOST = ("path", "command", "message", "query", "prompt")
 
 
@@ -31,15 +35,65 @@ def size_of(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def arguments_words(arguments: Mapping[str, Any]) -> str:
-    """A call's arguments in brief: the path or command if it has one, else each with its value as compact JSON."""
+def arguments_words(arguments: Mapping[str, Any], most: int = MOST_WORDS) -> str:
+    """A call's arguments in brief: the path or command if it has one, else each with its value as compact JSON, until
+    there are ``most`` characters or more."""
     for key in _SAYS_MOST:
         value = arguments.get(key)
         if isinstance(value, str):
             return value
-    return ", ".join(f"{key}: {compact(value)}" for key, value in arguments.items())
+    said: list[str] = []
+    length = 0
+    for key, value in arguments.items():
+        said.append(f"{key}: {compact(value, most)}")
+        length += len(said[-1])
+        if length >= most:
+            break
+    return ", ".join(said)
 
 
-def compact(value: Any) -> str:
-    """A value as short JSON text."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+def compact(value: Any, most: int = MOST_WORDS) -> str:
+    """A value as short JSON text, of a large one the beginning."""
+    return value if isinstance(value, str) else json_beginning(value, most)
+
+
+def json_beginning(value: Any, most: int, indent: int | None = None) -> str:
+    """JSON text until there are ``most`` characters or more. What is left out costs nothing: a model writes arguments
+    of megabytes, and a line of a page shows a hundred characters of them."""
+    said: list[str] = []
+    length = 0
+    encoder = json.JSONEncoder(ensure_ascii=False, default=lambda other: str(other)[:most], indent=indent)
+    for piece in encoder.iterencode(_Beginning(most).of(value)):
+        said.append(piece)
+        length += len(piece)
+        if length >= most:
+            break
+    return "".join(said)
+
+
+class _Beginning:
+    """Copies as much of a value as ``left`` characters of JSON can hold: the encoder writes a text in one go, however
+    long it is."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def of(self, value: Any, depth: int = 0) -> Any:
+        """The beginning of a value; nothing that stands behind it is looked at. What is nested too deep to be copied is
+        handed back as it is."""
+        if isinstance(value, str):
+            cut = value[: max(0, self._left)]
+            self._left -= len(cut) + 2
+            return cut
+        self._left -= 1
+        if depth > MOST_DEPTH:
+            return value
+        depth += 1
+        if isinstance(value, dict):
+            return {self.of(key): self.of(inside, depth) for key, inside in takewhile(self._more, value.items())}
+        if isinstance(value, list | tuple):
+            return [self.of(inside, depth) for inside in takewhile(self._more, value)]
+        return value
+
+    def _more(self, _: object) -> bool:
+        return self._left > 0

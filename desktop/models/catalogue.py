@@ -7,6 +7,7 @@ fails keeps its last list and a problem in words.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ LIST_KEPT_S = 600.0
 DISCOVER_TIMEOUT_S = 12.0
 LIST_TIMEOUT_S = 45.0
 DESCRIBE_TIMEOUT_S = 15.0
+LOAD_TIMEOUT_S = 30.0
 
 DEMO_MODEL = ModelInfo(
     ModelRef(providers.DEMO, providers.DEMO), "Demo model (not an AI)", input_price=0.0, output_price=0.0, tools=True,
@@ -52,7 +54,16 @@ class Catalogue:
         self._scripted = scripted
         self._listed: dict[str, _Listed] = {}
         self._known: dict[ModelRef, ModelInfo] = {}
+        self._sought: set[ModelRef] = set()
+        self._asking: dict[str, asyncio.Future[bool]] = {}
         self.problems: dict[str, KnownError] = {}
+
+    async def prewarm(self) -> None:
+        """Let the host load what requests need before the first one, where a connection is set up. Who has none is
+        spared that work; a local server that is found has it done too."""
+        if self._connections.saved():
+            with contextlib.suppress(KnownError, TimeoutError):  # the first request says what is wrong
+                await self._child.call("load", timeout=LOAD_TIMEOUT_S)
 
     def providers(self) -> tuple[ProviderInfo, ...]:
         """The kinds of connections, with the fields each needs."""
@@ -90,6 +101,31 @@ class Catalogue:
         """What a model takes beside text, as far as it was listed."""
         model = self._known.get(ref)
         return Senses(model.vision, model.hearing) if model is not None else Senses()
+
+    async def learn(self, ref: ModelRef) -> None:
+        """Ask what a model takes, where nobody has listed it yet: without a window nobody does. Whoever asks meanwhile
+        waits for the same listing; one that gave nothing or was stopped is asked for again."""
+        while ref not in self._known and ref not in self._sought:
+            asking = self._asking.get(ref.connection_id)
+            if asking is None:
+                await self._seek(ref)
+                return
+            if await asyncio.shield(asking):
+                return
+
+    async def _seek(self, ref: ModelRef) -> None:
+        source, ended = ref.connection_id, False
+        asking = self._asking[source] = asyncio.get_running_loop().create_future()
+        try:
+            own = next((one for one in self._connections.saved() if one.connection_id == source), None)
+            found = await (self._local() if own is None else self._of(own))
+            self._known.update((model.ref, model) for model in found)
+            if any(model.ref.connection_id == source for model in found):
+                self._sought.add(ref)
+            ended = True
+        finally:
+            del self._asking[source]
+            asking.set_result(ended)
 
     async def _local(self) -> tuple[ModelInfo, ...]:
         try:

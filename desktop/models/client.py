@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
+from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import Connection, ModelClient, ModelRef, ModelRequest, SecretStore, Senses, StreamItem
 from desktop.domain.processes import Child, ChildRefused, ChildStream
 from desktop.models import providers
@@ -53,9 +54,11 @@ class HostModelClient:
     def __init__(
         self, child: Child, secrets: SecretStore, connections: Connections,
         senses: Callable[[ModelRef], Senses] = lambda _ref: Senses(),
+        learn: Callable[[ModelRef], Awaitable[None]] | None = None,
     ) -> None:  # fmt: skip
         self._child = child
         self._senses = senses
+        self._learn = learn
         self._secrets = secrets
         self._connections = connections
         self._windows = SentWindows()
@@ -68,6 +71,8 @@ class HostModelClient:
                 f"There is no connection named {request.model.connection_id}.", next_step="Choose another model."
             )
         secrets = await credentials(self._secrets, connection)
+        if self._learn is not None and _holds_media(request):
+            await self._learn(request.model)
         senses = self._senses(request.model)
         key = _window_key(request, meta, senses)
         attempt = _Attempt(request, connection, secrets, key, _limit(request, meta), senses)
@@ -145,6 +150,12 @@ def _canceller(stream: ChildStream) -> Callable[[str], None]:
     return cancel
 
 
+def _holds_media(request: ModelRequest) -> bool:
+    """Whether a tool gave images or sounds: only a model that is known to take them gets those."""
+    blocks = (block for message in request.messages for block in message.blocks)
+    return any(isinstance(block, ToolResultBlock) and block.media for block in blocks)
+
+
 def _window_key(request: ModelRequest, meta: RunMeta, senses: Senses) -> str:
     """Windows of the two sides of one thread are kept apart by their system prompts, and what a model that sees was
     shown from what another was told."""
@@ -197,6 +208,6 @@ def build(
     scripted = None if script is None else importlib.import_module(SCRIPTED_MODEL).ScriptedModel.load(script)
     catalogue = Catalogue(child, secrets, known, scripted=scripted is not None)
     client = ModelRouter(
-        HostModelClient(child, secrets, known, catalogue.senses), LateDemo(demo_pace_s), scripted
+        HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn), LateDemo(demo_pace_s), scripted
     )  # fmt: skip
     return Models(client, catalogue, known, client.special)

@@ -54,8 +54,8 @@ Next I try something that I may not do at all: read a file **outside the boundar
 """
 
 REFUSED = """\
-Refused, as it should be. Nobody asked you: a path outside the allowed folders is no question of taste. The card says \
-which rule decided, and *Settings, Filesystem boundaries* is where the folders are listed.
+Refused, as it should be. Nobody asked you: a path outside the allowed folders is never opened, so there was nothing \
+to ask. The card says which rule decided, and *Settings, Filesystem boundaries* is where the folders are listed.
 
 What you have seen:
 
@@ -103,10 +103,6 @@ OUTSIDE_PATH = "/etc/passwd"
 FILE_TEXT = """\
 # First light
 
-This file was written by the demo model of Assent, which is a script and not an AI.
-It was written because you allowed it. You may delete it.
-
-- asked before writing: yes
-- folder: demo, inside the workspace
-- sent over the network: nothing
+Written by the demo model of Assent, a script.
+You allowed it first. You may delete it.
 """

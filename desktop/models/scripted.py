@@ -1,7 +1,7 @@
 """The scripted model: plays rounds from a list, deterministic and offline; every test can use it, nothing is patched.
 
 It refuses a call of a tool that the request did not offer, as real ones cannot make one; a test of what becomes of such
-a call all the same, as small local models make them, says ``unoffered``.
+a call all the same, as small local models make them, says ``unoffered``, which only such a call may.
 
 A round is a list of steps, plain JSON: ``{"text": str}``, ``{"reasoning": str}``, ``{"call": {"tool", "arguments",
 "id"?, "unoffered"?}}`` (arguments an object, or a string as a model might garble it), ``{"wait": seconds}``,
@@ -152,9 +152,12 @@ class ScriptedModel:
 
 
 def _refuse_unoffered(call: Mapping[str, Any], request: ModelRequest) -> None:
-    """Raise ModelBadRequest where the script calls what the request does not offer."""
+    """Raise ModelBadRequest where the script calls what the request does not offer, or says so of what it does."""
     offered = [str(tool.get("name")) for tool in request.tools]
-    if str(call["tool"]) not in offered and not call.get("unoffered"):
+    is_offered, unoffered = str(call["tool"]) in offered, call.get("unoffered") is True
+    if is_offered and unoffered:
+        raise errors.ModelBadRequest(f"The script calls {call['tool']} as unoffered, and the request offers it.")
+    if not is_offered and not unoffered:
         raise errors.ModelBadRequest(
             f"The script calls {call['tool']}, which the request did not offer: {', '.join(offered) or 'no tools'}."
         )

@@ -109,6 +109,12 @@ class Tools:
         200_000, "Output limit", "whole", "Longer output of a tool is cut, and the model is told so.", "Tools",
         minimum=1_000, maximum=20_000_000, unit="bytes",
     )  # fmt: skip
+    memory_gb: float = setting(
+        0, "Memory of commands", "number",
+        "On Linux a command or program of a tool that holds more, together with all that it started, is ended. What it "
+        "hides on purpose is not seen. 0: half of this computer's memory.", "Tools", minimum=0, maximum=100_000,
+        unit="GB",
+    )  # fmt: skip
     offered: int = setting(
         40, "Tools offered at once", "whole",
         "The most tools a model is given with their parameters; it can search for the others. What an agent's list "
@@ -172,7 +178,8 @@ class Chat:
     """How chats behave."""
 
     max_iterations: int = setting(
-        20, "Rounds of an answer", "whole", "How many requests to the model one message may lead to.", "Chats",
+        20, "Most rounds for one answer", "whole",
+        "A round is one request to the model. One message may lead to this many.", "Chats",
         minimum=1, maximum=1_000,
     )  # fmt: skip
     summaries: bool = setting(
@@ -216,13 +223,13 @@ class Limits:
         minimum=0, maximum=100_000, unit="USD",
     )  # fmt: skip
     run_rounds: int = setting(
-        RUN_ROUNDS, "Rounds of a run", "whole",
-        "How many requests to models all agents of a run may make together, however they call each other.", "Chats",
+        RUN_ROUNDS, "Most rounds for one run", "whole",
+        "All agents of a run together, however they call each other.", "Chats",
         minimum=1, maximum=100_000,
     )  # fmt: skip
     thread_rounds: int = setting(
-        5_000, "Rounds of a chat", "whole",
-        "How many requests to models all answers of one chat may make together, with those of its branches.", "Chats",
+        5_000, "Most rounds for one chat", "whole",
+        "All answers of one chat together, with those of its branches.", "Chats",
         minimum=1, maximum=1_000_000,
     )  # fmt: skip
     run_minutes: float = setting(
@@ -283,7 +290,9 @@ class ContentFilter:
         "and a call whose arguments fit is not made.", "Middleware",
         choices=(("replace", "Replace"), ("refuse", "Refuse")),
     )  # fmt: skip
-    replacement: str = setting("[removed]", "Put in its place", "text", "Stands where something was.", "Middleware")
+    replacement: str = setting(
+        "[removed]", "Put in its place", "text", "Stands where something was. Empty: [removed].", "Middleware"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,8 +218,11 @@ class StoreThread:
         connection.execute("BEGIN IMMEDIATE")
 
     def _attempt(self, connection: sqlite3.Connection, job: Job[Any]) -> Outcome:
+        """A cursor never leaves the thread: the last to let go of it resets its statement, and on another thread that
+        would be in the middle of the same statement's next use."""
         try:
-            return Outcome(job, value=job.work(connection))
+            value = job.work(connection)
+            return Outcome(job, value=None if isinstance(value, sqlite3.Cursor) else value)
         except Exception as error:  # boundary: a job's failure is its caller's, the thread goes on
             return Outcome(job, error=translate(error, self._path))
 

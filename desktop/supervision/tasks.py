@@ -43,6 +43,11 @@ class TaskOwner:
             _log.debug("task %s ended with %r", task.get_name(), task.exception())
 
     @property
+    def closed(self) -> bool:
+        """Whether nothing begins any more."""
+        return self._closed
+
+    @property
     def alive(self) -> int:
         """How many of its tasks still run."""
         return len(self._tasks)

@@ -35,6 +35,9 @@ KEYS = (
     "network", "reads",
 )  # fmt: skip
 
+OFFLINE_AS_SAID = "its entry in tools.yaml says network: false"
+OFFLINE_UNASKED = "a tool that says it reads, and takes free text, has it only with network: true in its entry"
+
 _BARE_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _BARE_CMD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:\\")
@@ -44,9 +47,8 @@ _META = re.compile(r"[;&|<>$`\"'*?()\[\]{}!#~\x00-\x1f\x7f]")
 @dataclass(frozen=True, slots=True)
 class CliDefinition:
     """One declared tool. ``name`` is canonical (``kubectl-get``), the alias for models follows from it (C-30);
-    ``params`` is the schema, one object for its whole life (R-TOOL-7). ``network``: unless it says
-    false, or asks nobody about a free text and does not say true. ``reads``: denied folders that it needs, as
-    written."""
+    ``params`` is the schema, one object for its whole life (R-TOOL-7). ``offline``: why it has no
+    network, "" where it has it. ``reads``: denied folders that it needs, as written."""
 
     name: str
     description: str
@@ -59,9 +61,14 @@ class CliDefinition:
     env: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float | None = None
     cwd: str = ""
-    network: bool = True
+    offline: str = ""
     reads: tuple[str, ...] = ()
     line: int = 1
+
+    @property
+    def network(self) -> bool:
+        """Whether its program has the network."""
+        return not self.offline
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,16 +208,11 @@ class _Entry:
         groups = self._groups(node.get("optional_args"))
         cmd, env = self._cmd(), read_env(node.get("env"), category, self._rules.needs_admin, notes)
         _check_slots(node, args, groups, parameters, notes)
-        said = self._network()
-        unasked = category is Category.READ and any(p.free and "pattern" not in p.schema for p in parameters)
-        network = not unasked if said is None else said  # with a free text it asks somebody, or a person says so here
-        if unasked and network:
-            words = "a read tool asks nobody: with a free text a model can send out what it knows"
-            notes.warn(node.get("network") or node, "network", words)
+        offline = self._offline(category, parameters)
         return CliDefinition(
             name, self._description(cmd), category or Category.ADMIN, cmd, tuple(t for _, t in args),
             tuple((key, tuple(t for _, t in group)) for key, _, group in groups), parameters, schema_of(parameters),
-            env, self._timeout(), self._cwd(), network,
+            env, self._timeout(), self._cwd(), offline,
             read_reads(node.get("reads"), self._rules.opens, notes), node.line,
         )  # fmt: skip
 
@@ -325,13 +327,20 @@ class _Entry:
             self._notes.error(at, "cwd", "the folder is never filled in: no placeholders here")
         return text or ""
 
-    def _network(self) -> bool | None:
+    def _offline(self, category: Category | None, parameters: tuple[Parameter, ...]) -> str:
+        """Why it has no network, or "". A tool that reads asks nobody: with a free text it has the network only where
+        a person says so here (D-4)."""
         node = self._node.get("network")
-        if node is None:
-            return None
-        if node.flag() is None:
+        said = node.flag() if node is not None else None
+        if node is not None and said is None:
             self._notes.error(node, "network", "this has to be true or false")
-        return node.flag()
+        unasked = category is Category.READ and any(p.free and "pattern" not in p.schema for p in parameters)
+        if unasked and said:
+            words = "a read tool asks nobody: with a free text a model can send out what it knows"
+            self._notes.warn(node or self._node, "network", words)
+        if said is False:
+            return OFFLINE_AS_SAID
+        return OFFLINE_UNASKED if unasked and not said else ""
 
 
 def unknown_keys(node: Node, known: tuple[str, ...], notes: Notes, at: str) -> None:

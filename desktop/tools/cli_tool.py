@@ -39,7 +39,7 @@ from desktop.tools.cli_definitions import SOURCE, CliDefinition
 from desktop.tools.cli_reads import ToolReads
 from desktop.tools.cli_template import Template, canonical
 from desktop.tools.cli_values import Parameter, Values
-from desktop.tools.process_result import NETWORK_IS_OFF_FOR_TOOL, assigned, result_of
+from desktop.tools.process_result import assigned, result_of
 
 MAX_WORD = 120_000
 """Bytes of one argument; Linux takes 131,072."""
@@ -308,7 +308,7 @@ class CliTool:
         timeout_s, network = self._timeout(), self.definition.network
         plain = ProcessSpec(
             argv=(program, *words[1:]), cwd=place.resolved, env=environment, timeout_s=timeout_s,
-            output_limit=settings.output_limit,
+            output_limit=settings.output_limit, memory_limit=settings.memory_limit,
         )  # fmt: skip
         opened = (await asyncio.to_thread(self.reads.now)).opened()
         grants = context.meta.unattended is None
@@ -318,7 +318,7 @@ class CliTool:
         )
         outcome = await services.runner.run(confined, token, context.progress)
         uses_network = not network and (await self._read(words, place.resolved)).uses_network
-        return result_of(outcome, timeout_s, NETWORK_IS_OFF_FOR_TOOL if uses_network else "")
+        return result_of(outcome, plain, f"[No network: {self.definition.offline}.]\n" if uses_network else "")
 
     def _changed(self, program: str, context: ToolCallContext) -> ToolFailure | None:
         """Another program under the name than the one that was judged (R-PRM-5)."""

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
+from desktop.domain.yaml_words import place_in, yaml_problem
+
 MAX_BYTES = 256_000
 MAX_NODES = 20_000
 MAX_DEPTH = 12
@@ -22,18 +24,6 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})(?:[eE][-+]?[0-9]{1,3})?")
 _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 _EMPTY = ("", "~", "null", "Null", "NULL")
-_TAB = "a tab indents here: use spaces"
-_PLAIN_WORDS = {
-    "mapping values are not allowed in this context": "a second colon on this line: put the text in quotes",
-    "could not find expected ':'": "this line is no `key: value`",
-    "found character that cannot start any token": "this character cannot begin a value: put the text in quotes",
-    "did not find expected key": "this does not continue the list or mapping above: check the indent and the quotes",
-    "did not find expected '-' indicator": "this does not continue the list above: check the indent",
-    "found a tab character that violates indentation": _TAB,
-    "found a tab character where an indentation space is expected": _TAB,
-    "control characters are not allowed": "there is a control character here",
-    "found invalid Unicode character escape code": "this escape stands for no character",
-}
 
 
 class Unreadable(Exception):
@@ -117,27 +107,9 @@ def read(text: str) -> Node | None:
     try:
         return _Builder(yaml.parse(text, Loader=yaml.CSafeLoader)).document()
     except yaml.YAMLError as error:
-        raise _explained(error, text) from error
+        raise Unreadable(*yaml_problem(error, text)) from error
     except UnicodeEncodeError as error:
-        raise Unreadable("there is half a character here", *_place(text, error.start)) from error
-
-
-def _explained(error: Any, text: str) -> Unreadable:
-    mark = getattr(error, "problem_mark", None)
-    problem = str(getattr(error, "problem", None) or getattr(error, "reason", "") or "this is not valid YAML")
-    if mark is None:
-        at = getattr(error, "position", 0)
-        return Unreadable(_PLAIN_WORDS.get(problem, problem), *_place(text, at if isinstance(at, int) else 0))
-    if problem == "found unexpected end of stream" and error.context_mark is not None:
-        mark, problem = error.context_mark, "this quote is not closed"
-    if text[mark.index : mark.index + 1] == "\t":
-        problem = _TAB
-    return Unreadable(_PLAIN_WORDS.get(problem, problem), mark.line + 1, mark.column + 1)
-
-
-def _place(text: str, at: int) -> tuple[int, int]:
-    before = text[:at]
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise Unreadable("there is half a character here", *place_in(text, error.start)) from error
 
 
 class _Builder:

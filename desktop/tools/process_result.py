@@ -6,11 +6,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.domain.errors import ToolAborted, ToolTimeout
-from desktop.domain.safety import ProcessOutcome
+from desktop.domain.errors import ToolAborted, ToolFailure, ToolTimeout
+from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.domain.tools import ToolResult
 
-NETWORK_IS_OFF_FOR_TOOL = "[The network is switched off for this tool: tools.yaml says network: false.]\n"
 NETWORK_WAS_NOT_GIVEN = (
     "[It ran without the network: what it does cannot be told from the command. A person can give it the network in "
     "its request.]\n"
@@ -34,12 +33,17 @@ def assigned(variables: Mapping[str, str]) -> list[str]:
     return [f"{name}={shlex.quote(value)}" for name, value in sorted(variables.items())]
 
 
-def result_of(outcome: ProcessOutcome, timeout_s: float, hint: str = "") -> ToolResult:
-    """Text and facts; ``hint`` stands above the output of one that failed. Raises ToolTimeout or ToolAborted with
-    what it had written."""
+def result_of(outcome: ProcessOutcome, spec: ProcessSpec, hint: str = "") -> ToolResult:
+    """Text and facts; ``hint`` stands above the output of one that failed. Raises ToolTimeout, ToolAborted or, where
+    it outgrew its memory, ToolFailure, with what it had written."""
+    wrote = f" It had written:\n{outcome.output}" if outcome.output else " It had written nothing."
     if outcome.ended == "timeout":
-        wrote = f" It had written:\n{outcome.output}" if outcome.output else " It had written nothing."
-        raise ToolTimeout(f"Stopped after the time limit of {timeout_s:g} s, with everything it had started.{wrote}")
+        after = f"Stopped after the time limit of {spec.timeout_s:g} s, with everything it had started."
+        raise ToolTimeout(after + wrote)
+    if outcome.ended == "memory":
+        limit = f"{spec.memory_limit / 1e9:.3g} GB"
+        said = f"Ended because it used more than {limit} of memory, with everything it had started.{wrote}"
+        raise ToolFailure(said, code="tool.memory")
     if outcome.ended == "aborted":
         raise ToolAborted("Operation aborted" + (f"\n{outcome.output}" if outcome.output else ""))
     facts: dict[str, Any] = {

@@ -120,7 +120,21 @@ class Bash:
         if reading.blocked is not None:
             refusal = Denied(reading.blocked.sentence, code="denied.blocklist")
             return PreCheck(Category.ADMIN, judgements=reading.judgements, denied=refusal)
+        reading = await self._with_variables(command, reading, environment)
         return await asyncio.to_thread(self._judged, command, reading, environment)
+
+    async def _with_variables(
+        self, command: str, reading: ShellReading, environment: Mapping[str, str]
+    ) -> ShellReading:  # fmt: skip
+        """As grave as if its own text set them: ``echo $X; let X`` runs what X holds, and computes where that is a
+        number."""
+        variables = assigned(self._environment.for_commands(command, environment))
+        if not variables:
+            return reading
+        whole = await self._reader.read("; ".join([*variables, command]))
+        if whole.category is reading.category:
+            return reading
+        return replace(reading, category=whole.category, raised_because=whole.raised_because)
 
     def _judged(self, command: str, reading: ShellReading, environment: Mapping[str, str]) -> PreCheck:
         settings = self._settings()
@@ -176,6 +190,7 @@ class Bash:
             env={**variables, **await self._environment.build({})},
             timeout_s=timeout_s,
             output_limit=settings.output_limit,
+            memory_limit=settings.memory_limit,
         )
         grants, mode = context.meta.unattended is None, settings.shell_network
         network = mode == "always" or (mode == "as asked" and context.network)
@@ -183,7 +198,7 @@ class Bash:
             self._walled, plain, again, grants=grants, network=network, unasked=context.unasked
         )
         outcome = await self._runner.run(confined, token, context.progress)
-        result = result_of(outcome, timeout_s, "" if network else self._without(mode, again))
+        result = result_of(outcome, plain, "" if network else self._without(mode, again))
         gone = await asyncio.to_thread(self._gone, again, confined.fleeting)
         return replace(result, text=gone_note(gone) + result.text) if gone else result
 

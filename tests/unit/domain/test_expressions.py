@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from desktop.agents.content_filter import FilterConfig, Refused, Screen
+from desktop.agents.content_screen import FilterConfig, Refused, Screen
 from desktop.domain.errors import LimitReached
-from desktop.domain.expressions import MAX_LENGTH, Expressions, fault_of
+from desktop.domain.expressions import BEHIND, MAX_LENGTH, SLICE, Expressions, Look, fault_of
 from desktop.settings.checks import Unfit, check
 from desktop.settings.schema import schema
 
@@ -31,7 +31,22 @@ def test_what_cannot_be_used_is_refused_at_its_field_with_the_reason(text: str, 
 
 def test_a_search_that_takes_too_long_is_given_up() -> None:
     with pytest.raises(LimitReached, match="Expression 2 takes too long"):
-        Expressions(["x", "(a|aa)+$"]).first("a" * 100 + "b", 0, whole=True)
+        Expressions(["x", "(a|aa)+$"]).look("a" * 100 + "b", whole=True).first(0)
+
+
+PROSE = "The quick brown fox jumps over the lazy dog, and then some more of it. "
+
+
+@pytest.mark.parametrize("size", [2_500, 102_000])
+def test_a_long_piece_of_prose_is_searched_for_what_may_begin_at_its_end(size: int) -> None:
+    text = (PROSE * 2_000)[:size].rstrip() + " ann@exam"
+    assert Expressions([r"[\w.]+@[\w.]+"]).look(text, whole=False).first(0) == (0, len(text) - 8, -1)
+
+
+@pytest.mark.parametrize("behind", [1, SLICE - 1, SLICE, SLICE + BEHIND, 3 * SLICE])
+def test_what_begins_many_slices_before_the_end_is_held_from_there(behind: int) -> None:
+    look = Expressions([r"<b>[^<]*</b>", r"secret-\w+"]).look(PROSE * 100 + "<b>" + "x" * behind, whole=False)
+    assert look.first(0) == (0, len(PROSE) * 100, -1)
 
 
 TEXTS = (
@@ -73,13 +88,13 @@ def test_a_long_stretch_that_is_held_back_is_not_searched_anew_for_each_piece() 
     config = FilterConfig(("a[^!]*!",))
     expressions = Expressions(config.expressions)
     asked = 0
-    search = expressions.first
+    search = expressions.look
 
     class Counted(Expressions):
-        def first(self, text: str, at: int, *, whole: bool) -> tuple[int, int, int] | None:
+        def look(self, text: str, *, whole: bool) -> Look:
             nonlocal asked
             asked += 1
-            return search(text, at, whole=whole)
+            return search(text, whole=whole)
 
     screen = Screen(Counted(config.expressions), config)
     for _ in range(3_000):

@@ -1,6 +1,8 @@
 """One size, one way to say it."""
 
-from desktop.domain.words import count_words, size_of, size_words
+import json
+
+from desktop.domain.words import arguments_words, compact, count_words, json_beginning, size_of, size_words
 
 
 def test_sizes_read_the_same_everywhere() -> None:
@@ -14,3 +16,27 @@ def test_sizes_read_the_same_everywhere() -> None:
 def test_one_is_not_many_and_a_size_is_of_bytes() -> None:
     assert [count_words(count, "line") for count in (0, 1, 1200)] == ["0 lines", "1 line", "1,200 lines"]
     assert size_of("é") == 2
+
+
+def test_of_large_arguments_only_the_beginning_is_ever_written_out() -> None:
+    written = []
+
+    class Row:
+        def __str__(self) -> str:
+            written.append(self)
+            return "row"
+
+    rows = [Row() for _ in range(5_000)]
+    assert json_beginning(rows, 60).startswith('["row", "row"')
+    assert compact({"rows": rows}, 60).startswith('{"rows": ["row"')
+    assert arguments_words({"a": rows, "b": rows}, 60).startswith('a: ["row"')
+    assert len(written) < 60
+    assert json_beginning({"a": [1, None]}, 60, indent=2) == '{\n  "a": [\n    1,\n    null\n  ]\n}'
+
+
+def test_of_one_long_text_inside_arguments_only_the_beginning_is_encoded() -> None:
+    for most in (10, 60):
+        for given in ({"a": "x" * 3_000}, ["y" * 3_000, 1], {"k" * 3_000: 1}):
+            said = json_beginning(given, most)
+            assert most <= len(said) < most + 12
+            assert json.dumps(given)[: most - 2].startswith(said[: most - 2])

@@ -15,7 +15,7 @@ from desktop.workers.child import ChildProcess
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, connection, models_over
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 KINDS = ("ollama", "lmstudio", "llamacpp", "vllm")
 DEAD = "http://127.0.0.1:9"
 

@@ -16,7 +16,7 @@ from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, collect, meta, models_over, request
 from tests.servers.signed import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 CLOUDS: dict[str, tuple[str, str, dict[str, str]]] = {

@@ -19,7 +19,7 @@ from tests.servers.flood import FLOODS, flooding
 from tests.servers.hosts import collect, connection, models_over, request
 
 pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc"),
 ]
 

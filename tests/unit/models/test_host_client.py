@@ -12,7 +12,6 @@ from desktop.domain import errors
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ModelError
 from desktop.domain.messages import (
-    AudioBlock,
     ChatMessage,
     FileBlock,
     ImageBlock,
@@ -27,21 +26,18 @@ from desktop.domain.models import (
     Finished,
     ModelRequest,
     ReasoningDelta,
-    Senses,
     StreamItem,
     TextDelta,
     ToolCallProgress,
 )
-from desktop.models.client import HostModelClient, Models
-from desktop.models.providers import LocalAddresses
-from desktop.models.router import Connections
+from desktop.models.client import Models
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_host.prompt import to_wire
 from tests.harness.patience import HELD_S, PATIENCE_S
 from tests.servers.fixtures import ProviderSpace
-from tests.servers.hosts import KEY, Secrets, collect, connection, meta, models_over, request
+from tests.servers.hosts import KEY, collect, connection, meta, models_over, request
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 WIRES = ("openai_compatible", "anthropic", "ollama")
 MODEL = {"openai_compatible": "some-model", "anthropic": "claude-sonnet-4-5", "ollama": "qwen3:30b"}
@@ -385,56 +381,6 @@ async def test_only_what_a_model_should_see_is_sent(host: ChildProcess, provider
     assert "secret thought" not in json.dumps(body)
     assert "orphan" not in json.dumps(body)
     assert body["tools"][0]["function"]["name"] == "read_file"
-
-
-IMAGE = ImageBlock("image/png", "aGk=", "shot 1")
-SOUNDS = (AudioBlock("audio/wav", "aGk=", "say"), AudioBlock("audio/ogg", "aGk="))
-SHOWN = (
-    user_message("Look.", [ImageBlock("image/png", "aGk=", "cat.png")]),
-    ChatMessage("assistant", (ToolCallBlock("c1", "shot", {}), ToolCallBlock("c2", "shot", {}))),
-    ChatMessage("tool", (ToolResultBlock("c1", "shot", "taken", media=(IMAGE, *SOUNDS)),)),
-    ChatMessage("tool", (ToolResultBlock("c2", "shot", "nothing"),)),
-    user_message("And?"),
-)  # fmt: skip
-
-
-async def sent(host: ChildProcess, provider: ProviderSpace, senses: Senses, wire: str = "openai_compatible") -> Any:
-    url = provider.openai_url if wire == "openai_compatible" else provider.base_url
-    known = Connections(lambda: [connection(wire, url)], LocalAddresses({}))
-    client = HostModelClient(host, Secrets(key=KEY), known, lambda _ref: senses)
-    async for _ in client.stream(asked(wire, messages=SHOWN), meta()):
-        pass
-    return provider.requests()[-1]["body"]["messages"]
-
-
-@pytest.mark.spec("R-MOD-6")
-async def test_a_model_that_sees_gets_what_a_tool_gave_right_after_the_results(
-    host: ChildProcess, provider: ProviderSpace
-) -> None:
-    *_, first, second, given = await sent(host, provider, Senses(True, True))
-    assert (first["role"], second["role"], second["content"]) == ("tool", "tool", "nothing")
-    assert first["content"] == "taken\n[Sound (audio/ogg) is not given to you: models take no sounds of this kind.]"
-    intro, image, sound, question = given["content"]
-    assert (given["role"], "given by the tools" in intro["text"], question["text"]) == ("user", True, "And?")
-    assert image["image_url"]["url"] == "data:image/png;base64,aGk="
-    assert sound["input_audio"] == {"data": "aGk=", "format": "wav"}
-    whole = json.dumps(await sent(host, provider, Senses(True, False), "anthropic"))
-    assert whole.count('"type": "image"') == 2
-    assert "this model is not known to hear sounds" in whole
-
-
-@pytest.mark.spec("R-MOD-6")
-@pytest.mark.parametrize("sees", [None, False])
-async def test_another_model_gets_a_line_that_says_what_it_is_not_shown(
-    host: ChildProcess, provider: ProviderSpace, sees: bool | None
-) -> None:
-    user, _, first, _, question = await sent(host, provider, Senses(sees, None))
-    said = "[Image “shot 1” (image/png) is not given to you: this model is not known to see images.]"
-    assert said in first["content"]
-    assert question["content"] == "And?"
-    attached = json.dumps(user["content"], ensure_ascii=False)
-    told = "cat.png” (image/png) is not shown to you" in attached
-    assert ("image_url" in attached, told) == (sees is None, sees is False)
 
 
 async def test_after_the_results_mistral_reads_an_assistant_before_anybody_else() -> None:

@@ -10,7 +10,7 @@ from desktop.workers.child import ChildProcess
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, models_over
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ROUTER = {
     "role": "router", "max_instances": 4, "models_autoload": True, "model_alias": "llama-server", "model_path": "none",

@@ -43,6 +43,8 @@ async def test_a_call_of_a_tool_that_was_not_offered_is_refused_as_real_models_c
         _ = [item async for item in ScriptedModel([calls("look", {})]).stream(request("scripted/scripted"), meta())]
     items = [item async for item in ScriptedModel([calls("drop", {}, unoffered=True)]).stream(asked, meta())]
     assert [call.tool for call in items[-1].tool_calls] == ["drop"]
+    with pytest.raises(errors.ModelBadRequest, match="look as unoffered, and the request offers it"):
+        _ = [item async for item in ScriptedModel([calls("look", {}, unoffered=True)]).stream(asked, meta())]
 
 
 @pytest.mark.parametrize("code", sorted(ERRORS))

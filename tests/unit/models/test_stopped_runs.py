@@ -29,7 +29,7 @@ from tests.servers.hosts import collect, models_over
 from tests.unit.conversation.kit import World, world
 from tests.unit.pipeline.kit import FakeTool
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 Steps = list[dict[str, Any]]
 WIRES = {"openai_compatible": "some-model", "anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-flash"}

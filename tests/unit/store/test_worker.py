@@ -37,6 +37,16 @@ async def test_work_runs_in_the_order_given_and_a_read_sees_the_writes_before_it
     await worker.close()
 
 
+async def test_no_cursor_leaves_the_thread_where_its_end_would_disturb_the_next_use_of_its_statement(tmp_path):
+    worker = await opened(tmp_path)
+    rows = [("a", "1"), ("b", "2")]
+    many = worker.write(lambda connection: connection.executemany("INSERT INTO state VALUES (?, ?)", rows))
+    one, read = worker.write(put("c")), worker.read(lambda connection: connection.execute("SELECT 1"))
+    assert await asyncio.gather(one, many, read) == [None] * 3
+    assert await worker.read(keys) == ["a", "b", "c"]
+    await worker.close()
+
+
 @pytest.mark.spec("R-UI-7")
 async def test_nothing_of_the_database_runs_on_the_loops_thread(tmp_path):
     worker = await opened(tmp_path)

@@ -14,7 +14,7 @@ from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, S
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import RunSlots, TaskOwner
-from tests.harness.patience import PATIENCE_S
+from tests.harness.patience import PATIENCE_S, until
 
 
 def text(run: str, number: int) -> TextArrived:
@@ -183,8 +183,7 @@ async def test_an_owner_sees_its_tasks_out_and_names_those_that_will_not_end() -
     assert ended == ["polite"]
     with pytest.raises(RuntimeError):
         owner.spawn(polite(), "late")
-    await asyncio.sleep(0.3)
-    assert owner.alive == 0
+    await until(lambda: owner.alive == 0, "the end of the stubborn one")
 
 
 @pytest.mark.spec("R-SUP-2", "R-SUP-5", "R-SUP-14")

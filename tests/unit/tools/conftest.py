@@ -1,11 +1,12 @@
 """The tools over the real safety room, in the small world of tests/unit/safety/world.py."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.tools import Tool, ToolCallContext, ToolResult
@@ -14,7 +15,11 @@ from desktop.safety.environment import EnvironmentBuilder
 from desktop.safety.process import ProcessRunner
 from desktop.tools.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.shell import Bash
+from desktop.workers.mcp_child import mcp_host
+from tests.harness.loops import threads_ready
+from tests.harness.patience import PATIENCE_S
 from tests.unit.safety.world import World
+from tests.unit.tools.mcp_kit import Lent
 
 
 @dataclass
@@ -57,3 +62,13 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     confinement = Confinement(world.policy, lambda: world.settings)
     yield Bench(world, confinement)
     confinement.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def lent() -> AsyncIterator[Lent]:
+    """One MCP host for tests marked ``asyncio(loop_scope="session")``: each of its own imports its library anew."""
+    host = mcp_host()
+    with threads_ready():
+        await host.call("ping", timeout=PATIENCE_S)
+        yield Lent(host)
+        await host.stop()

@@ -27,6 +27,7 @@ from desktop.tools.mcp_pins import McpPins
 from desktop.tools.mcp_server import McpServices
 from desktop.tools.mcp_servers import McpServers, ServerFacts
 from desktop.tools.registry import ToolRegistry
+from desktop.workers.child import ChildProcess
 from desktop.workers.mcp_child import mcp_host
 from tests.harness.patience import PATIENCE_S
 from tests.unit.safety.world import World
@@ -75,6 +76,19 @@ class Person:
         return answer if isinstance(answer, Decision) else Decision(answer, request.digest)
 
 
+class Lent:
+    """A host that several benches use, one after the other: who is done with it ends its own servers alone."""
+
+    def __init__(self, host: ChildProcess) -> None:
+        self._host = host
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._host, name)
+
+    async def stop(self) -> None:
+        return
+
+
 class McpBench:
     """``put`` writes mcp.yaml and puts it in force; ``call`` goes through every gate."""
 
@@ -86,11 +100,12 @@ class McpBench:
         check_schema: SchemaCheck = _schema_problem,
         caches: str = "",
         idle_s: float = 90.0,
+        host: Lent | None = None,
     ) -> None:
         self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), Redactor()
         self.registry = ToolRegistry()
-        self.pins, self.host = Pinned(), mcp_host()
+        self.pins, self.host = Pinned(), host or mcp_host()
         self.told = 0
         self.keys: dict[tuple[str, str], str] = {}
         self.audit: list[AuditEntry] = []

@@ -15,6 +15,7 @@ from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.domain.tools import Category, ToolCallContext
 from desktop.skills.patterns.commands import command_glob
 from desktop.tools.shell import find_bash, why_absent
+from tests.harness.patience import longer_limits
 from tests.unit.tools.conftest import Bench, context
 
 
@@ -207,11 +208,16 @@ async def test_no_secret_of_the_app_is_in_its_environment(bench: Bench, monkeypa
 
 @pytest.mark.spec("R-TMO-1", "R-TMO-2", "R-TMO-3", "S6.4")
 async def test_over_time_it_ends_with_what_it_wrote_so_far(bench: Bench) -> None:
-    bench.world.change(tool_timeouts={"bash": 0.5})
-    with pytest.raises(ToolTimeout) as caught:
-        await bench.run(bench.bash, command="echo so far; setsid sleep 4801 & sleep 4802")
-    assert "0.5 s" in str(caught.value)
-    assert "so far" in str(caught.value)
+    said = ""
+    for limit in longer_limits(0.5):
+        bench.world.change(tool_timeouts={"bash": limit})
+        with pytest.raises(ToolTimeout) as caught:
+            await bench.run(bench.bash, command="echo so far; setsid sleep 4801 & sleep 4802")
+        said = str(caught.value)
+        assert f"{limit:g} s" in said
+        if "so far" in said:
+            break
+    assert "so far" in said
     assert b"sleep\x00480" not in b"".join(_command_lines())
 
 
@@ -309,3 +315,10 @@ def _command_lines() -> list[bytes]:
             except OSError:
                 continue
     return found
+
+
+@pytest.mark.spec("R-BLK-5")
+@pytest.mark.parametrize("command", ["echo $X; let X", "[[ $X -gt 1 ]]", "echo $(($X + 1))", "test -v $X"])
+async def test_a_variable_of_the_chat_whose_text_a_command_would_run_makes_it_admin(bench: Bench, command: str) -> None:
+    for value, category in (("a[$(touch PWN)]", Category.ADMIN), ("3", Category.WRITE)):
+        assert (await bench.bash.precheck_within({"command": command}, {"X": value})).category is category

@@ -18,7 +18,7 @@ from desktop.safety.environment import EnvironmentBuilder, needs_admin
 from desktop.safety.process import ProcessRunner
 from desktop.tools.cli_definitions import CliRules, parse
 from desktop.tools.cli_tool import CliServices, CliTool
-from tests.harness.patience import PATIENCE_S
+from tests.harness.patience import PATIENCE_S, longer_limits, until
 from tests.unit.tools.conftest import Bench, context
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"
@@ -330,15 +330,18 @@ async def test_a_non_zero_exit_is_an_error_with_code_and_output(cli: Cli) -> Non
 @pytest.mark.spec("R-TMO-1", "R-TMO-2", "R-TMO-3", "S6.4")
 async def test_a_limit_of_its_own_ends_everything_and_says_what_was_written(cli: Cli) -> None:
     seconds = "98765.4321"
-    tool = cli.tool("", cmd="sh", args=["-c", f"echo begun; sleep {seconds} & setsid sleep {seconds}"], timeout=1.5)
-    assert tool.spec.timeout_s == pytest.approx(11.5)
-    with pytest.raises(ToolTimeout, match=r"time limit of 1.5 s[^$]*begun"):
-        await cli.bench.run(tool)
-    for _ in range(300):
-        if not running(seconds):
-            return
-        await asyncio.sleep(0.1)
-    pytest.fail("what it started goes on")
+    said = ""
+    for limit in longer_limits(0.5):
+        args = ["-c", f"echo begun; sleep {seconds} & setsid sleep {seconds}"]
+        tool = cli.tool("", cmd="sh", args=args, timeout=limit)
+        assert tool.spec.timeout_s == pytest.approx(limit + 10)
+        with pytest.raises(ToolTimeout, match=rf"time limit of {limit:g} s") as ended:
+            await cli.bench.run(tool)
+        said = str(ended.value)
+        if "begun" in said:
+            break
+    assert "begun" in said
+    await until(lambda: not running(seconds), "the end of what it started")
 
 
 @pytest.mark.spec("R-TMO-1")
@@ -464,22 +467,6 @@ async def test_a_folder_of_its_own_is_inside_the_boundary_or_nothing_runs(cli: C
     check = await judged(touch, value="a")
     assert str(world.workspace / "sub" / "a") in check.identity
     assert [part.text for part in check.judgements] == ["touch a"]
-
-
-@pytest.mark.spec("R-TOOL-4")
-async def test_a_tool_has_the_network_unless_the_entry_says_otherwise_or_it_asks_nobody(cli: Cli) -> None:
-    world = cli.bench.world
-
-    async def network(**fields: Any) -> bool:
-        check = await judged(cli.tool("", cmd="true", **fields))
-        return bool(check.preview["network"])
-
-    for mode in ("as asked", "never", "always"):
-        world.change(shell_network=mode)
-        assert [await network(), await network(network=True), await network(network=False)] == [True, True, False]
-    unasked = {"category": "read", "parameters": TEXT, "args": ["{{value}}"]}
-    assert not cli.tool("", cmd="true", **unasked).definition.network
-    assert cli.tool("", cmd="true", network=True, **unasked).definition.network
 
 
 def program(path: Path, script: str) -> None:

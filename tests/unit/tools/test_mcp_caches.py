@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from desktop.presenter.mcp_example import EXAMPLE
 from desktop.safety.environment import needs_admin
 from desktop.safety.program_cache import cache_of, remove_others
 from desktop.tools.mcp_definitions import McpDefinition, parse
 from tests.servers.mcp import honest, hostile
-from tests.unit.tools.mcp_kit import McpBench
+from tests.unit.tools.mcp_kit import Lent, McpBench
 
 
 def filled(root: Path, program: str) -> Path:
@@ -48,13 +49,14 @@ def test_only_caches_of_the_kind_that_are_not_kept_are_removed(tmp_path: Path) -
     assert remove_others(str(tmp_path / "nowhere"), "mcp-", []) == []
 
 
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[McpBench]:
-    made = McpBench(tmp_path, caches=str(tmp_path / "cache"), idle_s=0.05)
+@pytest_asyncio.fixture(loop_scope="session")
+async def bench(tmp_path: Path, lent: Lent) -> AsyncIterator[McpBench]:
+    made = McpBench(tmp_path, caches=str(tmp_path / "cache"), idle_s=0.05, host=lent)
     yield made
     await made.end()
 
 
+@pytest.mark.asyncio(loop_scope="session")
 async def test_the_cache_of_a_server_goes_with_it_and_leftovers_some_time_after_the_start(
     bench: McpBench, tmp_path: Path
 ) -> None:
@@ -100,13 +102,14 @@ def as_entry(shown: McpDefinition) -> dict[str, object]:
             "network": shown.network, "category": "read"}  # fmt: skip
 
 
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 async def test_every_server_that_is_shown_to_a_person_gets_a_cache_it_can_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, lent: Lent
 ) -> None:
     """What npx and uvx themselves would do needs a network (below, with -m soak): a server stands for them,
     in the workspace, where it can be seen; so each call asks."""
-    bench = McpBench(tmp_path, (kind,), caches=str(tmp_path / "cache"))
+    bench = McpBench(tmp_path, (kind,), caches=str(tmp_path / "cache"), host=lent)
     programs = bench.world.workspace / "programs"
     programs.mkdir()
     for name in ("npx", "uvx"):

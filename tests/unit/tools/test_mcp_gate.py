@@ -9,24 +9,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from desktop.app.skill_rooms import PinFile
 from desktop.conversation.prompts import system_text
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.permission import Decision
-from desktop.domain.tools import Category, ToolSpec
-from desktop.tools.mcp_offered import INSTRUCTIONS, MAX_INSTRUCTIONS, Offered, instructions_of
+from desktop.domain.tools import Category
+from desktop.tools.mcp_offered import INSTRUCTIONS, Offered
 from desktop.tools.mcp_pins import McpPins
 from tests.servers.mcp import honest, hostile
-from tests.unit.tools.mcp_kit import KEY, McpBench
+from tests.unit.tools.mcp_kit import KEY, Lent, McpBench
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def bench(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, lent: Lent
 ) -> AsyncIterator[McpBench]:
     monkeypatch.setenv("ASSENT_TEST_SECRET", "never-passed-on")
-    made = McpBench(tmp_path, getattr(request, "param", ("bubblewrap", "landlock")))
+    made = McpBench(tmp_path, getattr(request, "param", ("bubblewrap", "landlock")), host=lent)
+    yield made
+    await made.end()
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=[("bubblewrap",), ("landlock",), ()], ids=str)
+async def bench_alone(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[McpBench]:
+    """With a host of its own."""
+    made = McpBench(tmp_path, request.param)
     yield made
     await made.end()
 
@@ -234,23 +245,6 @@ async def test_instructions_are_told_to_models_only_as_a_person_has_looked_at_th
     assert "everything" not in system_text("Do it.", [still], safety, {})
 
 
-def test_long_instructions_are_cut_and_many_are_left_out() -> None:
-    one = instructions_of("chatty", "word " * 3_000, lambda text: text)
-    assert one is not None
-    assert one.text.endswith("[cut: the server said 14,999 characters]")
-    assert len(one.text) < MAX_INSTRUCTIONS + 60
-    assert instructions_of("silent", " \n\u202e", lambda text: text) is None
-
-    class Guided:
-        def __init__(self, name: str) -> None:
-            self.spec = ToolSpec(f"{name}-echo", "", {}, Category.READ)
-            self.guidance = (name, "x" * 4_000)
-
-    text = system_text("Do it.", [Guided(f"s{number}") for number in range(5)], None, {})  # type: ignore[misc]
-    assert text.count("x" * 4_000) == 3
-    assert text.count("its instructions are left out") == 2
-
-
 @pytest.mark.spec("R-PRM-5")
 async def test_an_approval_given_before_the_tool_changed_does_not_run_it(bench: McpBench) -> None:
     flag = bench.world.workspace / "flag"
@@ -308,12 +302,10 @@ async def test_a_tool_has_its_time_limit_and_the_result_says_how_far_it_was(benc
     assert "of 2000 step" in outcome.result.text
 
 
-@pytest.mark.parametrize(
-    "bench", [("bubblewrap",), ("landlock",), ()], indirect=True, ids=["bubblewrap", "landlock", "unconfined"]
-)
 @pytest.mark.expects_log("mcp-host ended with signal 9")
 @pytest.mark.spec("R-TMO-2")
-async def test_with_the_host_every_process_of_a_server_dies_also_on_kill_9(bench: McpBench) -> None:
+async def test_with_the_host_every_process_of_a_server_dies_also_on_kill_9(bench_alone: McpBench) -> None:
+    bench = bench_alone
     await bench.ready("files", honest(), category="read")
     where = bench.world.workspace / "pid"
     await bench.call("files_leave_behind", path=str(where))

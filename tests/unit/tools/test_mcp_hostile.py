@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.harness.patience import PATIENCE_S
 from tests.servers.mcp import honest, hostile
 from tests.unit.pipeline.kit import FakeTool
-from tests.unit.tools.mcp_kit import McpBench
+from tests.unit.tools.mcp_kit import Lent, McpBench
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[McpBench]:
-    made = McpBench(tmp_path)
+@pytest_asyncio.fixture(loop_scope="session")
+async def bench(tmp_path: Path, lent: Lent) -> AsyncIterator[McpBench]:
+    made = McpBench(tmp_path, host=lent)
     yield made
     await made.end()
 
@@ -100,8 +103,8 @@ async def test_of_a_hostile_list_only_what_holds_up_can_be_called(bench: McpBenc
 
 
 @pytest.mark.spec("R-TOOL-8", "R-RES-10")
-async def test_no_tool_of_a_server_takes_a_name_that_somebody_has(tmp_path: Path) -> None:
-    bench = McpBench(tmp_path, taken=lambda name: "a skill of yours" if name == "plain-echo" else "")
+async def test_no_tool_of_a_server_takes_a_name_that_somebody_has(tmp_path: Path, lent: Lent) -> None:
+    bench = McpBench(tmp_path, host=lent, taken=lambda name: "a skill of yours" if name == "plain-echo" else "")
     try:
         bench.registry.register(FakeTool("many-t3"))  # type: ignore[arg-type]
         await bench.put(declared("plain"), declared("many"))
@@ -192,7 +195,8 @@ async def test_the_file_is_put_in_force_as_a_whole_and_a_broken_one_keeps_the_se
 
 
 @pytest.mark.spec("R-UI-8")
-async def test_servers_that_do_not_want_to_end_are_ended(bench: McpBench) -> None:
+async def test_servers_that_do_not_want_to_end_are_ended(tmp_path: Path) -> None:
+    bench = McpBench(tmp_path)
     await bench.put(declared("stays"), declared("plain"))
     await bench.accept("stays")
     began = asyncio.get_running_loop().time()
@@ -201,17 +205,20 @@ async def test_servers_that_do_not_want_to_end_are_ended(bench: McpBench) -> Non
     assert bench.host.health.state == "stopped"
     assert "mcp" not in sys.modules  # the library is never in the app's process
     assert "mcp_types" not in sys.modules
+    await bench.end()
 
 
 @pytest.mark.spec("R-LOOP-3")
 @pytest.mark.expects_log("could not be judged")
-async def test_a_tool_that_our_own_code_cannot_judge_is_off_and_its_server_runs(tmp_path: Path) -> None:
+async def test_a_tool_that_our_own_code_cannot_judge_is_off_and_its_server_runs(
+    tmp_path: Path, lent: Lent
+) -> None:
     def check(schema: Mapping[str, Any]) -> str:
         if "text" in schema.get("properties", {}):
             raise AttributeError("a mistake of ours")
         return ""
 
-    bench = McpBench(tmp_path, check_schema=check)
+    bench = McpBench(tmp_path, host=lent, check_schema=check)
     await bench.put(declared("tricky"))
     facts = await bench.running("tricky")
     broken = [one for one in facts.tools if "made a mistake" in one.off]
@@ -222,8 +229,10 @@ async def test_a_tool_that_our_own_code_cannot_judge_is_off_and_its_server_runs(
 
 @pytest.mark.spec("R-LOOP-3")
 @pytest.mark.expects_log("could not be held")
-async def test_a_server_that_our_own_code_cannot_hold_has_failed_and_does_not_start_for_ever(tmp_path: Path) -> None:
-    bench = McpBench(tmp_path)
+async def test_a_server_that_our_own_code_cannot_hold_has_failed_and_does_not_start_for_ever(
+    tmp_path: Path, lent: Lent
+) -> None:
+    bench = McpBench(tmp_path, host=lent)
     bench.pins.values = None  # type: ignore[assignment]  # a store that is not what was promised
     await bench.put(declared("echo"))
     await bench.until(lambda: bench.server("echo").condition == "failed", "failed")

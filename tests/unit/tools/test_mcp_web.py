@@ -9,19 +9,22 @@ from threading import Thread
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.servers.mcp import honest
-from tests.unit.tools.mcp_kit import KEY, McpBench
+from tests.unit.tools.mcp_kit import KEY, Lent, McpBench
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[McpBench]:
-    made = McpBench(tmp_path)
+@pytest_asyncio.fixture(loop_scope="session")
+async def bench(tmp_path: Path, lent: Lent) -> AsyncIterator[McpBench]:
+    made = McpBench(tmp_path, host=lent)
     yield made
     await made.end()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     process = subprocess.Popen(honest("http", KEY), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
@@ -71,7 +74,7 @@ class Odd(BaseHTTPRequestHandler):
 def odd() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     came: list[tuple[str, str]] = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Odd,), {"came": came}))
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}", came
     server.shutdown()
